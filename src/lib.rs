@@ -44,7 +44,8 @@
 //! sequence numbers. The hash of all event times of a run is in its manifest.
 #![forbid(unsafe_code)]
 
-/// This alias lets examples that are written for users of the library be included unchanged.
+/// Makes the crate available to itself under its public name, so that examples written for users of the library can be included
+/// unchanged.
 extern crate self as migsim;
 
 pub mod cli;
@@ -65,7 +66,7 @@ pub use migsim_policies as policy;
 pub use migsim_study as sweep;
 pub use migsim_workloads as workload;
 
-/// Compiles the examples of the book together with the tests.
+/// Carrier of the examples in the book (the manual): as its documentation they are compiled and run together with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide/policy.md")]
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The command `migsim`, which only calls the library.
+//! The program `migsim`, which only calls the function `main` of the command line in the library.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! The items that a user's own policy, strategy, trigger, application or load needs, and the items that run it: `use
-//! migsim::prelude::*;`.
+//! Common items for users of the library: everything that a user's own policy, strategy, trigger, application or load needs, and
+//! the items that run it. Import them with `use migsim::prelude::*;`.
 
 pub use crate::Registry;
 pub use crate::bsp::Scenario;

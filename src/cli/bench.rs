@@ -1,4 +1,4 @@
-//! `migsim bench`: runs policies on the cases of a suite, and prints one row of results for each policy.
+//! Implements `migsim bench`: runs policies on the cases of a benchmark suite, and prints one row of results for each policy.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::sweep::spec::label;
 use crate::sweep::{Plan, Shard, Spec, Store, Sweep};
 use crate::words::counted;
 
-/// The default number of cases of a draw.
+/// The default number of cases that are run from a set of randomly drawn cases.
 const USUAL_CASES: u64 = 100;
 
 pub(super) fn bench(
@@ -90,7 +90,7 @@ pub(super) fn bench(
     Ok(bench.first_error.is_none())
 }
 
-/// Creates the request for a benchmark from the command-line arguments.
+/// Creates the request for a benchmark from the command-line flags: suite, cases, additional policies and seeds.
 fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(Spec::parse);
@@ -106,7 +106,10 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     })
 }
 
-/// Returns the number of cases: at most all fixed ones.
+/// Returns how many cases are run: the number that the user chose, or else 100 random cases or all fixed cases.
+///
+/// # Errors
+/// The user chose more cases than the suite has fixed cases.
 fn cases(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
     let all = suite.fixed_cases();
     match (arguments.draw, arguments.cases) {
@@ -116,7 +119,8 @@ fn cases(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
     }
 }
 
-/// The error of a number beyond the fixed cases.
+/// Returns the error for a number of cases, or a number of a case, that is larger than the number of fixed cases of the suite.
+/// `flag` is the flag with this number.
 fn no_such_case(suite: Suite, flag: &str) -> Error {
     let (name, count) = (&suite.file().name, suite.fixed_cases());
     let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
@@ -124,7 +128,7 @@ fn no_such_case(suite: Suite, flag: &str) -> Error {
     problem.source(flag).hint(hint).into()
 }
 
-/// Simulates the runs of a part of the plan that have no result in the store yet.
+/// Simulates those runs of the part `shard` that have no result in the store yet, and returns the store with their results.
 fn run_missing(
     setup: &Setup,
     (sweep, plan): (&Sweep, &Plan),
@@ -141,7 +145,7 @@ fn run_missing(
     })
 }
 
-/// Writes the results of a benchmark into the folder.
+/// Writes the tables and pages with the results of a benchmark into a folder.
 fn write_results(folder: &Path, bench: &Bench) -> Result<(), Error> {
     let json = format!("{:#}\n", bench.to_json());
     let texts = [

@@ -1,4 +1,5 @@
-//! `migsim bottlenecks`: finds what limits the speed of a run, by repeating the run with one quantity changed at a time.
+//! Implements `migsim bottlenecks`: finds what limits the speed of a run, by repeating the run with one quantity changed at a
+//! time.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -57,7 +58,8 @@ pub(super) fn bottlenecks(
     print_result(out, form, || profile.to_json(), sheet)
 }
 
-/// Returns the settings of the run folder that the arguments name, or else the settings of the arguments.
+/// Returns the settings of the experiment that is examined: the settings of the run folder that the user named, or else the
+/// settings of the command line.
 fn settings(
     registry: &Registry,
     arguments: &BottleneckArguments,
@@ -81,7 +83,8 @@ fn settings(
     Ok(layers)
 }
 
-/// Returns the options of the profile that the arguments choose.
+/// Returns what the user wants to examine: the scenario, the seeds, whether changes are also run with recorded decisions, and
+/// whether changes are combined in pairs.
 fn profile_options(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
     let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
         [] => None,

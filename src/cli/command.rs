@@ -1,5 +1,5 @@
-//! Builds the command line with the flags and names of a registry: [`Arguments`] defines the common part, and plug-ins add their
-//! flags.
+//! Builds the command line: [`Arguments`] defines the commands and common flags, and the plug-ins of a registry (applications,
+//! policies) add their flags and names.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::experiment::{format_value, neutral_options};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::Spec;
 
-/// Defines the command line with the flags of the plug-ins in `registry`.
+/// Defines the whole command line, with the flags that the plug-ins in `registry` add.
 ///
 /// # Errors
 /// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
@@ -27,11 +27,11 @@ pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
     of_command(registry, None)
 }
 
-/// Defines the command line for an invocation of the subcommand `called`. The other subcommands lack the flags of plug-ins,
-/// because adding these flags is half of the work.
+/// Defines the command line for an invocation of the subcommand `called`, or for all subcommands if it is `None`. Only the
+/// subcommand `called` gets the flags of plug-ins, because adding them takes half of the time.
 ///
 /// # Errors
-/// As those of [`of_registry`].
+/// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
 pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Command, Error> {
     registry.check()?;
     let flags = Flags::new(registry);
@@ -52,8 +52,11 @@ pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Co
     }
 }
 
-/// Defines a command line with only the subcommand `called` and without help. It accepts the same arguments in a third of the
-/// time. `None` for subcommands that are not started thousands of times, or if the registry has errors.
+/// Defines a command line that contains only the subcommand `called`, without help texts, which parses the same arguments in a
+/// third of the time.
+///
+/// Returns `None` for subcommands other than `run` and `sweep`, which users start thousands of times, and if the registry has
+/// errors.
 pub(super) fn minimal(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
@@ -72,7 +75,8 @@ pub(super) fn minimal(registry: &Registry, called: &str) -> Option<Command> {
     Some(command.subcommand_required(true))
 }
 
-/// Renames the command to the file name of the program that was started, since a user's own program may have another name.
+/// Renames the command to the file name of the program that was started, because a program that uses this crate may have another
+/// name than `migsim`.
 pub(super) fn with_program_name(command: Command, program: Option<&OsString>) -> Command {
     let stem = program.and_then(|path| Path::new(path).file_stem()?.to_str());
     match stem {
@@ -81,7 +85,7 @@ pub(super) fn with_program_name(command: Command, program: Option<&OsString>) ->
     }
 }
 
-/// The flags that `-h` and `--help` show for each command with settings, in this order; `--help-all` shows all flags.
+/// For each command that takes settings, the flags that `-h` and `--help` show, in this order; `--help-all` shows all flags.
 const BRIEF_HELP: [(&str, &[&str]); 9] = [
     (
         "run",
@@ -169,16 +173,16 @@ const BRIEF_HELP: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// The identifier of the flag that prints the help for all flags.
+/// Identifier and name of the flag that prints the help for all flags of a command.
 const HELP_ALL: &str = "help-all";
 
-/// Returns whether a command line requests the help for all flags.
+/// Returns whether the words that the user typed request the help for all flags (`--help-all`).
 pub(super) fn requests_full_help(typed: &[OsString]) -> bool {
     let mut words = typed.iter().take_while(|word| *word != "--");
     words.any(|word| word == "--help-all")
 }
 
-/// Hides all flags from `-h` and `--help` except the most common ones, which the table of brief help lists.
+/// Changes `-h` and `--help` of all commands that take settings such that they show only the most common flags.
 pub(super) fn with_brief_help(command: Command) -> Command {
     let command = command.mut_subcommands(with_brief_help);
     let name = command.get_name();
@@ -209,20 +213,21 @@ pub(super) fn with_brief_help(command: Command) -> Command {
         .after_long_help(examples)
 }
 
-/// The flags and names that a registry adds to the commands with settings.
+/// The flags and names that the plug-ins of a registry add to each command that takes settings.
 struct Flags<'r> {
-    /// The flags of all applications.
+    /// Flags of all applications in the registry.
     workloads: Vec<&'static OptionFlag>,
-    /// The flags of all policies.
+    /// Flags of all policies in the registry.
     policies: Vec<&'static OptionFlag>,
-    /// The registry whose plug-ins define the flags.
+    /// Registry whose plug-ins define the flags and names.
     registry: &'r Registry,
-    /// The texts of the default values of the policies' flags, by flag, for help; determined once for all commands.
+    /// For each flag of a policy, its default value as help shows it; `None` if it has no default. It is computed when it is
+    /// first needed.
     defaults: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
 impl<'r> Flags<'r> {
-    /// Collects the flags of the plug-ins in a registry.
+    /// Collects the flags of all applications and policies in a registry.
     fn new(registry: &'r Registry) -> Self {
         Self {
             workloads: registry.workload_flags(),
@@ -232,12 +237,13 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Returns all flags that plug-ins declare.
+    /// Returns the flags of all applications and policies.
     fn all_flags(&self) -> impl Iterator<Item = &'static OptionFlag> {
         self.workloads.iter().chain(&self.policies).copied()
     }
 
-    /// Adds the flags to a command and its subcommands that have settings; flags that already exist are added to `problems`.
+    /// Adds the flags of plug-ins to a command and its subcommands, as far as they take settings. An error is added to `problems`
+    /// for each flag that already exists.
     fn add_recursively(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
         let names: Vec<String> = command
             .get_subcommands()
@@ -265,8 +271,8 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Adds the flags to one command, after the flags that choose an application and a policy; also adds the names for shell
-    /// completion.
+    /// Adds the flags of plug-ins to one command, after the flags that choose the application and the policy, and the names of
+    /// plug-ins for shell completion.
     fn add(&self, command: Command) -> Command {
         let mut order: Vec<String> = Vec::new();
         for arg in command.get_arguments() {
@@ -313,8 +319,8 @@ impl<'r> Flags<'r> {
         })
     }
 
-    /// Returns the default of a policy's flag, as text: that on a platform that no paper used, and that on the platforms of the
-    /// papers if it differs.
+    /// Returns the default value of a policy's flag in the form that help shows. If the default on the platforms of the papers
+    /// differs from the default on other platforms, the text contains both values.
     fn default_text(&self, flag: &OptionFlag) -> Option<&String> {
         let all = self.defaults.get_or_init(|| {
             let mut all = BTreeMap::new();
@@ -342,7 +348,7 @@ impl<'r> Flags<'r> {
         all.get(flag.name)?.as_ref()
     }
 
-    /// Adds the names of plug-ins to a flag that selects a plug-in, for shell completion.
+    /// Adds the names of plug-ins for shell completion to a flag that selects an application, a policy, a trigger or a load.
     fn with_plugin_names(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
@@ -355,7 +361,8 @@ impl<'r> Flags<'r> {
     }
 }
 
-/// Identifier of the flag that selects the application.
+/// Identifier of the flag that selects the application; the following constants are identifiers of flags that select other
+/// plug-ins.
 const APPLICATION: &str = "app";
 const POLICY: &str = "policy";
 const TRIGGER: &str = "trigger";
@@ -366,18 +373,18 @@ fn without_mark(id: &str) -> &str {
     id.strip_prefix(PLUGIN_PREFIX).unwrap_or(id)
 }
 
-/// Returns the identifier of a plug-in's flag, with the prefix that marks flags of plug-ins.
+/// Returns the identifier of a plug-in's flag, which has the prefix that marks flags of plug-ins.
 fn id_of(flag: &OptionFlag) -> String {
     format!("{PLUGIN_PREFIX}{}", flag.name)
 }
 
-/// Returns whether a command already has a flag with this name.
+/// Returns whether a command already has a flag with the name `name`.
 fn is_taken(command: &Command, name: &str) -> bool {
     let mut longs = command.get_arguments().filter_map(Arg::get_long);
     longs.any(|long| long == name) || ["help", HELP_ALL, "version"].contains(&name)
 }
 
-/// Defines a command-line flag of a plug-in.
+/// Creates the command-line flag that a plug-in declares.
 fn define_flag(flag: &OptionFlag) -> Arg {
     let shown = match flag.value_name {
         "" => flag.name.to_ascii_uppercase(),
@@ -397,13 +404,13 @@ fn define_flag(flag: &OptionFlag) -> Arg {
         })
 }
 
-/// Parses grids separated by commas: `10x5,20x10`.
+/// Parses one or more grids of processes that are separated by commas: `10x5,20x10`.
 fn parse_grids(text: &str) -> Result<Spec, String> {
     let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
     Ok(Spec::from_list(grids, text))
 }
 
-/// Parses a grid of processes: `10x5` for rows x columns.
+/// Parses a grid of processes, written as rows x columns: `10x5`.
 fn parse_grid(text: &str) -> Result<Value, String> {
     let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! `migsim compare`: ranks policies on one application, and prints a verdict.
+//! Implements `migsim compare`: ranks policies on one application, and prints a verdict.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ use crate::sweep::winners::Winners;
 use crate::sweep::{Common, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
 use crate::words::counted;
 
-/// The policies that are compared if the user names none.
+/// The policies that are compared if the user names no policies, separated by commas.
 const DEFAULT_POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
 
 pub(super) fn compare(
@@ -91,7 +91,8 @@ pub(super) fn compare(
     Ok(report_failures((&plan, &store), errors))
 }
 
-/// Computes the lower bounds and runs the searches for plans, calls and static starts that the arguments request.
+/// Computes lower bounds of the makespan, and runs the searches that the user requested: for the best plan in hindsight, the best
+/// supersteps for calls, and the fastest static start.
 fn run_searches(
     arguments: &CompareArguments,
     planned: (&Sweep, &Plan),
@@ -108,7 +109,7 @@ fn run_searches(
     Ok(known)
 }
 
-/// Prints how many runs failed and the first reason; returns whether all succeeded.
+/// Prints how many runs failed and the first reason. Returns whether all runs succeeded.
 fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     let failed: Vec<&String> = plan
         .runs
@@ -125,7 +126,7 @@ fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bo
     failed.is_empty()
 }
 
-/// Refuses flags that would change the settings of finished runs.
+/// Returns an error if the user changes settings although finished runs are compared.
 fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
     let settings = &arguments.varied.settings;
     let set = setting_flags(registry, settings)?.into_iter();
@@ -148,7 +149,7 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
     Ok(())
 }
 
-/// Compares run folders, as far as their data allow, and prints the comparison.
+/// Compares finished runs in run folders, as far as their data allow, and prints the comparison.
 fn compare_folders(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -195,7 +196,8 @@ fn compare_folders(
     print_result(out, form, || json, || sheet(&comparison))
 }
 
-/// Collects the results about a finished run that its rows lack, such as its lower bound.
+/// Computes the results about a finished run that the comparison needs and its folder does not contain, such as the lower bound
+/// of its makespan.
 fn further_results(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -217,7 +219,7 @@ fn further_results(
     }
 }
 
-/// Creates the sweep that runs each policy.
+/// Creates the sweep that simulates the experiment with each of the compared policies.
 fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
@@ -275,10 +277,10 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
     Ok(sweep)
 }
 
-/// Maximum number of policies whose runs the page shows as examples.
+/// Maximum number of policies for which the HTML page shows one run as an example.
 const MAX_EXAMPLES: usize = 8;
 
-/// Creates the HTML page, with a run of the first seed for each of the best policies.
+/// Creates the HTML page of the comparison. It contains a run with the first seed for each of the best policies.
 fn page(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -319,7 +321,7 @@ fn page(
     ))
 }
 
-/// Creates the printed table of the policies, with the verdict.
+/// Creates the printed output of the comparison: the table of the policies and the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.add_table(table(comparison));
@@ -334,7 +336,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
     sheet
 }
 
-/// Creates the table of the policies, the best policy first.
+/// Creates the table of the compared policies; the best policy is in the first row.
 fn table(comparison: &Comparison) -> Table {
     let mut columns = vec![
         number_column("rank", "rank"),
@@ -383,12 +385,12 @@ fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// The columns that the table has only if they contain values.
+/// The columns that the table of policies contains only if a policy has a value for them.
 struct Shown {
-    /// Whether the table has a column for the distance of triggers from the best supersteps to call the policy at.
+    /// Whether the table shows by how much each policy is slower than with calls at the best supersteps.
     calls: bool,
-    /// Whether the table has a column for moves straight back; on the platforms of the papers, only the JSON output contains
-    /// them.
+    /// Whether the table shows the number of moves that bring a process straight back to its previous host. On the platforms of
+    /// the papers, only the JSON output contains this number.
     returns: bool,
 }
 
@@ -396,14 +398,15 @@ fn number_cell(value: f64) -> Cell {
     Cell::value(value, format_short(value))
 }
 
-/// Formats a mean with half the width of its confidence interval; the cell is empty without a sample.
+/// Formats the mean of a sample with half the width of its confidence interval as a cell; the cell is empty if there is no
+/// sample.
 fn sample_cell(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
         Cell::value(sample.mean, sample.format())
     })
 }
 
-/// Formats a gain in green, or a loss in red.
+/// Formats a gain over scenario i as a cell: in green if it is positive, in red if it is negative.
 fn gain_cell(gain: Option<Sample>) -> Cell {
     sample_cell(gain).with_tone(match gain.map_or(0.0, |gain| gain.mean) {
         0.05.. => Tone::Good,
@@ -412,7 +415,7 @@ fn gain_cell(gain: Option<Sample>) -> Cell {
     })
 }
 
-/// Creates the row of a policy in the table.
+/// Creates the row of a policy in the table of policies; `rank` is the cell with its rank.
 fn policy_row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         rank,
@@ -436,7 +439,8 @@ fn policy_row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     row
 }
 
-/// Creates the row of the best static start. The start is not a policy, so that it has no rank and no calls.
+/// Creates the row of the fastest static start in the table of policies. A static start has neither a rank nor rescheduling
+/// calls.
 fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),

@@ -1,4 +1,4 @@
-//! Shell completion for arguments that accept names and other values: `--platform` offers built-in platforms and files.
+//! Shell completion for arguments whose values are names: `--platform`, for example, offers the built-in platforms and files.
 
 use std::ffi::OsStr;
 
@@ -10,33 +10,36 @@ use clap_complete::Shell;
 
 use crate::{engine, experiment, paper, platform};
 
-/// The argument of `migsim reproduce` for the study that applies the rules of each paper to every other paper.
+/// Value of the argument of `migsim reproduce` that selects the study in which the rules of each paper are applied to every other
+/// paper.
 pub(super) const READINGS: &str = "one-reading";
 
-/// The argument of `migsim reproduce` for the audit of all reproductions.
+/// Value of the argument of `migsim reproduce` that selects the audit of all reproductions (held-out predictions, sensitivity,
+/// ablation).
 pub(super) const AUDIT: &str = "audit";
 
-/// The argument of `migsim reproduce` for the study of measured programs.
+/// Value of the argument of `migsim reproduce` that selects the study of programs that were measured on MPI.
 pub(super) const REALITY: &str = "reality";
 
-/// The argument of `migsim reproduce` for the papers' applications on Grid'5000.
+/// Value of the argument of `migsim reproduce` that selects the study of the papers' applications on Grid'5000.
 pub(super) const GRID: &str = "grid5000";
 
-/// The argument of `migsim reproduce` for the recorded calls of the authors' program.
+/// Value of the argument of `migsim reproduce` that selects the study of rescheduling calls that the authors' own program
+/// recorded.
 pub(super) const AUTHORS: &str = "authors-2015";
 
-/// The argument of `migsim reproduce` for the study of rival policies.
+/// Value of the argument of `migsim reproduce` that selects the study of rival policies.
 pub(super) const RIVALS: &str = "rivals";
 
-/// The arguments of `migsim reproduce` for studies that are not papers.
+/// All values of the argument of `migsim reproduce` that select a study instead of a paper.
 pub(super) const STUDIES: [&str; 6] = [READINGS, AUDIT, RIVALS, REALITY, GRID, AUTHORS];
 
-/// A parser that accepts the same values as the parser `P`, and offers names to shells for completion.
+/// A parser of argument values that accepts the same values as the parser `P`, and in addition offers names for shell completion.
 #[derive(Clone, Debug)]
 pub(super) struct Offering<P> {
-    /// The parser of the values.
+    /// The parser that decides which values are accepted.
     parser: P,
-    /// The names that shells offer.
+    /// The names that shells offer as completions.
     names: Vec<&'static str>,
 }
 
@@ -57,7 +60,7 @@ impl<P: TypedValueParser> TypedValueParser for Offering<P> {
     }
 }
 
-/// Creates a parser of texts that offers these names to shells.
+/// Creates a parser that accepts any text, and offers `names` for shell completion.
 pub(super) fn text_parser(
     names: impl IntoIterator<Item = &'static str>,
 ) -> Offering<StringValueParser> {
@@ -67,7 +70,8 @@ pub(super) fn text_parser(
     }
 }
 
-/// Creates a parser that maps each of several names to a value; help and shells list the names.
+/// Creates a parser that accepts only the names in `choices`, and converts each name to the value beside it; help and shells list
+/// the names.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -76,12 +80,12 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
         .map(move |name| named(name).expect("only these names are accepted").1)
 }
 
-/// Creates a parser of platforms that offers the built-in names to shells.
+/// Creates a parser of the name or file of a platform; shells offer the names of built-in platforms.
 pub(super) fn platforms() -> Offering<StringValueParser> {
     text_parser(platform_names())
 }
 
-/// Creates a parser of experiments that offers the built-in names to shells.
+/// Creates a parser of the name or file of an experiment; shells offer the names of built-in experiments.
 pub(super) fn experiments() -> Offering<PathBufValueParser> {
     Offering {
         parser: PathBufValueParser::new(),
@@ -89,23 +93,23 @@ pub(super) fn experiments() -> Offering<PathBufValueParser> {
     }
 }
 
-/// Creates a parser of network models that offers their names to shells.
+/// Creates a parser of the name of a network model; shells offer all these names.
 pub(super) fn networks() -> Offering<StringValueParser> {
     text_parser(engine::PRESETS.iter().map(|preset| preset.name))
 }
 
-/// Creates a parser of libraries that offers the built-in names to shells.
+/// Creates a parser of the name or file of a message-passing library; shells offer the names of built-in libraries.
 pub(super) fn libraries() -> Offering<StringValueParser> {
     text_parser(experiment::LIBRARIES.iter().map(|library| library.name))
 }
 
-/// Creates a parser of papers and studies that offers their names to shells.
+/// Creates a parser of the name of a paper or study; shells offer all these names.
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
     text_parser(names.chain(["all"]).chain(STUDIES))
 }
 
-/// Returns the names of the built-in platforms.
+/// Returns the names of the built-in platforms, without the ending of their files.
 fn platform_names() -> Vec<&'static str> {
     let files = platform::built_in().iter().map(|(file, _)| *file);
     files
@@ -118,8 +122,8 @@ fn experiment_names() -> Vec<&'static str> {
     experiment::built_in_names().collect()
 }
 
-/// Returns the completion script of `command` for a shell. Arguments that accept names of platforms and experiments also offer
-/// files, which the generator does not support for arguments with names.
+/// Returns the script that completes the command line of `command` in a shell. Where the script offers names of platforms or
+/// experiments, it also offers files, which the generator of scripts does not support.
 pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     let mut text = Vec::new();
     let name = command.get_name().to_owned();
@@ -143,7 +147,8 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     text
 }
 
-/// Returns the lines of the fish script that complete the positional arguments of a command.
+/// Returns the line of the script for fish that offers the names of a command's positional arguments if `condition` holds; empty
+/// if there are no names.
 fn fish_positionals(name: &str, command: &Command, condition: &str) -> String {
     let places = command.get_positionals();
     let names = places.flat_map(Arg::get_possible_values);
@@ -155,7 +160,8 @@ fn fish_positionals(name: &str, command: &Command, condition: &str) -> String {
     format!("complete -c {name} -n \"{condition}\" -a \"{names}\"\n")
 }
 
-/// Changes a completion script so that the arguments with these names also offer files.
+/// Changes a completion script such that the shell offers files in addition to `names` wherever the script offers exactly these
+/// names.
 fn with_files(shell: Shell, script: &str, names: &[&str]) -> String {
     let words = names.join(" ");
     match shell {

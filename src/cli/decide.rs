@@ -1,5 +1,5 @@
-//! `migsim decide`: prints the decision of each policy for the state at a barrier from a file, or of each trigger for a history
-//! of loads.
+//! Implements `migsim decide`: prints the decision of each policy for a barrier whose state is in a file, or of each trigger for
+//! a history of loads.
 
 use std::io::Write;
 
@@ -81,15 +81,15 @@ pub(super) fn decide(
     print(out, &sheet.render(OutputForm::Table))
 }
 
-/// The policies and options for which each case of the file is decided.
+/// The policies, triggers and options that the user named, with which each case of the file is decided.
 #[derive(Debug)]
 struct Question<'r> {
-    /// The registry in which policies and triggers are looked up.
+    /// Registry that contains the policies and triggers.
     registry: &'r Registry,
     requested: Selection,
 }
 
-/// The decisions for one case of the file.
+/// The decisions for one case of the file, by the kind of the case.
 #[derive(Debug)]
 enum Answer {
     Barrier(Box<Snapshot>, Verdict),
@@ -99,7 +99,7 @@ enum Answer {
 }
 
 impl Question<'_> {
-    /// Decides a case with the policies or triggers that the user named.
+    /// Decides a case of the file with the policies or triggers that the user named, or with all if the user named none.
     fn answer(&self, case: Case) -> Result<Answer, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
@@ -122,7 +122,8 @@ impl Question<'_> {
         })
     }
 
-    /// Refuses policies whose decisions depend on earlier supersteps of a run, unless the file contains their decision.
+    /// Returns an error if the user named a policy that needs data of earlier supersteps and the file does not contain its
+    /// recorded decision.
     fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
         for named in &self.requested.names {
             let name = named.split('/').next().unwrap_or(named);
@@ -150,7 +151,8 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Returns an error if flags choose policies or options for a case that does not depend on them.
+    /// Returns an error if the user named policies or options, but the result of the case does not depend on them; `why` is the
+    /// text of the error.
     fn refuse_flags(&self, why: &str) -> Result<(), Error> {
         if self.requested.names.is_empty() && self.requested.settings.is_empty() {
             return Ok(());
@@ -161,7 +163,7 @@ impl Question<'_> {
 }
 
 impl Answer {
-    /// Returns the decisions as JSON.
+    /// Returns the decisions for the case as JSON.
     fn json(&self) -> Map<String, Value> {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
@@ -208,7 +210,7 @@ impl Answer {
         }
     }
 
-    /// Adds the decisions to the printed output.
+    /// Adds the decisions for the case to the lines and tables that are printed.
     fn show(&self, sheet: &mut Sheet) {
         match self {
             Self::Barrier(snapshot, verdict) => show_barrier(snapshot, verdict, sheet),
@@ -233,7 +235,7 @@ impl Answer {
     }
 }
 
-/// Creates the JSON row of one policy's decision.
+/// Creates the JSON object with the decision of one policy: the assignment of the processes, the moves, and the predicted times.
 fn json_row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
@@ -252,7 +254,7 @@ fn json_row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -
     with_original(row, judged.choice.original)
 }
 
-/// Adds to a row the name of the original program that makes the same decision, if there is one.
+/// Adds to a JSON object the name of the original program that makes the same decision, unless `original` is empty.
 fn with_original(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
@@ -260,18 +262,18 @@ fn with_original(mut row: Value, original: &str) -> Value {
     row
 }
 
-/// Formats a number with at most six decimals.
+/// Formats a number with at most six decimals and without trailing zeros.
 fn format_number(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Formats a time in seconds.
+/// Formats a time \[s\] as a cell with at most six decimals.
 fn in_seconds(value: f64) -> Cell {
     Cell::value(value, format_number(value))
 }
 
-/// Adds the decisions for the state at a barrier to the printed output.
+/// Adds the decisions of the policies for the state at a barrier to the lines and tables that are printed.
 fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
     let processes = counted(instance.processes(), "process");
@@ -329,10 +331,10 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     }
 }
 
-/// Maximum number of moves that are listed.
+/// Maximum number of moves of a decision that are printed; the remaining moves are only counted.
 const MAX_MOVES: usize = 20;
 
-/// Lists the moves of a decision with the names of hosts, if the file names its hosts.
+/// Adds a list of the moves of a decision with the names of the hosts; adds nothing if the file does not name the hosts.
 fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
     let moved = snapshot.moves_to(&judged.assignment.hosts);
     if snapshot.named_host_count().is_none() || moved.is_empty() {
@@ -349,8 +351,7 @@ fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet)
     }
 }
 
-/// Sorts decisions by the predicted time of a superstep; of equal times, fewer moves come first, then the order of the table
-/// applies.
+/// Sorts decisions by the predicted time of a superstep, and decisions with equal times by the number of moves.
 fn sort_by_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
@@ -389,13 +390,13 @@ fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -
     )
 }
 
-/// Formats a number of moves: `2 of 4 processes move`.
+/// Formats a number of moved processes as a part of a sentence: `2 of 4 processes move`.
 fn format_moves(moves: usize, processes: usize) -> String {
     let verb = singular_or_plural(moves as u64, ["moves", "move"]);
     format!("{moves} of {} {verb}", counted(processes, "process"))
 }
 
-/// Adds the decisions of triggers for a history of loads to the printed output.
+/// Adds the decisions of the triggers for a history of loads to the lines and tables that are printed.
 fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mut Sheet) {
     let columns = [
         text_column("trigger", "trigger"),
@@ -439,7 +440,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
     }
 }
 
-/// Describes the supersteps at which the load is balanced: `balanced before supersteps 7 and 15, counted from 0`.
+/// Describes before which supersteps the load is balanced: `balanced before supersteps 7 and 15, counted from 0`.
 fn at_supersteps(balances: &[usize]) -> String {
     match balances {
         [] => "never balanced".to_owned(),
@@ -451,10 +452,10 @@ fn at_supersteps(balances: &[usize]) -> String {
     }
 }
 
-/// Maximum number of supersteps that a line lists.
+/// Maximum number of supersteps that are listed in one line.
 const MAX_LISTED: usize = 12;
 
-/// Lists supersteps separated by commas, with an ellipsis if there are too many.
+/// Formats a list of supersteps, separated by commas, with `...` at its end if there are more than are listed.
 fn join_supersteps(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()

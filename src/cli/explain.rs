@@ -1,5 +1,5 @@
-//! `migsim explain`: answers a question about a run, or prints an overview of its rescheduling calls. The experiment is simulated
-//! first if no run folder is given.
+//! Implements `migsim explain`: answers a question about a run, or prints an overview of its rescheduling calls. The experiment
+//! is simulated first if the user names no run folder.
 
 use std::io::Write;
 use std::path::Path;
@@ -100,7 +100,8 @@ pub(super) fn explain(
     }
 }
 
-/// Explains why a superstep took so long, with the critical path in the run folder, or else by running the scenario once more.
+/// Explains the duration of a superstep by the critical path, which is read from the run folder or, if it is not there, computed
+/// by simulating the scenario again.
 fn why_so_long(
     registry: &Registry,
     arguments: &ExplainArguments,
@@ -135,13 +136,13 @@ fn why_so_long(
     })
 }
 
-/// Returns the run folder that the arguments name; `None` if they name none.
+/// Returns the run folder that the user named; `None` if the user named an experiment or nothing.
 fn folder(arguments: &ExplainArguments) -> Option<&Path> {
     let named = arguments.settings.experiment.as_deref();
     named.filter(|path| path.is_dir())
 }
 
-/// Creates the progress bar for some runs of an experiment.
+/// Creates the progress bar for `runs` simulations of scenarios of an experiment; it counts supersteps.
 fn bar(experiment: &Experiment, runs: u64) -> Bar {
     Bar {
         unit: "supersteps",
@@ -151,7 +152,7 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
     }
 }
 
-/// Loads the experiment of a run folder such that it can run again with the recorded decisions.
+/// Loads the experiment of a run folder such that it can be simulated again with the recorded decisions.
 ///
 /// # Errors
 /// The experiment cannot be read, or one of its files has changed since the run.
@@ -180,8 +181,8 @@ pub(super) fn load_again(
     Ok(experiment)
 }
 
-/// Returns the run to explain: reads it from a folder, or simulates it together with scenario i for comparison. In the second
-/// case, also returns the experiment.
+/// Returns the run that is explained: reads it from the run folder, or simulates the experiment in all three scenarios. After a
+/// simulation, the experiment is also returned.
 fn read_or_run(
     registry: &Registry,
     arguments: &ExplainArguments,

@@ -1,4 +1,5 @@
-//! `migsim trace export` and `migsim platform export`: write files for other programs.
+//! Implements `migsim trace` and `migsim platform`: writes applications and platforms in formats of other programs, and shows
+//! platforms.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -85,12 +86,13 @@ pub(super) fn trace(
     Ok(())
 }
 
-/// Formats a share in percent with one decimal; a zero has no sign.
+/// Converts a share to percent, rounded to one decimal; a negative zero becomes 0.
 fn in_percent(share: f64) -> f64 {
     (1e3 * share).round() / 10.0 + 0.0
 }
 
-/// Creates a trace with more processes than were recorded, and prints how accurate it is expected to be.
+/// Creates a trace with more processes than were recorded, and prints how exactly the smaller recordings predict the largest
+/// recording.
 fn extrapolate_trace(
     arguments: &TraceExtrapolateArguments,
     out: &mut dyn Write,
@@ -122,7 +124,7 @@ fn extrapolate_trace(
     Ok(())
 }
 
-/// Creates the folder that the files with this prefix are written into, if it does not exist.
+/// Creates the folder for the files whose names begin with the path `prefix`, if it does not exist.
 fn make_folder(prefix: &str) -> Result<(), Error> {
     let Some((folder, _)) = prefix
         .rsplit_once('/')
@@ -140,7 +142,8 @@ fn make_folder(prefix: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes the application of an experiment as JSON files that the programs vt and LBAF read.
+/// Writes the application of an experiment as JSON files that the programs vt and LBAF read. With `has_moves`, processes move as
+/// in scenario iii.
 fn write_vt_files(
     experiment: &Experiment,
     has_moves: bool,
@@ -187,9 +190,10 @@ fn write_vt_files(
     Ok(())
 }
 
-/// Returns a command that runs the experiment again with its application from the file `trace`. The flags of the command set what
-/// the trace does not contain, based on the built-in experiment that needs the fewest flags. `None` if flags cannot express the
-/// settings.
+/// Returns a command line that runs the experiment again with its application from the trace file `trace`, or `None` if flags
+/// cannot express the settings.
+///
+/// The flags of the command set what the trace does not contain, based on the built-in experiment that needs the fewest flags.
 fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = Shared::default();
     let difference = |base| difference(experiment, base, (limits, &shared));
@@ -216,8 +220,8 @@ fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> O
     Some(words.join(" "))
 }
 
-/// Lists the settings of an experiment that a trace does not contain and that differ from the built-in experiment `base` (`None`:
-/// the experiment for traces). `None` if such settings cannot express the experiment.
+/// Lists the settings that turn the built-in experiment `base` (`None`: the default for traces) into this experiment, except what
+/// a trace contains. Returns `None` if this is impossible.
 fn difference(
     experiment: &Experiment,
     base: Option<&str>,
@@ -274,7 +278,8 @@ fn difference(
         .then_some(found)
 }
 
-/// Returns whether a trace or the command that runs it already determines the value of a key, or the key has no effect on a run.
+/// Returns whether the command that runs a trace needs no flag for a key: the trace or the command already determines its value,
+/// or it has no effect on a run.
 fn is_covered(key: &str) -> bool {
     const TOLD: [&str; 11] = [
         "$schema",
@@ -346,7 +351,7 @@ pub(super) fn platform(
     write_or_print(export.xml.as_bytes(), file.as_deref(), out)
 }
 
-/// Writes bytes into a file, or prints them if no file is named.
+/// Writes bytes into a file, or prints them on standard output if `file` is `None`.
 fn write_or_print(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     match file {
         Some(path) => write_named(path, bytes),

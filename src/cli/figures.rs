@@ -1,4 +1,4 @@
-//! Writes figures into files, for several commands.
+//! Lists and writes the figures for articles that several commands can draw.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,13 +8,13 @@ use crate::error::{Error, Problem};
 use crate::figure::{Figure, Format, Style};
 use crate::output::{Cell, OutputForm, Sheet, Table, cannot_write, text_column, write_file};
 
-/// The value of `--figure` that requests the list of figures.
+/// Value of `--figure` that requests the list of figures instead of a figure.
 const LIST: &str = "list";
 
-/// Returns whether `--figure` requests the list of figures; an option that applies only to drawing must then be absent.
+/// Returns whether the value `wanted` of `--figure` requests the list of figures.
 ///
 /// # Errors
-/// The option `drawn` is present together with the request for the list.
+/// The list is requested together with the option `drawn`, which applies only to drawing.
 pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST, drawn) {
         (true, Some(option)) => Err(Problem::new(
@@ -27,7 +27,7 @@ pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, E
     }
 }
 
-/// Prints the names of figures, each with a sentence that describes it.
+/// Prints the names of the figures that can be drawn, each with a sentence that describes the figure.
 pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
     let columns = [
         text_column("figure", "figure"),
@@ -42,7 +42,7 @@ pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(
     print(out, &sheet.render(OutputForm::Table))
 }
 
-/// Writes each figure into a file of a folder, and prints the names of these files.
+/// Writes each figure into a file of the folder, in the given format and style, and prints the names of the files.
 pub(super) fn write_figures(
     figures: &[Figure],
     folder: &Path,

@@ -1,4 +1,5 @@
-//! `migsim completions`, `migsim man` and `migsim schema`: print files generated from the definitions in the source code.
+//! Implements `migsim completions`, `migsim man` and `migsim schema`, which print files that are generated from the definitions
+//! in the source code.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Handles Ctrl-C (SIGINT) during a command: prints which results are kept and exits with code 130.
+//! Handles Ctrl-C (SIGINT) during a command: the command prints which results are kept, and the process ends with exit code 130.
 //!
 //! When no command watches for the signal, and at the second signal, the process ends immediately, as without this module. If the
 //! signal is ignored when the process starts (`nohup`, a script in the background), it stays ignored.
@@ -10,33 +10,37 @@ use std::sync::{Arc, OnceLock};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// Exit code of a process that SIGINT ended, as a shell reports it: 128 + 2.
+/// Exit code of a process that the signal SIGINT ended, in the form that shells report: 128 + 2.
 const EXIT_CODE: i32 = 128 + SIGINT;
 
-/// The signals that ask a command to end: from a terminal, from a batch system, and when a terminal is closed.
+/// The signals that request the end of a command: from a terminal (SIGINT), from a batch system (SIGTERM), and when a terminal is
+/// closed (SIGHUP).
 #[cfg(unix)]
 const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-/// The signals that ask a command to end: from a terminal and from the system.
+/// The signals that request the end of a command on systems other than Unix: from a terminal (SIGINT) and from the system
+/// (SIGTERM).
 #[cfg(not(unix))]
 const ENDS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// The flags that the handler of the signal reads and sets.
+/// The flags by which the handlers of SIGINT and the running command exchange information.
 #[derive(Debug)]
 struct Flags {
-    /// Whether the signal has arrived.
+    /// Whether SIGINT has arrived.
     has_arrived: Arc<AtomicBool>,
-    /// Whether no command is watching for the signal, so that the signal ends the process.
+    /// Whether no command watches for SIGINT, so that the signal ends the process immediately.
     is_idle: Arc<AtomicBool>,
 }
 
-/// While this value exists, the signal does not end the process; the owner polls whether the signal has arrived.
+/// A guard by which a command watches for SIGINT: while it exists, the first signal does not end the process but is only
+/// recorded.
 #[derive(Debug)]
 pub(super) struct Watch(&'static Flags);
 
-/// Whether signals are left to the program that runs commands inside it.
+/// Whether signals are left to the program that runs commands inside it, such as a Python interpreter; commands then install no
+/// handlers.
 static IS_LEFT_TO_HOST: AtomicBool = AtomicBool::new(false);
 
-/// Leaves Ctrl-C, from now on, to the program that runs commands inside it.
+/// Leaves the handling of Ctrl-C from now on to the program that runs commands inside it.
 ///
 /// ```
 /// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
@@ -46,7 +50,8 @@ pub fn leave_signals_alone() {
 }
 
 impl Watch {
-    /// Starts watching for the signal; `None` if the signal is ignored, cannot be caught, or is left to the surrounding program.
+    /// Starts to watch for SIGINT. Returns `None` if the signal is ignored, cannot be caught, or is left to the program that runs
+    /// the command inside it.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
         if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
@@ -57,7 +62,7 @@ impl Watch {
         Some(Self(flags))
     }
 
-    /// Returns whether the signal has arrived.
+    /// Returns whether SIGINT has arrived since the process started.
     pub(super) fn has_arrived(&self) -> bool {
         self.0.has_arrived.load(Ordering::SeqCst)
     }
@@ -70,7 +75,7 @@ impl Drop for Watch {
 }
 
 impl Flags {
-    /// Installs the handlers of the signal; `None` if the signal is ignored or cannot be caught.
+    /// Installs the handlers of SIGINT. Returns `None` if the signal is ignored or cannot be caught.
     fn install() -> Option<Self> {
         let flags = Self {
             has_arrived: Arc::default(),
@@ -88,17 +93,18 @@ impl Flags {
     }
 }
 
-/// The signals that ask a command to end, which are only recorded while this value exists.
+/// Records the signals that request the end of a command; while this value exists, the command itself decides when it ends.
 #[derive(Debug)]
 pub(super) struct Signals {
-    /// Number of the last signal that arrived; 0 if none has arrived.
+    /// Number of the signal that arrived last; 0 if none has arrived.
     last: Arc<AtomicUsize>,
-    /// Whether signals are caught by this process.
+    /// Whether this process catches the signals; false if they are left to the program that runs the command inside it.
     are_caught: bool,
 }
 
 impl Signals {
-    /// Catches the signals from now on, except ignored ones; catches none if signals are left to the surrounding program.
+    /// Catches the signals from now on, except ignored signals. Catches none if signals are left to the program that runs the
+    /// command inside it.
     pub(super) fn catch() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
         let are_caught = !IS_LEFT_TO_HOST.load(Ordering::SeqCst);
@@ -112,19 +118,20 @@ impl Signals {
         Self { last, are_caught }
     }
 
-    /// Returns whether signals are caught, which is the case unless another program runs the command inside it.
+    /// Returns whether this process catches the signals; false if they are left to the program that runs the command inside it.
     pub(super) fn are_caught(&self) -> bool {
         self.are_caught
     }
 
-    /// Returns the number of the last signal that has arrived; `None` if none has arrived.
+    /// Returns the number of the signal that arrived last; `None` if no signal has arrived.
     pub(super) fn last_signal(&self) -> Option<i32> {
         let number = self.last.load(Ordering::SeqCst);
         i32::try_from(number).ok().filter(|&signal| signal > 0)
     }
 }
 
-/// Returns whether this process ignores the signal, as its parent process may have set; `false` if the system does not report it.
+/// Returns whether this process ignores a signal, for example because its parent process requested this; returns `false` if the
+/// system does not report it.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -132,12 +139,12 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Prints a last message on stderr and ends the process as after SIGINT.
+/// Prints a last message to standard error and ends the process with the exit code of SIGINT.
 pub(super) fn exit_interrupted(farewell: Option<&str>) -> ! {
     exit_after_signal(SIGINT, farewell)
 }
 
-/// Prints a last message on stderr and ends the process as after this signal; the exit code is 128 plus the number of the signal.
+/// Prints a last message to standard error and ends the process with the exit code of a signal: 128 plus its number.
 #[expect(clippy::exit, reason = "the work that is cut short cannot return")]
 pub(super) fn exit_after_signal(signal: i32, farewell: Option<&str>) -> ! {
     if let Some(farewell) = farewell {

@@ -1,4 +1,5 @@
-//! `migsim list`: prints the registries of policies, triggers, applications and other parts, as the program uses them.
+//! Implements `migsim list`: prints the names and summaries of the policies, triggers, applications and other parts that the
+//! registries of the program contain.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -30,8 +31,8 @@ pub(super) fn list(
     print(out, &sheet.render(form))
 }
 
-/// Lists the names of a kind with their summaries. In aligned columns, the source follows the summary; in other forms it has a
-/// separate column, which Markdown leaves out if it is empty.
+/// Creates the list of the names of one kind, each with a summary and the source (paper or program) of its entry. In aligned
+/// columns, the source follows the summary; in other formats it has a separate column, which Markdown omits if it is empty.
 fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
         Listing::Apps => registry
@@ -111,10 +112,10 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
     Ok(sheet)
 }
 
-/// The text that stands for the source of an entry without a source.
+/// Text that a registry contains in place of the source if an entry has no source.
 const NO_SOURCE: &str = "-";
 
-/// Creates a table of the kinds of load with their parameters, one row for each parameter.
+/// Creates a table of the parameters of all kinds of load: one row per parameter, with its default value and its meaning.
 fn load_parameters_sheet(registry: &Registry) -> Sheet {
     let columns = [
         text_column("kind", "kind"),
@@ -139,7 +140,7 @@ fn load_parameters_sheet(registry: &Registry) -> Sheet {
     sheet
 }
 
-/// Formats the default of a parameter; empty if there is none.
+/// Formats the default value of a parameter as text; empty if the parameter has no default value.
 fn format_default(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -148,7 +149,7 @@ fn format_default(value: Option<Value>) -> String {
     }
 }
 
-/// Returns a text that lists the kinds of load, each with its parameters and their defaults.
+/// Returns a text that lists all kinds of load, each with its parameters and their default values.
 fn loads_text(registry: &Registry) -> String {
     let mut text = String::new();
     for entry in registry.loads() {
@@ -163,12 +164,12 @@ fn loads_text(registry: &Registry) -> String {
     text
 }
 
-/// Creates a row from a name, its summary and its source.
+/// Creates a row of the list of names: a name, its summary and its source.
 fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }
 
-/// Returns a summary, followed by its source in square brackets if there is one.
+/// Returns a summary, followed by its source in square brackets unless there is no source.
 fn with_source(summary: &str, source: &str) -> String {
     match source {
         NO_SOURCE => summary.to_owned(),

@@ -1,4 +1,4 @@
-//! Determines the memory available to this process: the default of `--memory-limit`.
+//! Determines the memory that is available to this process, which is the default of `--memory-limit`.
 //!
 //! It is the minimum of three amounts: the free memory (`MemAvailable`), the remaining memory of each control group of the
 //! process (a container, a batch job), and the address space limit (`ulimit -v`) minus the address space that the process needs
@@ -11,8 +11,8 @@ use super::threads::thread_count;
 use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// Returns the limits of the command: the memory that the flag sets, or else the free memory before its threads start, which
-/// these threads share.
+/// Returns the limits within which a command must remain: the memory that `--memory-limit` sets, or else the memory that is
+/// available before its threads start, and the number of threads.
 pub(super) fn limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
@@ -36,7 +36,8 @@ pub(super) fn limits(
     }
 }
 
-/// Computes the memory that is available for the data of `threads` threads \[B\]; `None` if the system does not report it.
+/// Computes the memory that is available for the data of all `threads` threads together \[B\]; `None` if the system does not
+/// report it.
 fn available_memory(threads: usize) -> Option<f64> {
     let all = [
         number_after("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
@@ -47,8 +48,8 @@ fn available_memory(threads: usize) -> Option<f64> {
     all.into_iter().flatten().reduce(f64::min)
 }
 
-/// Computes the address space that is needed for any simulation with this number of threads \[B\]: for the program and its
-/// libraries, and reserved by its threads.
+/// Computes the address space that this process needs for any simulation with `threads` threads, before it stores data \[B\]: the
+/// address space in use, and the part that the threads reserve.
 fn needed_address_space(threads: usize) -> f64 {
     let taken =
         number_after("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
@@ -62,22 +63,23 @@ fn needed_address_space(threads: usize) -> f64 {
     taken + others as f64 * THREAD_ADDRESS_SPACE + spare
 }
 
-/// Address space that a thread reserves \[B\]: its stack, and its separate heap in glibc.
+/// Address space that each thread reserves \[B\]: its stack, and its separate heap in glibc.
 const THREAD_ADDRESS_SPACE: f64 = 66.0 * 1024.0 * 1024.0;
 
-/// Additional address space that one of several threads takes for a short time \[B\]: glibc reserves two heaps and keeps the
-/// aligned one.
+/// Address space that one of several threads needs for a short time when it starts \[B\]: glibc reserves two heaps and keeps the
+/// one whose address is aligned.
 const STARTUP_ADDRESS_SPACE: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// Returns the first number after `start` in the line of a file that begins with `start`.
+/// Returns the first number after `start` in the first line of a file that begins with `start`; `None` if there is no such line
+/// or number.
 fn number_after(file: &str, start: &str) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Computes the smallest remaining memory of the control groups of the process \[B\], from its innermost group up to the root, in
-/// both versions of the control group interface.
+/// Computes the smallest remaining memory of all control groups of this process \[B\], from its innermost group up to the root,
+/// in both versions of the control group interface. Returns `None` if no group has a limit.
 fn remaining_of_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
@@ -100,7 +102,8 @@ fn remaining_of_groups() -> Option<f64> {
     all.into_iter().reduce(f64::min)
 }
 
-/// Computes the remaining memory of a control group \[B\]; `None` if it has no limit.
+/// Computes the memory that remains until a control group reaches its limit \[B\]; `None` if the group has no limit. `most` and
+/// `used` are the names of the files with the limit and the used memory.
 fn remaining_of_group(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;

@@ -1,4 +1,4 @@
-//! The command line: parses arguments, calls the library, prints results and errors, returns the exit code.
+//! The command-line program: parses the arguments, calls the library, prints results and errors, and returns the exit code.
 
 mod args;
 mod bench;
@@ -51,13 +51,13 @@ use crate::document::Document;
 use crate::error::{Broken, Error, Problem};
 use crate::experiment::Experiment;
 
-/// Runs the command `migsim` with the built-in plug-ins.
+/// Runs the command line of this process as the command `migsim` with the built-in plug-ins, and returns the exit code.
 pub fn main() -> ExitCode {
     main_with(Registry::standard())
 }
 
-/// Runs the command `migsim` with the policies, applications and loads of `registry`, as the `main` function of a user's own
-/// crate.
+/// Runs the command line of this process as the command `migsim` with the policies, applications and loads of `registry`. It is
+/// the whole `main` function of a user's own program.
 ///
 /// ```no_run
 /// use migsim::Registry;
@@ -157,8 +157,8 @@ pub fn run_with(
     }
 }
 
-/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first), for bindings
-/// to other languages.
+/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first). Bindings to
+/// other languages use it.
 ///
 /// ```
 /// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
@@ -171,7 +171,7 @@ pub fn run_with(
 /// `beneath`: settings that take the place of an experiment file; the arguments override them.
 ///
 /// # Errors
-/// Everything that the command would refuse, with the same messages.
+/// The command would refuse the arguments; the error has the same message.
 pub fn experiment(
     registry: &Registry,
     arguments: impl IntoIterator<Item = OsString>,
@@ -188,16 +188,17 @@ pub fn experiment(
     }
 }
 
-/// Parses the arguments that the user typed with the definition `command`.
+/// Parses the arguments `typed` that the user typed, by the definition `command` of the command line.
 fn parse_arguments(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
     let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)
 }
 
-/// The name of the file with the data about a fault of the program.
+/// Name of the file into which data about a fault of the program (an internal error) is written.
 const DUMP_FILE: &str = "migsim-fault.json";
 
-/// Writes the data about a fault of the program into a file, and returns a message with the path of the file.
+/// Writes the data about a fault of the program into a file of `folder`, so that users can report it. Returns a message with the
+/// path of the file.
 fn dump(broken: &Broken, folder: &Path) -> String {
     let file = folder.join(DUMP_FILE);
     let text = serde_json::to_string(&broken.dump).unwrap_or_default();
@@ -207,7 +208,7 @@ fn dump(broken: &Broken, folder: &Path) -> String {
     }
 }
 
-/// Runs the requested command; returns `false` if a comparison or a run failed.
+/// Runs the subcommand that the user typed. Returns `false` if a run of it or a comparison failed.
 fn dispatch(
     registry: &Registry,
     command: &dyn Fn() -> clap::Command,

@@ -1,4 +1,4 @@
-//! The values of the command-line flags that plug-ins declare.
+//! Values of the command-line flags that applications and policies (plug-ins) declare.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 use crate::plugin::OptionFlag;
 use crate::sweep::Spec;
 
-/// The values of the command-line flags that plug-ins declare, by the names of the flags.
+/// The values of the command-line flags that applications and policies declare, by the identifiers of the flags.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OptionValues(BTreeMap<String, Spec>);
 
 impl OptionValues {
-    /// Returns the values that the user set for a flag; `None` if the flag is absent.
+    /// Returns the values that the user typed for the flag `flag`; `None` if the user did not type this flag.
     pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
         self.0.get(flag.name)
     }
 }
 
-/// Prefix of the identifiers of flags of plug-ins, which distinguishes them from other flags.
+/// Prefix of the identifiers of flags that plug-ins declare; it prevents that they are mixed up with other flags.
 pub(super) const PLUGIN_PREFIX: &str = "option:";
 
 impl FromArgMatches for OptionValues {
@@ -40,7 +40,7 @@ impl FromArgMatches for OptionValues {
     }
 }
 
-/// Does nothing, because [`super::command::of_registry`], which knows the list of flags, adds the flags.
+/// Adds no flags to a command: the flags depend on the registry and are added when the whole command line is defined.
 impl Args for OptionValues {
     fn augment_args(command: Command) -> Command {
         command
@@ -51,18 +51,18 @@ impl Args for OptionValues {
     }
 }
 
-/// Parses values that must all be whole numbers.
+/// Parses one or more values, such as `1..5` or `2,4,8`, that must all be whole numbers.
 pub(super) fn parse_counts(text: &str) -> Result<Spec, String> {
     let message = "it must be a whole number that is not negative";
     parse_values(text, Value::is_u64, message)
 }
 
-/// Parses values that must all be numbers.
+/// Parses one or more values, such as `0.1..0.9:0.1`, that must all be numbers.
 pub(super) fn parse_numbers(text: &str) -> Result<Spec, String> {
     parse_values(text, Value::is_number, "it must be a finite number")
 }
 
-/// Parses values of which each must satisfy `is_right`; otherwise the error is `message`.
+/// Parses one or more values, each of which must satisfy `is_right`; otherwise `message` is the text of the error.
 fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
     let spec = Spec::parse(text)?;
     if spec.ends().iter().all(is_right) {

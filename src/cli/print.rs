@@ -1,4 +1,4 @@
-//! Printing: results go to stdout, all other output to stderr.
+//! Prints results to standard output, and errors and all other texts to standard error.
 
 use std::io::{self, BufWriter, Write};
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 use crate::error::{Error, Problem, visible};
 use crate::output::{OutputForm, Sheet};
 
-/// Prints a line on stderr; if stderr is closed, the line is lost.
+/// Prints a line to `errors` (standard error); if it is closed, the line is lost.
 pub(super) fn print_line(errors: &mut dyn Write, line: &str) {
     let _ = writeln!(errors, "{}", visible(line));
 }
 
-/// Prints notes for the user on stderr.
+/// Prints notes for the user to `errors` (standard error), one per line.
 pub(super) fn print_notes(notes: &[String], errors: &mut dyn Write) {
     for note in notes {
         print_line(errors, &format!("note: {note}"));
     }
 }
 
-/// Prints a value as JSON piece by piece; control characters that would affect a terminal are escaped.
+/// Prints a value as JSON without storing the whole text in memory; characters that would control a terminal are escaped.
 pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let mut json = Harmless(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
@@ -29,7 +29,8 @@ pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<
     }))
 }
 
-/// A writer of JSON that escapes terminal control characters; it must get whole characters in each write.
+/// A writer that passes JSON on to another writer and escapes the characters that would control a terminal. Each write must
+/// consist of whole characters.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
@@ -49,17 +50,17 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Returns whether a character that contains this byte may be a terminal control character.
+/// Returns whether a character that contains the byte `byte` may be a character that controls a terminal.
 fn may_be_control(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
 
-/// Returns whether a character is a terminal control character.
+/// Returns whether a character controls a terminal instead of being shown.
 fn is_control(letter: char) -> bool {
     letter != '\n' && letter.is_control()
 }
 
-/// Escapes the terminal control characters in a JSON text.
+/// Escapes all characters of a JSON text that would control a terminal.
 pub(super) fn escape_control(mut text: String) -> String {
     // Letters of several bytes are checked one by one; few texts have any.
     if text.bytes().any(may_be_control) && text.contains(is_control) {
@@ -72,12 +73,16 @@ pub(super) fn escape_control(mut text: String) -> String {
     text
 }
 
-/// Prints a text on `out`. A reader that has closed the pipe (`| head`) is not an error.
+/// Prints a text to `out`. It is not an error if the reader of a pipe has closed it (`| head`).
+///
+/// # Errors
+/// The text cannot be written.
 pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     check_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Converts a failure to print into an error with a hint. A reader that has closed the pipe is not an error.
+/// Converts a failed write to standard output into an error with a hint. It is not an error if the reader of a pipe has closed
+/// it.
 fn check_printed(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -90,7 +95,7 @@ fn check_printed(printed: io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Prints a result in the requested form; prints nothing if no form is requested.
+/// Prints a result in the requested format: as `json` or as the lines and tables of `sheet`. Prints nothing if `form` is `None`.
 pub(super) fn print_result<J: Serialize>(
     out: &mut dyn Write,
     form: Option<OutputForm>,

@@ -1,5 +1,5 @@
-//! Progress of long jobs on stderr: a bar on a terminal. Without a terminal, some jobs print plain lines, and others print a
-//! single estimate of their duration.
+//! Shows the progress of long computations on standard error: a bar on a terminal. Without a terminal, some computations print
+//! plain lines, and others print a single estimate of their duration.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};
@@ -10,30 +10,31 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Watch};
 
-/// The description of a progress bar.
+/// Describes what a progress bar counts and how it is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// The noun for the items that are counted, such as `supersteps`.
+    /// Plural noun for the items that are counted, such as `supersteps`.
     pub(super) unit: &'static str,
-    /// Total number of items; `None` if it is not known.
+    /// Total number of items; `None` if it is unknown.
     pub(super) total: Option<u64>,
-    /// Whether plain lines of progress are printed if stderr is not a terminal.
+    /// Whether lines of text about the progress are printed if standard error is not a terminal.
     pub(super) has_lines: bool,
-    /// Whether no progress is shown.
+    /// Whether no progress is shown at all.
     pub(super) is_quiet: bool,
 }
 
 const TICK: Duration = Duration::from_millis(100);
-/// Duration of the work until which no progress is shown.
+/// Time after the start until which no progress is shown, because most computations are shorter.
 const SILENT_TIME: Duration = Duration::from_secs(2);
-/// Time between two plain lines of progress.
+/// Time between two lines of text about the progress.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Time after which a job without plain lines prints an estimate of its duration.
+/// Time after the start at which a computation that prints no lines of progress prints an estimate of its duration.
 const ESTIMATE_AFTER: Duration = Duration::from_secs(30);
-/// Length of the time window in which the rate of progress is measured.
+/// Length of the most recent period over which the rate of progress is measured.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
 
-/// Shows the progress of `work`, whose finished items `count` returns. Ctrl-C removes the bar and ends the process.
+/// Runs `work` and shows its progress; `count` returns the number of finished items. Ctrl-C removes the progress bar and ends the
+/// process.
 pub(super) fn with_bar<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -42,7 +43,8 @@ pub(super) fn with_bar<R: Send>(
     with_bar_and_farewell(bar, count, &|| None, work)
 }
 
-/// Shows the progress of `work` whose results are kept. Ctrl-C prints the text that `farewell` returns and ends the process.
+/// Runs `work`, whose results are kept, and shows its progress; `count` returns the number of finished items. Ctrl-C prints the
+/// text that `farewell` returns and ends the process.
 pub(super) fn with_bar_and_farewell<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -86,7 +88,7 @@ pub(super) fn with_bar_and_farewell<R: Send>(
     })
 }
 
-/// Draws the progress bar on the terminal until the work is over.
+/// Draws the progress bar on the terminal again and again until `is_over` returns true; then removes the bar.
 fn draw_bar(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut shown: Option<ProgressBar> = None;
     follow(count, is_over, |time, count, rate| {
@@ -102,7 +104,7 @@ fn draw_bar(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> b
     }
 }
 
-/// Prints plain lines of progress until the work is over.
+/// Prints a line of text about the progress at regular intervals until `is_over` returns true.
 fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut next = LINE_EVERY;
     follow(count, is_over, |time, count, rate| {
@@ -118,7 +120,7 @@ fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -
     });
 }
 
-/// Prints a single estimate of the whole duration, if the work takes long.
+/// Prints a single estimate of the whole duration if the computation takes long; returns when `is_over` returns true.
 fn print_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut is_due = true;
     follow(count, is_over, |time, count, rate| {
@@ -132,7 +134,8 @@ fn print_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn(
     });
 }
 
-/// Calls `show` at regular times until the work is over, with the time since the start, the count and the rate \[1/s\].
+/// Calls `show` at regular times until `is_over` returns true. Its arguments are the time since the start, the number of finished
+/// items and the rate of progress \[1/s\].
 fn follow(
     count: &(dyn Fn() -> u64 + Sync),
     is_over: &dyn Fn() -> bool,
@@ -163,8 +166,8 @@ impl Samples {
         self.0.push_back((time, count));
     }
 
-    /// Computes the rate of progress in the time window \[1/s\]; the rate since the start if the count did not change in the
-    /// window.
+    /// Computes the rate of progress over the last seconds \[1/s\]; if no item was finished in this period, the rate since the
+    /// start.
     fn rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
@@ -182,7 +185,7 @@ impl Samples {
     }
 }
 
-/// Formats the progress after a time: its rate, and the remaining and the whole time at this rate.
+/// Formats the progress at the time `time` after the start: the rate, the remaining time, and the whole time at this rate.
 fn progress_line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     let unit = bar.unit;
     let mut line = match bar.total {
@@ -200,7 +203,8 @@ fn progress_line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     line
 }
 
-/// Formats an estimate of the whole duration at this rate; `None` before the first item is finished.
+/// Formats an estimate of the whole duration at the rate `rate` \[1/s\]. Returns `None` if the number of items is unknown or the
+/// rate is 0.
 fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> {
     let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
     let whole = format_time(time.as_secs_f64() + left);
@@ -211,7 +215,7 @@ fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> 
     ))
 }
 
-/// Formats a rate \[1/s\] with few digits.
+/// Formats a rate \[1/s\] with few digits and a unit that suits its size, such as `1.5 M/s`, `12 k/s` or `3.0/min`.
 fn format_rate(rate: f64) -> String {
     match rate {
         1e7.. => format!("{:.0} M/s", rate / 1e6),
@@ -223,7 +227,7 @@ fn format_rate(rate: f64) -> String {
     }
 }
 
-/// Formats a duration \[s\] with few digits.
+/// Formats a duration \[s\] with few digits in seconds, minutes or hours.
 fn format_time(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor();
     match seconds {

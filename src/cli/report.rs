@@ -1,4 +1,4 @@
-//! `migsim report`: writes the HTML page of the folder of a run, a sweep or a search, or draws its figures.
+//! Implements `migsim report`: writes the HTML page about the folder of a run, a sweep or a search, or draws figures from it.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::output::{Report, RunFolder, write_file, write_named};
 use crate::sweep::folder::{figure_list, figures_of, page_from_folder};
 use crate::sweep::tune_report;
 
-/// The default name of the page.
+/// File name that the page of a report has if the user names no file.
 pub(super) const FILE: &str = "report.html";
 
 pub(super) fn report(
@@ -59,7 +59,7 @@ pub(super) fn report(
     }
 }
 
-/// The kind of a folder of results.
+/// Kind of results that a folder contains: a run, a sweep, or a search for settings.
 enum Kind {
     Run,
     Sweep,
@@ -67,7 +67,10 @@ enum Kind {
 }
 
 impl Kind {
-    /// Determines the kind of a folder from the files in it.
+    /// Determines from the files of a folder which kind of results it contains.
+    ///
+    /// # Errors
+    /// The folder does not exist or contains no results.
     fn of_folder(folder: &Path) -> Result<Self, Error> {
         if has_file(folder, "run.json") {
             return Ok(Self::Run);
@@ -83,7 +86,7 @@ impl Kind {
     }
 }
 
-/// Returns the error for a folder that contains neither a run nor a sweep nor a search.
+/// Returns the error for a folder that does not exist, or that contains neither a run nor a sweep nor a search.
 fn no_results(folder: &Path) -> Error {
     let what = if folder.is_dir() {
         "the folder holds neither a run nor a sweep, search or comparison"
@@ -96,7 +99,7 @@ fn no_results(folder: &Path) -> Error {
         .into()
 }
 
-/// Prints the names of the figures that can be drawn from the folder.
+/// Prints the names of the figures that can be drawn from the results in a folder.
 fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let list = match Kind::of_folder(folder)? {
         Kind::Run => Report::read(registry, folder)?.figure_list(),
@@ -105,7 +108,7 @@ fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) ->
     print_list(&list, out)
 }
 
-/// Draws the figures of the folder that the user requested, instead of its page.
+/// Draws the figures that the user requested from the results in a folder, instead of writing the page.
 fn draw_figures(
     registry: &Registry,
     arguments: &ReportArguments,
@@ -134,13 +137,13 @@ fn draw_figures(
     }
 }
 
-/// Returns the format that the ending of a file name stands for; `None` for an unknown ending.
+/// Returns the file format of figures that the ending of a file name stands for; `None` if no format has this ending.
 fn format_of(file: &Path) -> Option<Format> {
     let end = file.extension()?.to_str()?.to_lowercase();
     Format::ALL.into_iter().find(|format| format.name() == end)
 }
 
-/// Checks that the files of the folder, and the page generated from them, fit into memory.
+/// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.
 fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
@@ -153,7 +156,7 @@ fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     checked.map_err(|problem| problem.source(folder.display().to_string()).into())
 }
 
-/// Returns whether the folder contains the file.
+/// Returns whether `folder` contains a file with the name `file`.
 fn has_file(folder: &Path, file: &str) -> bool {
     folder.join(file).is_file()
 }

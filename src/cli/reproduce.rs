@@ -1,4 +1,4 @@
-//! `migsim reproduce`: prints published and simulated values side by side.
+//! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies.
 
 use std::io::Write;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::paper;
 use crate::paper::rivals;
 use crate::sweep::{Done, Store};
 
-/// The argument that lists the papers.
+/// Value of the argument `paper` that requests the list of the papers.
 const LIST: &str = "list";
 
 pub(super) fn reproduce(
@@ -102,7 +102,7 @@ pub(super) fn reproduce(
     Ok(reproduction.is_each_deviation_explained())
 }
 
-/// Prints the comparisons of published and simulated values in the output form.
+/// Prints published and simulated values side by side in the given format.
 fn print_reproduction(
     reproduction: &paper::Reproduction,
     form: OutputForm,
@@ -145,7 +145,7 @@ fn print_reproduction(
     }
 }
 
-/// Writes figures in the chosen format.
+/// Writes figures into files, in the format that the user chose and in the folder of `--out`.
 fn write_chosen_figures(
     arguments: &ReproduceArguments,
     figures: &[Figure],
@@ -162,10 +162,11 @@ fn write_chosen_figures(
     write_figures(figures, folder, (format, style), said)
 }
 
-/// The folder in `--out` that keeps the runs of the study of rivals; the same command continues there.
+/// Name of the folder below `--out` that contains the runs of the study of rival policies; the same command continues an
+/// interrupted study there.
 const RIVAL_RUNS: &str = "rivals-runs";
 
-/// Runs the study of rival policies.
+/// Runs the study of rival policies, prints and writes its results, and returns `true`.
 fn rivals(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -195,7 +196,8 @@ fn rivals(
     output_study(arguments, "rivals", &texts, &figures, (out, errors))
 }
 
-/// Prints and writes the page, the table and the figures of a study, or only the requested figures.
+/// Prints the results of a study, and writes its page, its table and its figures into the folder of `--out`. If the user
+/// requested figures, only the figures are written.
 fn output_study(
     arguments: &ReproduceArguments,
     name: &str,
@@ -223,7 +225,7 @@ fn output_study(
     Ok(true)
 }
 
-/// Runs the study of programs measured on MPI.
+/// Compares simulated programs with programs that were measured on MPI, and prints and writes the results.
 fn reality(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
@@ -243,7 +245,8 @@ fn reality(
     output_study(arguments, "reality", &texts, &figures, (out, errors))
 }
 
-/// Decides the recorded calls of the authors' program again, and prints the comparison.
+/// Decides the rescheduling calls again that the authors' program recorded, and prints both decisions. Returns whether all
+/// decisions are equal.
 fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::compare_with_authors(arguments.cases.as_deref())?;
     let [page, table] = [
@@ -265,7 +268,11 @@ fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, 
     Ok(found.is_exact())
 }
 
-/// Checks that the chosen format is one of figures if a figure is requested, and one of tables otherwise.
+/// Checks that the user chose a format of figures if figures are requested, and a format of tables otherwise, and that the paper
+/// or study has figures.
+///
+/// # Errors
+/// The format or the paper does not fit; the error names the flag.
 fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
@@ -290,7 +297,10 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     Err(problem.into())
 }
 
-/// Refuses a reproduction that needs more memory than is available.
+/// Checks that the reproduction does not need more memory than is available.
+///
+/// # Errors
+/// The estimated memory exceeds the limit.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
@@ -312,7 +322,7 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     })
 }
 
-/// Does work on the given threads, and shows its progress.
+/// Runs `work` on the given threads, and shows the progress in supersteps unless the user disabled it.
 fn with_progress<R: Send>(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -331,7 +341,7 @@ fn with_progress<R: Send>(
     })
 }
 
-/// Runs the study that applies the rules of each paper to every other paper.
+/// Runs the study that applies the rules of each paper to every other paper, and prints and writes its page.
 fn one_reading(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -356,7 +366,7 @@ fn one_reading(
     Ok(true)
 }
 
-/// Runs the audit: prints its page, and writes the page with its tables.
+/// Runs the audit of all reproductions: prints its page, and writes the page and its tables into the folder of `--out`.
 fn audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -378,7 +388,8 @@ fn audit(
     Ok(true)
 }
 
-/// Searches for a single set of rules for all papers; each step is printed as soon as it is found.
+/// Searches for a single set of rules for all papers, starting with the rules of the paper `start`, and prints the steps of the
+/// search.
 fn search(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -409,7 +420,7 @@ fn search(
     Ok(true)
 }
 
-/// Writes pages into the folder of `--out`, if the flag is present.
+/// Writes the pages into the folder of `--out`; does nothing if the user did not use this flag.
 fn write_pages(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Error> {
     let Some(folder) = &arguments.out else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! `migsim run`: reads settings from files and flags, runs them, and prints the table or writes the folder.
+//! Implements `migsim run`: reads settings from files and flags, simulates the scenarios, and prints the table of results or
+//! writes the run folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -112,7 +113,10 @@ pub(super) fn run(
     )
 }
 
-/// Checks that an output is requested that can show the critical path, if the path is recorded.
+/// Checks that the critical path is not recorded in vain: some requested output must be able to show it.
+///
+/// # Errors
+/// The critical path is recorded, but no requested output shows it.
 fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     let is_shown = arguments.report.is_some()
         || arguments.out.is_some()
@@ -125,7 +129,8 @@ fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     Err(problem.hint(hint).into())
 }
 
-/// Returns the static starts of the experiment; empty if they are switched off. Prints the reason if they are not simulated.
+/// Returns the initial placements from which scenario i is simulated for comparison (static starts); empty if the user disabled
+/// them. If there are none, prints the reason.
 fn starts(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -141,7 +146,7 @@ fn starts(
     Ok(starts)
 }
 
-/// Creates the experiment of the arguments, which override the settings in `beneath`.
+/// Creates the experiment that the arguments describe. The flags override the settings in `beneath`.
 pub(super) fn load_experiment(
     registry: &Registry,
     arguments: &RunArguments,
@@ -156,16 +161,19 @@ pub(super) fn load_experiment(
     Experiment::load_with(registry, &layers, limits)
 }
 
-/// Where the HTML page of a run is written.
+/// The place to which the HTML page of a run is written.
 enum Page {
-    /// In the folder of `--out`, under this name.
+    /// A file in the folder of `--out`, with this name.
     InFolder(String),
-    /// In this file, outside the folder of `--out`.
+    /// A file outside the folder of `--out`, with this path.
     Elsewhere(PathBuf),
 }
 
-/// Returns where the page is written; `None` if it is not requested. Before the simulation, checks that its folder exists and
-/// contains no run with other settings.
+/// Returns where the HTML page is to be written; `None` if the user requested no page. Checks before the simulation that the
+/// folder of the page exists and contains no run with other settings.
+///
+/// # Errors
+/// The folder does not exist, or it contains a run with other settings.
 fn page_path(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
@@ -192,11 +200,11 @@ fn page_path(arguments: &RunArguments, experiment: &Experiment) -> Result<Option
     Ok(Some(Page::Elsewhere(file)))
 }
 
-/// The products of the runs: results, files written during the runs, activity of processes, critical paths. All except the
-/// results exist only on request.
+/// What the simulation of all scenarios produces: results, temporary files, activity of the processes, critical paths. Everything
+/// except the results is recorded only if the user requested it.
 type Done = (Results, Drafts, Vec<Activity>, Vec<PathRow>);
 
-/// Runs all scenarios; each writes or stores the requested data during its run.
+/// Simulates all scenarios of the experiment; each writes or records the data that the user requested.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -236,11 +244,12 @@ fn run_all(
     Ok((experiment.collect(runs)?, drafts, activities, paths))
 }
 
-/// The products of one scenario: its results, its files, the activity of its processes, its critical path.
+/// What the simulation of one scenario produces: its results, its temporary files, the activity of its processes, its critical
+/// path.
 type One = (ScenarioRun, Drafts, Option<Activity>, Option<CriticalPath>);
 
-/// Runs one scenario with the recorders for the requested data. If there is a folder, writes the scenario's part of
-/// `processes.csv` and its traces.
+/// Simulates one scenario and records the data that the user requested. If there is a folder, the scenario's part of
+/// `processes.csv` and its traces are written into it.
 fn run_recorded(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -289,7 +298,7 @@ fn run_recorded(
     Ok((run, drafts, activity, path))
 }
 
-/// Returns the formats of the traces for these viewers, each once.
+/// Returns the formats of the traces that these viewers read; each format once.
 fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     TraceFormat::ALL.into_iter().filter(|format| {
         viewers.contains(&match format {
@@ -299,7 +308,7 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     })
 }
 
-/// Joins the settings of `beneath`, of the experiment file and of the flags; each source overrides the sources before it.
+/// Joins the settings of `beneath`, of the experiment file and of the flags; a later source overrides the earlier sources.
 pub(super) fn join_settings(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -336,7 +345,7 @@ pub(super) fn join_settings(
     Ok(layers)
 }
 
-/// Returns the name of the policy from the flag, or else from the file.
+/// Returns the name of the policy that the flag `--policy` names, or else the name in the experiment file.
 pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
@@ -345,7 +354,10 @@ pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> Str
         .map_or_else(|| keys::policy_name(file), str::to_owned)
 }
 
-/// Checks that the flags for options of policies belong to the chosen policy.
+/// Checks that all flags for options of policies belong to the policy `policy`.
+///
+/// # Errors
+/// A flag belongs to other policies only.
 pub(super) fn check_policy_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -379,7 +391,7 @@ pub(super) fn check_policy_flags(
     Err(problem.source(&one.flag).hint(hint).into())
 }
 
-/// Reads an experiment file. Files that it names are also searched in the folder of the experiment file.
+/// Reads an experiment file. Files to which it refers are also searched in the folder of the experiment file.
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
@@ -425,17 +437,18 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     Ok(document)
 }
 
-/// The version of the format of sweep files, as their key `schema` names it.
+/// Name and version of the format of sweep files, which is the value of their key `schema`.
 pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
 
-/// Lists the names of the files that an experiment refers to.
+/// Lists the names of the files to which an experiment refers.
 pub(super) fn referenced_files(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
     let pointers = file_pointers(registry, experiment);
     pointers.iter().filter_map(named).collect()
 }
 
-/// Rewrites the names of files in the experiment file `path` so that they are found from the working directory.
+/// Replaces the names of files in the experiment file `path` by paths that are valid in the working directory, if the files are
+/// in the folder of the experiment file.
 fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) {
     for pointer in file_pointers(registry, experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
@@ -444,8 +457,10 @@ fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) 
     }
 }
 
-/// Returns the path of a file in the same folder as the file `path`, if the file exists; any other value stays as it is. An
-/// experiment with the name of its platform is not taken for that platform. A mapping may also be a rule or a list.
+/// Returns the path of the file that the value of the key `key` names, if this file is in the folder of the file `path`. Any
+/// other value is returned unchanged, for example a rule or a list as mapping.
+///
+/// An experiment file that has the name of its platform is not mistaken for this platform.
 fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
     let is_meant = |file: &Path| {
         let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
@@ -473,13 +488,15 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
     found.unwrap_or_else(|| value.clone())
 }
 
-/// Returns whether a file with this name exists, or files whose names begin with it, as in data with one file per rank.
+/// Returns whether there is a file with this path, or a file for rank 0 whose name begins with this path (data with one file per
+/// rank).
 fn exists(path: &Path) -> bool {
     let first = |end: &str| path.with_added_extension(end).is_file();
     path.is_file() || first("0.json") || first("0.json.br")
 }
 
-/// Rewrites the values of a parameter of a sweep file so that files in the folder of the sweep file are found.
+/// Replaces the names of files in the values of a parameter of the sweep file `path` by paths that are valid in the working
+/// directory.
 pub(super) fn resolve_parameter_files(registry: &Registry, path: &Path, parameter: &mut Parameter) {
     let keys = keys::keys_for_all_policies(registry, &parameter.name);
     let files = registry.file_keys();
@@ -499,7 +516,10 @@ pub(super) fn resolve_parameter_files(registry: &Registry, path: &Path, paramete
     }
 }
 
-/// Refuses a `--load` flag that lists alternative loads, which only a sweep can use.
+/// Checks that no `--load` flag lists alternative loads, because only a sweep can use them.
+///
+/// # Errors
+/// A flag lists alternative loads.
 fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     for flag in loads {
         let choices = whole::combine_loads(std::slice::from_ref(flag)).unwrap_or_default();
@@ -520,12 +540,15 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the `--load` flags as the user typed them.
+/// Returns the `--load` flags of the command line, as the user typed them.
 pub(super) fn load_source(loads: &[String]) -> String {
     format!("--load {}", loads.join(" --load "))
 }
 
-/// Joins all `--load` flags into one setting; `None` if there are none.
+/// Converts all `--load` flags together into one setting; `None` if the user typed no such flag.
+///
+/// # Errors
+/// The value of a flag is not a load.
 pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     if loads.is_empty() {
         return Ok(None);
@@ -542,18 +565,18 @@ pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     }))
 }
 
-/// A flag of the command line with its value, or with several values for a sweep.
+/// A flag for a setting that the user typed, with its value or, in a sweep, its values.
 #[derive(Debug)]
 pub(super) struct Given {
-    /// The name of the parameter, or the key that the flag sets.
+    /// Name of the parameter, or key of the experiment, that the flag sets.
     pub(super) name: &'static str,
-    /// The flag with its dashes, as in `--alpha`.
+    /// The flag as the user typed it, such as `--alpha`.
     pub(super) flag: String,
-    /// The value or the values of the flag.
+    /// The value or the values after the flag.
     pub(super) spec: Spec,
-    /// Whether the flag is an option of policies.
+    /// Whether the flag sets an option of policies.
     pub(super) is_option: bool,
-    /// Whether the values are names, as of platforms, which a comma may separate.
+    /// Whether the values are names, such as names of platforms, that the user may separate by commas.
     pub(super) is_text: bool,
 }
 
@@ -563,7 +586,7 @@ impl Given {
         format!("{} {}", self.flag, self.spec.text())
     }
 
-    /// Returns the first value of the flag as a setting for the policy `policy`.
+    /// Converts the first value of the flag into a setting; `policy` is the policy whose options the flag may set.
     pub(super) fn setting(&self, registry: &Registry, policy: &str) -> Flag {
         Flag {
             key: match keys::key_for_policy(registry, self.name, policy) {
@@ -578,7 +601,7 @@ impl Given {
     }
 }
 
-/// Lists the flags for settings that are present, except `--load`, `--change`, `--net` and `--set`.
+/// Lists the flags for settings that the user typed, except `--load`, `--change`, `--net` and `--set`.
 pub(super) fn present_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
     let chosen = ScenarioChoice::scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
@@ -642,7 +665,7 @@ pub(super) fn present_flags(registry: &Registry, arguments: &SettingsArguments) 
     all.into_iter().flatten().collect()
 }
 
-/// Lists the flags that change settings, as the user typed them.
+/// Lists all flags that change settings, with their values, as the user typed them.
 pub(super) fn setting_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -655,7 +678,7 @@ pub(super) fn setting_flags(
     Ok(given.chain(pairs).collect())
 }
 
-/// Returns the settings of the flags `--change`, `--net` and `--set`, which have one value each.
+/// Converts the values of the flags `--change`, `--net` and `--set` into settings; each flag has one value.
 pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
@@ -686,7 +709,10 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Fl
     Ok(flags)
 }
 
-/// Refuses two values for the same key, which would contradict each other.
+/// Checks that no key has two values in the flags with the name `flag`, because the values would contradict each other.
+///
+/// # Errors
+/// A key has two values.
 pub(super) fn check_duplicates(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)

@@ -1,4 +1,4 @@
-//! The common part of the commands that simulate the runs of a plan: `sweep`, `tune`, `compare` and `bench`.
+//! The common part of the commands that simulate many runs: `sweep`, `tune`, `compare` and `bench`.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,27 +18,27 @@ use crate::sweep::run::simulate_runs;
 use crate::sweep::{Common, Done, Plan, Store, Sweep};
 use crate::words::counted;
 
-/// The memory limit, the threads and the shared data of a command.
+/// The limits, the threads and the shared data of a command that simulates many runs.
 #[derive(Debug)]
 pub(super) struct Setup {
-    /// The limits on the memory of runs.
+    /// Limits on the memory of the runs, and on what files may do.
     pub(super) limits: Limits,
-    /// The threads that simulate the runs.
+    /// The threads on which the runs are simulated.
     pub(super) threads: ThreadPool,
-    /// The data that the runs share.
+    /// Data that all runs share, such as files that were read.
     pub(super) common: Common,
-    /// Whether no progress and no notes are printed.
+    /// Whether the command prints neither progress nor notes.
     is_quiet: bool,
 }
 
 impl Setup {
-    /// Sets up the memory limit and the threads that the flags request.
+    /// Prepares the limits and the threads that the flags request.
     pub(super) fn new(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
         let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
         Self::within(limits, output)
     }
 
-    /// Sets up the threads within the given limits.
+    /// Prepares the threads that the flags request, within the given limits.
     pub(super) fn within(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
         Ok(Self {
             limits,
@@ -48,32 +48,34 @@ impl Setup {
         })
     }
 
-    /// Returns the memory limit and the shared data, as functions that simulate runs need them.
+    /// Returns the limits together with the data that all runs share, which functions that simulate runs take as one argument.
     pub(super) fn limits_and_common(&self) -> (Limits, &Common) {
         (self.limits, &self.common)
     }
 
-    /// Creates the plan of a sweep and prints its notes.
+    /// Creates the plan of a sweep, which lists its runs, and prints notes about it.
     pub(super) fn plan(&self, sweep: &Sweep, errors: &mut dyn Write) -> Result<Plan, Error> {
         let plan = self.plan_quietly(sweep)?;
         self.print_notes(&plan.notes, errors);
         Ok(plan)
     }
 
-    /// Creates the plan of an internal sweep without printing its notes, which would not help the user.
+    /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the user did not
+    /// define.
     pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
         let plan = || Plan::new_for_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
     }
 
-    /// Prints notes, unless the command is quiet.
+    /// Prints notes for the user; prints nothing if the user requested no output (`--quiet`).
     pub(super) fn print_notes(&self, notes: &[String], errors: &mut dyn Write) {
         if !self.is_quiet {
             print_notes(notes, errors);
         }
     }
 
-    /// Opens the store of rows in a folder, or creates a store in memory; prints how many damaged rows were removed.
+    /// Opens the store with the results of runs in a folder, or creates a store in memory if `folder` is `None`. Prints how many
+    /// damaged records were removed from the store.
     pub(super) fn open_store(
         &self,
         folder: Option<&Path>,
@@ -88,8 +90,8 @@ impl Setup {
         Ok(store)
     }
 
-    /// Simulates the runs of the plan with the indices `runs` and adds their rows to the store; Ctrl-C prints the text that
-    /// `farewell` returns.
+    /// Simulates the runs of the plan with the indices `runs`, and adds their results to the store. Ctrl-C prints the text that
+    /// `farewell` returns and ends the process.
     pub(super) fn run(
         &self,
         planned: (&Sweep, &Plan),
@@ -104,8 +106,8 @@ impl Setup {
         Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Does work that adds up to `total` rows to a store, with a progress bar. Ctrl-C prints the text that `farewell` returns and
-    /// keeps the rows.
+    /// Runs `work`, which adds the results of up to `total` runs to a store, and shows its progress. Ctrl-C prints the text that
+    /// `farewell` returns and ends the process; the store keeps all results.
     pub(super) fn fill_store<R: Send>(
         &self,
         (store, done): (&Mutex<Store>, &Done),
@@ -137,7 +139,8 @@ impl Setup {
     }
 }
 
-/// Returns the last message about interrupted work whose rows are kept in a folder; `kept` is the number of rows in words.
+/// Returns the last message of an interrupted command whose results are kept in a folder. `kept` is the number of results in
+/// words, such as `12 runs`.
 pub(super) fn kept_in(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(

@@ -1,4 +1,4 @@
-//! `migsim platform show` and `migsim workload show`: print the platform or the application of a run.
+//! Implements `migsim platform show` and `migsim workload show`: prints the platform or the application of an experiment.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,19 +17,20 @@ use crate::output::{
 use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::words::counted;
 
-/// Reads the platform that is named on the command line.
+/// Reads the platform with the name or path `name` that the user typed.
 pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     platform::open_within(name, limits).map_err(|error| error.with_default_source("<PLATFORM>"))
 }
 
-/// Forms the clusters of a platform as `--clusters` describes them.
+/// Divides the hosts of a platform into clusters as the value of `--clusters` describes.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
     let form = |clusters: Clusters| clusters.apply_to(&mut loaded.platform);
     let formed = clusters.parse().and_then(form);
     formed.map_err(|error| error.with_default_source("--clusters"))
 }
 
-/// Prints a platform, with the chosen clusters, and draws it if an SVG file is named.
+/// Prints the description of a platform and, if `svg` is given, draws the platform into this file. `are_clusters_chosen` tells
+/// whether the user chose its clusters.
 pub(super) fn platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,

@@ -1,4 +1,5 @@
-//! `migsim sweep --slurm`: submits a Slurm job array, waits for it and merges the results of its tasks.
+//! Implements the flag `--slurm` of `migsim sweep` and `migsim bench`: submits a Slurm job array, waits for it, and merges the
+//! results of its tasks.
 //!
 //! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists;
 //! otherwise it submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works
@@ -16,36 +17,40 @@ use crate::output::{OutputForm, cannot_write, write_file};
 use crate::sweep::folder::{self, Report, merge};
 use crate::sweep::{Plan, Shard, Sweep, store};
 
-/// The name of the file that contains the number of the job.
+/// Name of the file in the folder of the sweep that contains the number of the submitted Slurm job.
 const JOB_FILE: &str = "slurm.job";
 
-/// The first and the longest pause between two requests to Slurm; pauses grow in between.
+/// The first and the longest pause between two requests for the state of a Slurm job; each pause is twice as long as the previous
+/// pause, up to the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// Maximum number of successive requests that Slurm may leave without an answer.
+/// Maximum number of successive requests to which Slurm does not reply before the command gives up.
 const MAX_FAILURES: usize = 20;
 
-/// A sweep that is run on Slurm.
+/// A sweep whose parts are simulated as tasks of a Slurm job array.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
-    /// The sweep to run.
+    /// The sweep whose runs are simulated.
     pub(super) sweep: &'a Sweep,
-    /// The plan of the sweep.
+    /// The plan of the sweep, which lists its runs.
     pub(super) plan: &'a Plan,
-    /// The folder of the sweep.
+    /// The folder of the sweep, to which its results are written.
     pub(super) folder: &'a Path,
-    /// Number of parts into which the plan is divided.
+    /// Number of parts into which the runs are divided.
     pub(super) parts: usize,
-    /// Further options of `sbatch`, as the user wrote them.
+    /// Options that the user passes on to `sbatch`, as the user typed them.
     pub(super) options: &'a [String],
-    /// Whether no progress is printed.
+    /// Whether the command prints no progress.
     pub(super) is_quiet: bool,
-    /// The output form of the report.
+    /// The format in which the results of the sweep are printed.
     pub(super) form: OutputForm,
 }
 
 impl Job<'_> {
-    /// Creates the Slurm job array: one task for each part that lacks runs.
+    /// Creates the description of the Slurm job array, with one task for each part of the sweep that lacks runs.
+    ///
+    /// # Errors
+    /// An option for `sbatch` or a path cannot be used.
     pub(super) fn array(&self) -> Result<Array, Error> {
         let folder = self.absolute_folder()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
@@ -58,13 +63,16 @@ impl Job<'_> {
         Ok(array)
     }
 
-    /// Returns the absolute path of the folder.
+    /// Returns the absolute path of the folder of the sweep.
     fn absolute_folder(&self) -> Result<PathBuf, Error> {
         std::path::absolute(self.folder)
             .map_err(|error| cannot_write(&self.folder.display().to_string(), &error))
     }
 
-    /// Submits the job array, waits until it has ended, and merges the results of its tasks.
+    /// Submits the job array unless it exists already, waits for its end, and merges the results of its tasks.
+    ///
+    /// # Errors
+    /// A task did not complete its part, or Slurm does not accept the job.
     pub(super) fn run(&self) -> Result<Report, Error> {
         let array = self.array()?;
         let shards = array.folder.join("shards");
@@ -104,7 +112,8 @@ impl Job<'_> {
         Err(Error::Run(Problem::new(message).hint(hint)))
     }
 
-    /// Returns the number of the job array that an earlier call has submitted, if it still exists.
+    /// Returns the number of the job array that an earlier command submitted for this folder; `None` if there is none or it has
+    /// ended.
     fn existing_job(array: &Array) -> Result<Option<String>, Error> {
         let Ok(job) = std::fs::read_to_string(array.folder.join(JOB_FILE)) else {
             return Ok(None);
@@ -113,7 +122,7 @@ impl Job<'_> {
         Ok(is_active(&job)?.unwrap_or(true).then_some(job))
     }
 
-    /// Submits the job array and returns the number of the job.
+    /// Submits the job array to Slurm and returns the number of the job.
     fn submit(&self, array: &Array) -> Result<String, Error> {
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
         write_file(
@@ -149,7 +158,7 @@ impl Job<'_> {
         Ok(job)
     }
 
-    /// Waits until the array has ended.
+    /// Waits until the job array `job` has ended, and shows how many runs are finished. Ctrl-C ends the command, but not the job.
     fn wait(&self, array: &Array, job: &str) -> Result<(), Error> {
         let there = AtomicU64::new(0);
         let bar = Bar {
@@ -189,7 +198,7 @@ impl Job<'_> {
     }
 }
 
-/// Returns whether a job is waiting or running; `None` if Slurm does not answer.
+/// Returns whether a Slurm job is waiting or running; `None` if Slurm does not reply.
 fn is_active(job: &str) -> Result<Option<bool>, Error> {
     let output =
         run_command(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
@@ -201,7 +210,10 @@ fn is_active(job: &str) -> Result<Option<bool>, Error> {
     Ok(is_forgotten.then_some(false))
 }
 
-/// Runs a command of Slurm and returns its output.
+/// Runs a Slurm command (`sbatch`, `squeue`) and returns its output.
+///
+/// # Errors
+/// The command cannot be started.
 fn run_command(command: &mut Command) -> Result<Output, Error> {
     command.output().map_err(|error| {
         let program = command.get_program().to_string_lossy();
@@ -212,34 +224,37 @@ fn run_command(command: &mut Command) -> Result<Output, Error> {
     })
 }
 
-/// A Slurm job array with a task for each part of a sweep that lacks runs.
+/// A Slurm job array with one task for each part of a sweep that lacks runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Array {
-    /// The path of the program that the tasks run.
+    /// Path of the program `migsim`, which each task runs.
     program: PathBuf,
-    /// The absolute path of the folder of the sweep.
+    /// Absolute path of the folder of the sweep.
     folder: PathBuf,
-    /// Number of parts into which the plan is divided.
+    /// Number of parts into which the runs of the sweep are divided.
     parts: usize,
-    /// The parts for which tasks are submitted, counted from 1.
+    /// Numbers of the parts for which a task is submitted, counted from 1.
     tasks: Vec<usize>,
-    /// Further options of `sbatch`, as `--name=value`.
+    /// Options that the user passes on to `sbatch`, in the form `--name=value`.
     options: Vec<String>,
-    /// Whether the sweep may start a program as its policy.
+    /// Whether the sweep may start a program as its policy; the tasks then need the flag `--allow-exec`.
     may_start_program: bool,
 }
 
-/// The name of the sweep file that the tasks read.
+/// Name of the sweep file that the tasks read.
 const SWEEP_FILE: &str = "sweep.json";
 
-/// The name of the file with the script of the tasks.
+/// Name of the file with the shell script that each task runs.
 const SCRIPT_FILE: &str = "task.sh";
 
-/// Options of `sbatch` that this program sets itself and that the user must not set.
+/// Names of the options of `sbatch` that this program sets and the user may not set.
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
 impl Array {
-    /// Creates the job array of a sweep in `folder`.
+    /// Creates the description of the job array of a sweep in `folder`; `tasks` are the parts that lack runs.
+    ///
+    /// # Errors
+    /// An option for `sbatch` may not be set, or a path contains control characters.
     fn new(
         program: &Path,
         folder: &Path,
@@ -277,12 +292,12 @@ impl Array {
         })
     }
 
-    /// Returns the folder of a part, counted from 1.
+    /// Returns the path of the folder of a part of this sweep; parts are counted from 1.
     fn part(&self, part: usize) -> PathBuf {
         part_folder(&self.folder, part)
     }
 
-    /// Returns the arguments of `sbatch`, without the path of the script.
+    /// Returns the arguments with which `sbatch` is called, except the path of the script.
     fn arguments(&self) -> Vec<String> {
         let tasks: Vec<String> = self.tasks.iter().map(usize::to_string).collect();
         let mut arguments = vec![
@@ -299,7 +314,7 @@ impl Array {
         arguments
     }
 
-    /// Returns the script that each task runs.
+    /// Returns the text of the shell script that each task runs.
     pub(super) fn script(&self) -> String {
         let quoted = |path: &Path| quoted(&path.to_string_lossy());
         let arguments = self.arguments();
@@ -325,17 +340,17 @@ impl Array {
     }
 }
 
-/// Returns the folder of a part, counted from 1.
+/// Returns the path of the folder of a part of the sweep in `folder`; parts are counted from 1.
 fn part_folder(folder: &Path, part: usize) -> PathBuf {
     folder.join(format!("shards/part-{part}"))
 }
 
-/// Quotes a text as one word for a shell, whatever characters it contains.
+/// Quotes a text such that a shell reads it as one word, whatever characters it contains.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Lists the parts, counted from 1, that lack runs; the second value is the number of finished runs of all parts.
+/// Lists the parts that lack runs, counted from 1, and counts the finished runs of all parts; `whole` is the folder of the sweep.
 fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {

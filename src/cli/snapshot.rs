@@ -1,4 +1,4 @@
-//! `migsim snapshot`: writes the state at one barrier of a run as a file for `migsim decide`.
+//! Implements `migsim snapshot`: writes the state at one barrier of a run as a file for `migsim decide`.
 
 use std::io::Write;
 

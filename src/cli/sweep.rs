@@ -1,4 +1,4 @@
-//! `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
+//! Implements `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -86,7 +86,7 @@ pub(super) fn sweep(
     print_report(&report, (is_silent, form), out, errors)
 }
 
-/// Describes how many of the runs of a part of a plan are kept: `12 of 40 runs`.
+/// Describes how many of the runs of the part `shard` of a plan have a result: `12 of 40 runs`.
 fn kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
@@ -95,7 +95,7 @@ fn kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> Str
     format!("{kept} of {}", counted(all, "run"))
 }
 
-/// Prints the report of a sweep; returns `false` if runs failed.
+/// Prints the report of a sweep, unless `is_silent` is true, and the failures of its runs. Returns `false` if runs failed.
 fn print_report(
     report: &Report,
     (is_silent, form): (bool, OutputForm),
@@ -125,7 +125,8 @@ fn merge_parts(
     print_report(&report, (is_silent, form), out, errors)
 }
 
-/// Returns the default folder of the results of a sweep.
+/// Returns the folder for the results of a sweep if the user names no folder: a folder below `sweeps/` with the name of the
+/// application.
 fn default_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.fixed_settings().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
@@ -134,7 +135,7 @@ fn default_folder(sweep: &Sweep) -> PathBuf {
     Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
-/// Maximum number of runs that are simulated to estimate the time of one run.
+/// Maximum number of runs that `--dry-run` simulates in order to estimate the duration of one run.
 const MAX_SAMPLES: usize = 8;
 
 fn describe_plan(
@@ -198,7 +199,7 @@ fn describe_plan(
     Ok(text)
 }
 
-/// Formats a duration \[s\].
+/// Formats a duration \[s\] in hours, minutes, seconds or milliseconds.
 fn format_duration(seconds: f64) -> String {
     match seconds {
         7200.0.. => format!("{:.1} h", seconds / 3600.0),
@@ -208,7 +209,7 @@ fn format_duration(seconds: f64) -> String {
     }
 }
 
-/// Creates the sweep from the file and the flags; flags override the file.
+/// Creates the sweep that the sweep file and the flags describe; flags override the file.
 pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
     let mut sweep = read_varied(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
@@ -223,15 +224,15 @@ pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Resul
     Ok(sweep)
 }
 
-/// A sweep, and whether it comes from a sweep file. Otherwise the file, if there is one, is an experiment.
+/// A sweep that was created from the command line, with the kind of the file that the user named.
 #[derive(Debug)]
 pub(super) struct Varied {
     pub(super) sweep: Sweep,
-    /// Whether the file is a sweep file.
+    /// Whether the file that the user named is a sweep file; false if it is an experiment file or if the user named no file.
     pub(super) is_sweep_file: bool,
 }
 
-/// Reads the experiment and its varied parameters from the file and the flags; flags override the file.
+/// Reads the experiment and its varied parameters from the file and the flags of the command line; flags override the file.
 pub(super) fn read_varied(
     registry: &Registry,
     arguments: &VariedArguments,
@@ -311,7 +312,7 @@ pub(super) fn read_varied(
     })
 }
 
-/// Returns a sweep without settings and parameters.
+/// Returns a sweep that has neither settings nor parameters.
 fn empty_sweep(registry: &Registry) -> Sweep {
     Sweep {
         registry: registry.clone(),
@@ -324,7 +325,7 @@ fn empty_sweep(registry: &Registry) -> Sweep {
     }
 }
 
-/// Lists the parameters that flags vary, in the order of the help, followed by those of `--vary`.
+/// Lists the parameters for which flags have several values, in the order of the help, followed by the parameters of `--vary`.
 fn flag_parameters(
     registry: &Registry,
     arguments: &VariedArguments,
@@ -355,7 +356,7 @@ fn flag_parameters(
     Ok(parameters)
 }
 
-/// Returns the parameter that `--load` varies; `None` if the flags describe only one load.
+/// Returns the load as a parameter of the sweep if the `--load` flags list several alternative loads, otherwise `None`.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
     let values =
@@ -364,7 +365,7 @@ fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parame
     Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
-/// Splits `ufrgs,mine.json` into two names, unless a file has the whole text as its name.
+/// Splits names that are separated by commas, such as `ufrgs,mine.json`, unless a file has the whole text as its name.
 fn split_names(spec: &Spec) -> Spec {
     if Path::new(spec.text()).exists() {
         return spec.clone();
@@ -373,7 +374,10 @@ fn split_names(spec: &Spec) -> Spec {
     Spec::from_list(names.collect(), spec.text())
 }
 
-/// Reads a sweep file, or an experiment file as a sweep in which nothing varies yet.
+/// Reads a sweep file, or reads an experiment file as a sweep in which no parameter varies.
+///
+/// # Errors
+/// The file cannot be read, or it names a program as its policy although `may_start` is false.
 fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;

@@ -1,8 +1,8 @@
 //! Tests that each row of a sweep equals the result of `migsim run` with the varied key set by `--set`.
 //!
-//! Keys are drawn from the published schema, and each varies between two of its values. The other settings are fixed by flags, by
-//! `--set` of an object around the key, by an experiment file, by a sweep file, or as part of a whole load. Seeds are also drawn:
-//! for the sweep as `--seeds` or `--seed`, for the run as `--seed`.
+//! Keys are drawn at random from the published schema, and each key varies between two of its values. The other settings are
+//! fixed by flags, by `--set` of an object around the key, by an experiment file, by a sweep file, or as part of a whole load.
+//! Seeds are also drawn: for the sweep as `--seeds` or `--seed`, for the run as `--seed`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,14 +20,15 @@ use crate::random::{Purpose, Stream};
 use crate::sweep::run::simulate_row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
-/// Number of keys that the test draws by default; the environment variable `MIGSIM_DRAWS` set to `full` draws more.
+/// Number of keys that the test draws by default. If the environment variable `MIGSIM_DRAWS` is `full`, it draws `ALL_DRAWS`
+/// keys.
 const DRAWS: usize = 150;
 const ALL_DRAWS: usize = 600;
 
-/// In every tenth comparison, the runs are also simulated.
+/// Number of comparisons after which one comparison also simulates the runs, instead of comparing only the settings.
 const SIMULATION_INTERVAL: usize = 10;
 
-/// Keys that are not drawn, because they only inform people, name files, or belong to `--seeds`.
+/// Beginnings of the keys that are not drawn, because these keys have no effect on a run, name files, or belong to `--seeds`.
 const EXCLUDED_KEYS: [&str; 8] = [
     "$schema",
     "schema",
@@ -39,7 +40,7 @@ const EXCLUDED_KEYS: [&str; 8] = [
     "load.file",
 ];
 
-/// Arguments of experiments that need few arguments.
+/// Arguments of `migsim run` for small experiments whose keys are varied.
 const BASES: [&str; 8] = [
     "--app lu --n 40 --procs 10",
     "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
@@ -51,8 +52,8 @@ const BASES: [&str; 8] = [
     "--app synthetic --procs 6 --set workload.supersteps=5 --set workload.spread=0.5 --set workload.seed=3 --load walk --platform ufrgs",
 ];
 
-/// Lists the values that the schema names for each key; for other keys, one value of the right type from which other values are
-/// derived.
+/// Lists all keys of the schema with the values that it names for each key. For a key without named values, the list contains
+/// some values of its type.
 fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     collect(root, root, "", &mut found);
@@ -61,7 +62,7 @@ fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     found
 }
 
-/// Adds the keys of a part of the schema, and their values, to `found`.
+/// Adds the keys below the node `node` of the schema, and their values, to `found`; `path` is the key of the node.
 fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
     if let Some(name) = node["$ref"].as_str() {
         let node = root.pointer(name.trim_start_matches('#'));
@@ -99,7 +100,8 @@ fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, 
     }
 }
 
-/// Lists the values of a key to try. For a text without named values, the values are derived from its present value.
+/// Lists the values that are tried for a key: the values `named` in the schema, and values derived from the present value `now`
+/// if it is a number.
 fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     let names = match key {
         "platform" => &["ufrgs", "ufrgs-sw"][..],
@@ -121,7 +123,7 @@ fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     all
 }
 
-/// Parses the words as a command line.
+/// Parses the words as the command line of `migsim`.
 fn parse_command(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
@@ -129,7 +131,7 @@ fn parse_command(words: &[String]) -> Command {
     super::parse_arguments(command, &words).unwrap().command
 }
 
-/// Returns the experiment of `migsim run` with these arguments.
+/// Returns the experiment that `migsim run` creates from these arguments.
 fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parse_command(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
@@ -138,7 +140,7 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
     Experiment::load(&layers, Limits::default())
 }
 
-/// Returns the sweep of `migsim sweep` with these arguments, and its plan.
+/// Returns the sweep that `migsim sweep` creates from these arguments, and the plan of the sweep.
 fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parse_command(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
@@ -148,7 +150,7 @@ fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     Ok((sweep, plan))
 }
 
-/// Returns the resolved settings without the keys that only inform people.
+/// Returns the complete settings of an experiment without the keys that have no effect on a run.
 fn settings(experiment: &Experiment) -> Value {
     let mut settings = experiment.resolved.clone();
     if let Some(keys) = settings.as_object_mut() {
@@ -157,12 +159,12 @@ fn settings(experiment: &Experiment) -> Value {
     settings
 }
 
-/// Returns the arguments that set a key.
+/// Returns the arguments `--set KEY=VALUE` that set a key to a value.
 fn set_arguments(key: &str, value: &Value) -> [String; 2] {
     ["--set".into(), format!("{key}={}", value_as_typed(value))]
 }
 
-/// Lists the paths of the objects that contain a key, the innermost first.
+/// Lists the paths of the objects of the experiment that contain a key; the innermost object comes first.
 fn enclosing_objects(key: &str) -> Vec<&str> {
     let ends = key.match_indices(['.', '[']).map(|(end, _)| end);
     let mut objects: Vec<&str> = ends.map(|end| &key[..end]).collect();
@@ -170,30 +172,30 @@ fn enclosing_objects(key: &str) -> Vec<&str> {
     objects
 }
 
-/// The state of the test that draws keys and compares rows with runs.
+/// Draws keys at random, compares the rows of sweeps with single runs, and counts the comparisons.
 struct Draw<'a> {
-    /// The folder for files that the test writes.
+    /// Folder for the experiment files and sweep files that the test writes.
     folder: &'a Path,
-    /// The data that the runs of the test share.
+    /// Data that all runs of the test share, such as files that were read.
     common: Common,
-    /// The random stream of the draws.
+    /// Source of the random numbers of the test.
     random: Stream,
-    /// The combinations, seen in comparisons so far, of how the other settings were fixed and how the key was varied.
+    /// All combinations that were compared up to now: how the other settings were fixed, and how the key was varied.
     combinations: BTreeSet<String>,
-    /// Number of comparisons so far.
+    /// Number of comparisons up to now.
     comparisons: usize,
-    /// Number of compared rows with a drawn seed.
+    /// Number of compared rows that have a drawn seed.
     seeded_rows: usize,
 }
 
 impl Draw<'_> {
-    /// Draws a number below `count`.
+    /// Draws a random whole number from 0 to `count` - 1.
     fn below(&mut self, count: usize) -> usize {
         self.random.below(count)
     }
 
-    /// Draws how the settings of `base` are fixed: returns its name, arguments for `migsim sweep`, and equivalent arguments for
-    /// `migsim run`.
+    /// Draws how the settings of `base` are fixed. Returns the name of the way, the arguments for `migsim sweep`, and the
+    /// equivalent arguments for `migsim run`.
     fn draw_fixed(
         &mut self,
         base: &[String],
@@ -232,7 +234,7 @@ impl Draw<'_> {
         (format!("object, {name}"), both)
     }
 
-    /// Draws arguments for `migsim sweep` that set one or two seeds, or none.
+    /// Draws arguments for `migsim sweep` that set no seed, one seed or two seeds.
     fn seeds(&mut self) -> Vec<String> {
         let [one, other] = [self.below(1000), 1000 + self.below(1000)].map(|seed| seed.to_string());
         match self.below(4) {
@@ -243,8 +245,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Draws a key and seeds. If two values of the key can be run, compares the rows of a sweep over these values with single
-    /// runs.
+    /// Draws a key and seeds, and compares the rows of a sweep over two values of the key with single runs; does nothing if the
+    /// experiment cannot be run with two values.
     fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
         let base = BASES[self.below(BASES.len())];
         let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
@@ -329,7 +331,8 @@ impl Draw<'_> {
         self.combinations.insert(way);
     }
 
-    /// Compares the rows of a sweep with the experiments of single runs.
+    /// Checks that the rows of a sweep have the same settings, and in some comparisons the same results, as the experiments of
+    /// single runs.
     fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
         let with = (Limits::default(), &self.common.files);
         for (index, single) in runs.iter().enumerate() {

@@ -1,19 +1,20 @@
-//! The thread pool of a command.
+//! Creates the thread pool of a command with the number of threads that the user requested.
 
 use clap::builder::RangedU64ValueParser;
 
 use crate::error::{Error, Problem};
 use crate::memory::{Limits, plan_memory};
 
-/// Maximum number of threads: more than any machine has cores, and few enough to start quickly.
+/// Maximum number of threads that the user may request: more than any machine has cores, and few enough to start quickly.
 const MAX_THREADS: u64 = 1024;
 
-/// Returns the parser of the value of `--threads`; 0 means one thread per core.
+/// Returns the parser of the value of `--threads`: a whole number from 0 to 1024; 0 means one thread per core.
 pub(super) fn parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MAX_THREADS)
 }
 
-/// Returns the number of threads to start. If `wanted` is absent or 0, it is one per core (or the value of `RAYON_NUM_THREADS`).
+/// Returns the number of threads to start. If `wanted` is absent or 0, it is the value of `RAYON_NUM_THREADS` or else one thread
+/// per core.
 pub(super) fn thread_count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
@@ -22,9 +23,10 @@ pub(super) fn thread_count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Starts the wanted number of threads, or as many of them as the system allows; results do not depend on the number.
+/// Starts the requested number of threads, or fewer threads if the system does not allow this number; the results of runs do not
+/// depend on it.
 ///
-/// For a single thread, the calling thread is used, and none is started.
+/// For a single thread, the calling thread is used, and no thread is started.
 pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
     let mut count = thread_count(wanted);
     loop {
@@ -40,8 +42,8 @@ pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, 
     }
 }
 
-/// Starts the threads of a command that plans runs before it knows how much memory they need. If there is hardly any memory, the
-/// calling thread plans alone, so that it can report the problem.
+/// Starts the threads of a command that plans runs. If the memory limit does not even allow the plan of one run, only the calling
+/// thread is used, so that it can report this problem.
 pub(super) fn planning_threads(
     wanted: Option<usize>,
     limits: Limits,
@@ -52,7 +54,7 @@ pub(super) fn planning_threads(
     start_threads(if has_room { wanted } else { Some(1) })
 }
 
-/// Creates a thread pool with this number of threads.
+/// Creates a thread pool with `count` threads.
 fn pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
     let mut threads = rayon::ThreadPoolBuilder::new().num_threads(count);
     if count == 1 && rayon::current_thread_index().is_none() {

@@ -1,4 +1,4 @@
-//! `migsim tune`: searches for good settings, then prints them with the command that runs them.
+//! Implements `migsim tune`: searches for good settings of a policy, and prints them with the command that runs them.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::sweep::tune_report;
 use crate::sweep::{Done, Shard, Spec, Store, keys};
 use crate::words::counted;
 
-/// The seeds of the search if the user sets none.
+/// The seeds of the search if the user chooses no seeds.
 const DEFAULT_SEEDS: &str = "1..8";
 
 pub(super) fn tune(
@@ -81,7 +81,7 @@ pub(super) fn tune(
     Ok(())
 }
 
-/// Writes the report, the rows and the page of a search into the folder.
+/// Writes the report, the results of all runs and the HTML page of a search into a folder.
 fn write_results(folder: &Path, found: &Found) -> Result<(), Error> {
     let ((plan, rows), report) = (&found.all_runs, &found.report);
     write_runs(folder, plan, Shard::WHOLE, rows)?;
@@ -91,8 +91,8 @@ fn write_results(folder: &Path, found: &Found) -> Result<(), Error> {
     write_texts(folder, &[(tune_report::FILE, &json), ("index.html", &page)])
 }
 
-/// Returns the experiment with the parameters that the search varies: those with several values, or else the policy's options
-/// with their default ranges.
+/// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of
+/// the policy with their default ranges.
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
@@ -132,10 +132,11 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     Ok(varied)
 }
 
-/// Keys of an experiment file that only inform people.
+/// Keys of an experiment file that have no effect on a run, such as its description.
 const INFORMATIVE_KEYS: [&str; 5] = ["$schema", "schema", "description", "origins", "basis"];
 
-/// Returns the command that runs a setting. Varied keys come last, as `--set`, and override all earlier arguments.
+/// Returns the command line that runs the best setting that the search has found. The varied keys are set last, with `--set`, and
+/// thus override all earlier arguments.
 fn run_command(
     arguments: &SettingsArguments,
     Varied {
@@ -203,7 +204,7 @@ fn run_command(
     Ok(words.join(" "))
 }
 
-/// Returns the arguments that set a key: `--set` and `KEY=VALUE`.
+/// Returns the two arguments that set a key to a value on the command line: `--set` and `KEY=VALUE`.
 pub(super) fn set_arguments(key: &str, value: &Value) -> [String; 2] {
     [
         "--set".to_owned(),
@@ -211,7 +212,7 @@ pub(super) fn set_arguments(key: &str, value: &Value) -> [String; 2] {
     ]
 }
 
-/// Returns a word unchanged if a shell reads it as it is, and in quotes otherwise.
+/// Returns a word unchanged if a shell reads it as one word without changes, and in quotes otherwise.
 pub(super) fn plain_or_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

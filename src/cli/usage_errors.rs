@@ -1,4 +1,5 @@
-//! Converts errors of the command line into the form of all other errors: the problem, the flag, the hint.
+//! Converts errors of the command-line parser (clap) into the form of all other errors of the program: a problem, its flag, and a
+//! hint.
 
 use std::ffi::OsString;
 
@@ -9,7 +10,8 @@ use clap::{Arg, Command};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::words::nearest;
 
-/// Finds the subcommand that a command line names; also returns its full name, such as `migsim sweep merge`.
+/// Finds the subcommand that the words of a command line name. Returns its definition, and its full name such as `migsim sweep
+/// merge`.
 pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Command, String) {
     let mut name = command.get_name().to_owned();
     command.build(); // passes inherited settings on to subcommands
@@ -26,7 +28,8 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
     (command, name)
 }
 
-/// Converts an error of clap into the error for a command line that was refused.
+/// Converts an error of clap into an error of the program: what is wrong with the command line, in which flag, and how to correct
+/// it.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
     let usage = format!("list the known ones with `{name} --help`");
@@ -50,17 +53,17 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
         .with_default_hint(&usage)
 }
 
-/// An error of clap, with the subcommand in whose arguments it occurred.
+/// An error that clap reports, with the subcommand in whose arguments it occurred.
 #[derive(Debug)]
 struct Refused<'e> {
-    /// The error of clap.
+    /// The error as clap reports it.
     error: &'e clap::Error,
-    /// The subcommand in whose arguments the error occurred.
+    /// Definition of the subcommand in whose arguments the error occurred.
     command: Command,
 }
 
 impl Refused<'_> {
-    /// Returns the information of one kind that clap attaches to the error, as a list.
+    /// Returns the texts of one kind that clap attaches to the error, such as the valid values; empty if there are none.
     fn context_list(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
@@ -69,17 +72,18 @@ impl Refused<'_> {
         }
     }
 
-    /// Returns the first piece of information of one kind that clap attaches to the error.
+    /// Returns the first text of one kind that clap attaches to the error; `None` if there is none.
     fn context(&self, kind: ContextKind) -> Option<String> {
         self.context_list(kind).into_iter().next()
     }
 
-    /// Returns the flag or argument as the help shows it: `--n <N>`, `<PLATFORM>`.
+    /// Returns the flag or argument in which the error occurred, as the help shows it: `--n <N>`, `<PLATFORM>`.
     fn argument_shown(&self) -> Option<String> {
         self.context(ContextKind::InvalidArg)
     }
 
-    /// Returns the help of a flag or argument, and its possible values.
+    /// Returns the help text of a flag or argument with its possible values; `shown` is the flag or argument as the help shows
+    /// it.
     fn help(&self, shown: &str) -> Option<String> {
         let is_meant = |arg: &&Arg| arg.to_string() == shown;
         let arg = self.command.get_arguments().find(is_meant)?;
@@ -92,7 +96,7 @@ impl Refused<'_> {
         Some(format!("`{shown}`: {}{choices}", arg.get_help()?))
     }
 
-    /// Describes a value that is missing or is none of the possible values.
+    /// Creates the error for a flag without a value, or with a value that is not one of the possible values.
     fn invalid_value(&self) -> Option<Problem> {
         let shown = self.argument_shown()?;
         let flag = name_of(&shown);
@@ -110,7 +114,7 @@ impl Refused<'_> {
         })
     }
 
-    /// Describes a value that cannot be parsed, with the reason.
+    /// Creates the error for a value that cannot be parsed, with the reason.
     fn unparsable_value(&self) -> Option<Problem> {
         let shown = self.argument_shown()?;
         let value = self.context(ContextKind::InvalidValue)?;
@@ -124,7 +128,7 @@ impl Refused<'_> {
         Some(self.with_help(problem, &shown))
     }
 
-    /// Describes an unknown flag or argument.
+    /// Creates the error for an unknown flag or an argument that is not expected.
     fn unknown_argument(&self, usage: &str) -> Option<Problem> {
         let name = self.argument_shown()?;
         let what = if name.starts_with("--") {
@@ -142,7 +146,7 @@ impl Refused<'_> {
         Some(with_nearest(problem, &name, flags, usage))
     }
 
-    /// Describes an unknown subcommand.
+    /// Creates the error for a word that is not the name of a subcommand.
     fn unknown_subcommand(&self, usage: &str) -> Option<Problem> {
         let name = self.context(ContextKind::InvalidSubcommand)?;
         let commands = self.command.get_subcommands();
@@ -153,7 +157,7 @@ impl Refused<'_> {
         Some(with_nearest(problem, &name, (&commands, ""), usage))
     }
 
-    /// Describes flags that cannot be combined, or a flag that is present twice.
+    /// Creates the error for flags that cannot be combined, or for a flag that occurs twice.
     fn conflict(&self) -> Option<Problem> {
         let shown = self.argument_shown()?;
         let flag = name_of(&shown);
@@ -175,7 +179,7 @@ impl Refused<'_> {
         )
     }
 
-    /// Describes arguments that are missing.
+    /// Creates the error for required arguments that are missing.
     fn missing_arguments(&self) -> Option<Problem> {
         let shown = self.context_list(ContextKind::InvalidArg);
         let first = shown.first()?;
@@ -190,7 +194,7 @@ impl Refused<'_> {
         })
     }
 
-    /// Adds the help of a flag as the hint to a problem.
+    /// Adds the help text of the flag `shown` to an error as its hint; returns the error unchanged if there is no help text.
     fn with_help(&self, problem: Problem, shown: &str) -> Problem {
         match self.help(shown) {
             Some(help) => problem.hint(help),
@@ -199,7 +203,8 @@ impl Refused<'_> {
     }
 }
 
-/// Adds the most similar known name as the hint, or else the usage text; `dashes` come before each name.
+/// Adds the known name that is most similar to `name` to an error as its hint, or the text `usage` if no name is similar.
+/// `dashes` are the dashes before each known name.
 fn with_nearest(
     problem: Problem,
     name: &str,
@@ -213,7 +218,7 @@ fn with_nearest(
     })
 }
 
-/// Translates a message of the parser of numbers into plain words.
+/// Replaces technical phrases in a message of Rust's number parser by plain words.
 fn in_words(why: &str) -> String {
     let plain = why
         .replace(
@@ -230,7 +235,7 @@ fn in_words(why: &str) -> String {
     }
 }
 
-/// Returns a flag without its value: `--n` for `--n <N>`.
+/// Returns the name of a flag from its form in the help: `--n` for `--n <N>`.
 fn name_of(shown: &str) -> &str {
     shown.split(' ').next().unwrap_or(shown)
 }

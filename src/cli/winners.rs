@@ -1,4 +1,4 @@
-//! `migsim compare --map`: shows the fastest policy at each pair of values of two parameters.
+//! Implements `migsim compare --map`: shows the fastest policy for each pair of values of two parameters.
 
 use std::io::Write;
 
@@ -17,10 +17,14 @@ use crate::sweep::winners::Winners;
 use crate::sweep::{Parameter, Plan, Store};
 use crate::words::counted;
 
-/// Number of rows of the table that the page shows before the reader expands the table.
+/// Number of rows of a table that the HTML page shows at first; the reader unfolds the other rows.
 const INITIAL_ROWS: usize = 50;
 
-/// Parses the two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second parameter.
+/// Parses the value of `--map`, which describes two parameters: `KEY=VALUES,KEY=VALUES`. A comma that is followed by `KEY=`
+/// separates the parameters.
+///
+/// # Errors
+/// The text does not describe two different parameters.
 pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
@@ -62,8 +66,8 @@ pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parame
     Ok(pair)
 }
 
-/// Prints the map, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`, `index.html`,
-/// `runs.csv`.
+/// Prints the map of the fastest policies, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`,
+/// `index.html`, `runs.csv`.
 pub(super) fn output_map(
     arguments: &CompareArguments,
     (plan, store): (&Plan, &Store),
@@ -93,7 +97,7 @@ pub(super) fn output_map(
     print_result(out, form, || json, sheet)
 }
 
-/// Creates the table of the map, with a row for each pair of values.
+/// Creates a table of the fastest policies, with a row for each pair of values of the two parameters.
 fn map_table(winners: &Winners) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [
@@ -127,7 +131,7 @@ fn map_table(winners: &Winners) -> Table {
     table
 }
 
-/// Creates the HTML page of the map.
+/// Creates the HTML page with the map of the fastest policies.
 fn map_page(winners: &Winners, plan: &Plan) -> String {
     let svg = winners.figure(&Style::default()).svg();
     let label = "The fastest policy at each pair of values";

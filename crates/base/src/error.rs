@@ -1,6 +1,6 @@
-//! Errors as users see them: the problem, its position in the input, and how to correct it.
+//! Errors as users see them: the problem, its position in the input, and a hint how to correct it.
 //!
-//! An [`Error`] holds one or more [`Problem`]s, since all problems of a file are reported together. It is printed as
+//! An [`Error`] contains one or more [`Problem`]s, because all problems of a file are reported together. An error is printed as
 //!
 //! ```text
 //! error: no route from cluster `alpha` to cluster `delta`
@@ -13,47 +13,49 @@ use std::fmt;
 
 use crate::words::nearest;
 
-/// The position of a problem in the input: file or flag, line and column, and key, as far as they are known.
+/// The position of a problem in the input of the program: file or flag, line and column, and key. Parts that are not known are
+/// `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// Name of the file as the user gave it, or the flag (`--grid`).
+    /// Name of the input file as the user gave it, or the command-line flag (`--grid`) that contains the problem.
     pub source: Option<String>,
     /// Line and column, counted from 1.
     pub line_column: Option<(usize, usize)>,
-    /// The key inside the file, as a dotted path (`routes[2].to`).
+    /// Key of the faulty value in the input file, as a dotted path (`routes[2].to`).
     pub key: Option<String>,
 }
 
 /// One error in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong: one sentence in lower case without a full stop, with names in backticks.
+    /// Description of the problem in one sentence, which begins in lower case, has no full stop and puts names in backticks.
     pub message: String,
     /// The position of the problem in the input.
     pub location: Location,
     /// What the user can do to correct the problem; printed after `hint:`.
     pub hint: Option<Box<str>>,
-    /// The unknown name, if the problem is a name that does not exist.
+    /// The unknown name, if the problem is that a name does not exist; `None` for all other problems. A hint can then suggest a
+    /// similar name.
     pub unknown: Option<Box<Unknown>>,
 }
 
-/// An unknown name, by the kind of thing for which it was meant.
+/// A name in the input that does not exist, together with whether the name was meant as a key of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// The name was meant as a key of an input file.
+    /// The unknown name stands in place of a key of an input file.
     Key(String),
-    /// The name of anything other than a key: a policy, a platform, a host.
+    /// The unknown name stands in place of any name other than a key, such as the name of a policy, a platform or a host.
     Name(String),
 }
 
-/// Maximum number of known names that a hint lists if it suggests no similar name.
+/// Maximum number of known names that a hint lists; if there are more names, the hint states the number of the remaining names.
 const MOST_NAMES: usize = 48;
-/// Maximum number of known names for which a hint lists all names although it suggests a similar one. If there are more names,
-/// the hint contains only the suggestion.
+/// Maximum number of known names that a hint still lists although it already suggests a similar name. If there are more names,
+/// the hint contains the suggestion and the number of known names.
 const MOST_OTHERS: usize = 16;
 
-/// End of a hint that states the number of known names instead of listing the names; [`Error::with_key_reference`] recognises such hints by
-/// this text.
+/// Last words of a hint that states the number of known names instead of listing the names. [`Error::with_key_reference`]
+/// recognises such hints by these words.
 const ARE_KNOWN: &str = " are known";
 
 impl Problem {
@@ -67,12 +69,13 @@ impl Problem {
         }
     }
 
-    /// Creates the problem that `name` is not the name of any `what`, such as `key` or `policy`.
+    /// Creates the problem that `name` is unknown. The word `what` says what kind of name is expected, such as `key` or `policy`.
     pub fn unknown(what: &str, name: impl fmt::Display) -> Self {
         Self::new(format!("unknown {what} `{name}`")).with_unknown_name(what, &name.to_string())
     }
 
-    /// Records in the problem that `name` is not the name of any `what`, so that [`Self::known`] can suggest a similar name.
+    /// Records that the problem is the unknown name `name` of the kind `what`, such as `key` or `policy`, so that the hint with
+    /// the known names can suggest a similar name.
     #[must_use]
     pub fn with_unknown_name(mut self, what: &str, name: &str) -> Self {
         self.unknown = Some(Box::new(if what == "key" {
@@ -111,8 +114,9 @@ impl Problem {
         self
     }
 
-    /// Adds a hint with the known names of the kind `what`: the name most similar to the unknown one, and all names in sorted
-    /// order unless there are too many. Without names the hint says that there are none.
+    /// Adds a hint with the known names of the kind `what`. The hint suggests the known name that is most similar to the unknown
+    /// name, and lists all known names in sorted order unless there are too many. If `names` is empty, the hint says that no such
+    /// names are defined.
     #[must_use]
     pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
@@ -179,8 +183,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Makes a text from outside safe to print on a terminal: characters that control the terminal or reverse the writing direction
-/// are written as `\u{1b}`. Line breaks are kept.
+/// Returns a text that is safe to print on a terminal. Characters that control the terminal or reverse the writing direction are
+/// replaced by an escape such as `\u{1b}`; line breaks are kept.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| match letter {
         '\n' => false,
@@ -201,12 +205,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Returns a text as a single line that is safe to print: [`visible`], with each line break written as `\n`.
+/// Returns a text as a single line that is safe to print on a terminal: characters that control the terminal are escaped, and
+/// each line break is written as `\n`.
 fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
 
-/// The error of an operation, by its cause; each cause has an exit code ([`Self::exit_code`]).
+/// The error of an operation of migsim, classified by its cause. The cause determines the exit code of the command
+/// ([`Self::exit_code`]).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The command line or an input file is wrong.
@@ -219,20 +225,22 @@ pub enum Error {
     /// A result could not be written.
     #[error("{}", join(std::slice::from_ref(.0)))]
     Output(Problem),
-    /// An internal check failed: a fault of this program, not of its input.
+    /// An internal check failed because of a fault in migsim itself, not in its input.
     #[error("{}", join(std::slice::from_ref(&.0.problem)))]
     Broken(Box<Broken>),
 }
 
-/// The report of an internal check that failed.
+/// The report of a failed internal check, which is printed when migsim itself has a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The invariant that was violated, with the superstep and the process.
+    /// Description of the invariant that was violated, with the superstep and the process where it was violated.
     pub problem: Problem,
-    /// Data for the diagnosis: the settings, the placement of the processes, the planned work and messages.
+    /// Data for the developers to find the fault: the settings, the placement of the processes, and the planned work and
+    /// messages.
     pub dump: serde_json::Map<String, serde_json::Value>,
 }
 
+/// Returns the texts of all problems as one text.
 fn join(problems: &[Problem]) -> String {
     problems
         .iter()
@@ -241,12 +249,13 @@ fn join(problems: &[Problem]) -> String {
         .join("\n")
 }
 
-/// The hint printed with an internal error: a request to report it.
+/// The hint that is printed with the error of a failed internal check: a request to report the error to the developers.
 const REPORT: &str =
     "this is an error in migsim, not in your input: please report it and attach the dump";
 
 impl Broken {
-    /// Creates the report that the invariant `what` was violated at `place`; `dump` contains the data for the diagnosis.
+    /// Creates the report that the invariant `what` was violated at `place` (superstep and process). The data in `dump` help
+    /// developers to find the fault.
     pub fn new(what: &str, place: &str, dump: serde_json::Map<String, serde_json::Value>) -> Self {
         let problem = Problem::new(format!("an internal check failed: {what}"));
         Self {
@@ -266,7 +275,7 @@ impl Error {
         }
     }
 
-    /// Returns the first line of the message, without position and hint, so that it can be quoted inside another sentence.
+    /// Returns the first line of the error message, without position and hint; another message can quote this line.
     pub fn first_line(&self) -> String {
         let text = self.to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -274,9 +283,9 @@ impl Error {
     }
 }
 
-/// Changes to problems on their way from the reader that found them to the user.
+/// Functions that add positions and hints to the problems of an error before the error is shown to the user.
 impl Error {
-    /// Applies `change` to each problem of the error; the report of an internal error stays as it is.
+    /// Replaces each problem of the error by the result of `change`; the report of an internal error is not changed.
     #[must_use]
     pub fn map(self, change: impl Fn(Problem) -> Problem) -> Self {
         match self {
@@ -287,13 +296,13 @@ impl Error {
         }
     }
 
-    /// Sets `source`, a file or flag, as the position of all problems that have no position yet.
+    /// Sets the file or flag `source` as the position of all problems that do not yet name a file or flag.
     #[must_use]
     pub fn with_default_source(self, source: &str) -> Self {
         self.map_unplaced(|problem| problem.source(source))
     }
 
-    /// Applies `change` to the problems that have neither a file, a flag nor a key.
+    /// Replaces each problem that names neither a file, a flag nor a key by the result of `change`.
     #[must_use]
     pub fn map_unplaced(self, change: impl Fn(Problem) -> Problem) -> Self {
         self.map(|problem| {
@@ -306,8 +315,8 @@ impl Error {
         })
     }
 
-    /// Appends `where_to_look`, the place where all keys are listed, to each hint about an unknown key, unless the hint lists the
-    /// keys itself.
+    /// Appends `where_to_look` to each hint about an unknown key, unless the hint already lists all keys. The text
+    /// `where_to_look` says where all keys are documented.
     #[must_use]
     pub fn with_key_reference(self, where_to_look: &str) -> Self {
         self.map(

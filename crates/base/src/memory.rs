@@ -34,74 +34,78 @@ use crate::error::Problem;
 const BASE: f64 = 10e6;
 /// Memory per process of a run: its host, its stage and times, its work, its measurements \[B\].
 const PROCESS: f64 = 110.0;
-/// Memory per message of a superstep, both in the plan of the superstep and as a flow in the engine \[B\].
+/// Memory per message of the largest superstep \[B\]: the entry in the description of the superstep, and the flow in the engine.
 const MESSAGE: f64 = 135.0;
-/// Memory per path between two hosts in the engine, stored in lists that grow by doubling \[B\].
+/// Memory per pair of hosts whose path is stored in the engine \[B\]; the lists of paths grow by doubling.
 const PATH: f64 = 170.0;
-/// Maximum number of paths between hosts that the engine keeps from one superstep to the next; with random destinations they
-/// would otherwise grow to all pairs of hosts.
+/// Maximum number of host-to-host paths that the engine keeps from one superstep to the next. Without this limit, messages to
+/// random destinations would fill the memory with the paths of all pairs of hosts.
 pub const MOST_PATHS: usize = 1 << 21;
 /// Memory per host in the engine, including the link of the host \[B\].
 const HOST: f64 = 650.0;
-/// Memory per host or link load that varies over time: its generator and its next step \[B\].
+/// Memory per host or link whose load varies over time \[B\]: the generator of the load, and the next change of the load.
 const LOAD: f64 = 700.0;
-/// Memory per process in a policy: forecasts, potential of migration, decision \[B\].
+/// Memory per process in a scenario with a policy \[B\]: forecasts, potential of migration and decision of the policy.
 const POLICY: f64 = 270.0;
 /// Memory per message whose duration is measured for a policy \[B\].
 const MEASURED: f64 = 40.0;
-/// Memory of the message counts and forecasts between one process and up to four clusters \[B\].
+/// Memory of the message counts and forecasts that a policy keeps for one process and four of its communication partners'
+/// clusters \[B\].
 const PARTNERS: f64 = 300.0;
-/// Memory per message between two managers in a rescheduling call, including its path \[B\].
+/// Memory of the message from one cluster manager to another in a rescheduling call, including the path of the message \[B\].
 const MANAGERS: f64 = 550.0;
 /// Memory per superstep of a scenario for the times at which it starts and ends \[B\].
 const DATES: f64 = 24.0;
-/// Maximum memory of the results of supersteps that a run keeps so that its other scenarios can use them \[B\].
+/// Maximum memory of the cache in which a run keeps the results of supersteps so that its other scenarios can reuse them \[B\].
 pub const MEMO: usize = 64 << 20;
-/// Memory of the bar that shows the activity of one process in one superstep on a result page, both as data and as text \[B\].
+/// Memory of one bar on a result page, as data and as text \[B\]. A bar shows the activity of one process in one superstep.
 const BAR: f64 = 30.0;
 /// Memory of a result page without bars \[B\].
 const PAGE: f64 = 20e6;
 /// Memory per line of a trace file: the text of one computation or message, in a buffer that grows by doubling \[B\].
 const LINE: f64 = 48.0;
-/// Memory per superstep of the table that commands build when they read an application superstep by superstep \[B\].
+/// Memory per superstep of the table that a command builds when it reads the supersteps of an application without simulating them
+/// \[B\].
 const LOOK: f64 = 100.0;
 /// Memory of the record of one superstep in one scenario: its text, and the values that are parsed from the text \[B\].
 const RECORD: f64 = 300.0;
-/// Memory per process of the plan of a superstep, in lists that grow by doubling \[B\]; the next constant is the memory per
-/// message.
+/// Memory per process of the description of one superstep, whose lists grow by doubling \[B\]. The next constant is the memory
+/// per message of this description.
 const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
 /// Memory per byte of a folder of results that is converted into a page or into the output of a command \[B\].
 const BYTE: f64 = 3.0;
-/// Memory of the results of the reproduced papers \[B\]; the next constant is the memory of the runs that each thread simulates
-/// at a time.
+/// Memory of the results that are kept while migsim reproduces the runs of the published papers \[B\]. The next constant is the
+/// memory of the runs that one thread simulates at a time.
 const PAPER: f64 = 60e6;
 const RUNS: f64 = 28e6;
-/// Memory in place of [`PAPER`] if the rules of each paper are also applied to the other papers, which makes many more
-/// rescheduling calls \[B\]; the next constant replaces [`RUNS`].
+/// Memory that replaces [`PAPER`] if the rules of each paper are also applied to the runs of the other papers, which causes many
+/// more rescheduling calls \[B\]. The next constant replaces [`RUNS`].
 const READING: f64 = 500e6;
 const CALLS: f64 = 220e6;
-/// Maximum number of threads that are counted for the runs of papers; more threads are seldom busy with them at the same time.
+/// Maximum number of threads for which the estimate of the papers counts memory, because more threads seldom simulate runs at the
+/// same time.
 const SIDE_BY_SIDE: usize = 8;
-/// Memory per run of the plan of a study: its settings, its identity, its row in the table \[B\].
+/// Memory per run in the list of all runs of a sweep or study \[B\]: the settings of the run, its identity, its row in the table.
 const RUN: f64 = 1000.0;
 
-/// Limits on an experiment, such as its memory, that are checked before it starts.
+/// Limits on what a command may use for an experiment (memory, files outside the folder, other programs), which are checked
+/// before the experiment starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Maximum memory of the command \[B\]; `None` if it is not limited.
     pub memory: Option<f64>,
-    /// Number of threads that share the memory; 0 counts as 1.
+    /// Number of threads of the command, whose scenarios or runs need memory at the same time; 0 counts as 1.
     pub threads: usize,
-    /// What the command does with the experiment, which determines the memory needed.
+    /// Purpose for which the command uses the experiment; the memory needed depends on this purpose.
     pub purpose: Purpose,
-    /// Whether a platform file of `SimGrid` may include files from outside its own folder.
+    /// Whether a `SimGrid` platform file may include files that are outside its own folder.
     pub may_include_outside: bool,
     /// Whether input files may name programs that migsim then starts.
     pub may_start_programs: bool,
 }
 
-/// What a command does with an experiment, which determines the memory needed.
+/// The purpose for which a command uses an experiment; the memory needed depends on this purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// The experiment is run and its results are printed.
@@ -115,36 +119,37 @@ pub enum Purpose {
     Sweep,
     /// The application of the experiment is written as a trace file.
     Trace,
-    /// The supersteps of the application are read one after the other, without simulating them.
+    /// The supersteps of the application are read one after the other without being simulated.
     Look,
 }
 
-/// The size of a run, from which its memory is estimated.
+/// The size of an experiment, as far as its memory depends on it: numbers of processes, messages and hosts, and the memory of its
+/// parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
-    /// The number of processes.
+    /// Number of processes of the application.
     pub processes: f64,
-    /// The number of supersteps.
+    /// Number of supersteps of the application.
     pub supersteps: f64,
-    /// The number of messages in the largest superstep.
+    /// Number of messages in the superstep that has the most messages.
     pub messages: f64,
     /// Whether all supersteps of the application are equal.
     pub has_equal_supersteps: bool,
-    /// Memory of the application itself \[B\].
+    /// Memory that the application reports for its own data \[B\].
     pub application_memory: f64,
-    /// The number of clusters.
+    /// Number of clusters of the platform.
     pub clusters: f64,
-    /// The number of hosts.
+    /// Number of hosts of the platform.
     pub hosts: f64,
-    /// Memory of the platform \[B\].
+    /// Memory that the platform reports for its own data \[B\].
     pub platform_memory: f64,
     /// Number of hosts and links whose load varies over time.
     pub loads: f64,
-    /// Number of scenarios that are simulated.
+    /// Number of scenarios that the experiment simulates (without a scheduler, with a scheduler, with migrations).
     pub scenarios: usize,
     /// Whether a policy decides about migrations in at least one scenario.
     pub has_policy: bool,
-    /// Memory of the policy itself \[B\].
+    /// Memory that the policy reports for its own data \[B\].
     pub policy_memory: f64,
 }
 
@@ -171,7 +176,7 @@ impl Size {
         engine + policy + self.policy_memory
     }
 
-    /// Returns the memory that the command needs for the purpose and number of threads in `limits` \[B\].
+    /// Returns the estimated memory of a command \[B\], for the purpose and the number of threads in `limits`.
     pub fn needed_memory(&self, limits: Limits) -> f64 {
         let threads = limits.threads.max(1);
         let few = threads.min(self.scenarios);
@@ -209,46 +214,47 @@ impl Size {
             + remembered
     }
 
-    /// Returns the memory for reading all supersteps of the application, one after the other, without simulating them \[B\].
+    /// Returns the memory that is needed to read all supersteps of the application one after the other without simulating them
+    /// \[B\].
     fn reading_memory(&self) -> f64 {
         let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
         BASE + self.platform_memory + self.application_memory + plan + self.supersteps * LOOK
     }
 }
 
-/// Returns the memory of the plan of a study with `runs` runs \[B\].
+/// Returns the memory of a command that lists the `runs` runs of a sweep or study without simulating them \[B\].
 pub fn plan_memory(runs: f64) -> f64 {
     BASE + runs * RUN
 }
 
-/// Returns the memory for reading a folder of results with `bytes` bytes \[B\].
+/// Returns the memory that is needed to read a folder of results whose files have `bytes` bytes in total \[B\].
 pub fn folder_memory(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
 }
 
-/// Returns the memory for reproducing the runs of the papers, a fixed set, on `threads` threads \[B\].
+/// Returns the memory that is needed to reproduce the runs of the published papers on `threads` threads \[B\].
 pub fn papers_memory(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }
 
-/// Returns the memory for reproducing the runs of the papers with the rules of each paper applied to all others, on `threads`
-/// threads \[B\].
+/// Returns the memory that is needed to reproduce the runs of the published papers on `threads` threads if the rules of each
+/// paper are also applied to the runs of all other papers \[B\].
 pub fn papers_memory_with_all_rules(threads: usize) -> f64 {
     READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }
 
-/// Returns the minimum memory of any run with this number of processes \[B\].
+/// Returns the minimum memory of any run with this number of processes, whatever its other settings \[B\].
 pub fn minimum_memory(processes: f64) -> f64 {
     BASE + processes * PROCESS
 }
 
 impl Limits {
-    /// Returns an error if a command needs more memory than allowed. The message contains `what` needs the memory (`the
-    /// experiment`) and `details` of its size.
+    /// Checks that a command does not need more memory than [`Self::memory`]. The argument `needed` is the estimate \[B\]; `what`
+    /// (such as `the experiment`) and `details` describe the command in the message.
     ///
     /// # Errors
-    /// The needed memory \[B\] exceeds the limit. The error contains the estimate and ways to need less memory; the caller adds
-    /// the position.
+    /// The needed memory exceeds the limit. The error contains the estimate and proposals how to need less memory; the caller
+    /// adds the position.
     pub fn check(self, what: &str, needed: f64, details: impl fmt::Display) -> Result<(), Problem> {
         match self.memory {
             Some(limit) if needed > limit && limit < 1.0 => {
@@ -272,7 +278,7 @@ impl Limits {
     }
 }
 
-/// A number of bytes that is displayed in a suitable unit.
+/// An amount of memory \[B\] that is displayed in a unit of suitable size.
 #[derive(Clone, Copy, Debug)]
 struct Figure(f64);
 

@@ -1,6 +1,8 @@
-//! Plug-ins: how a policy, an application or a load declares its name, options and flags, and tables that find them by name.
+//! Plug-ins: how a policy, an application or a load declares its name, options and flags, and the tables in which plug-ins are
+//! found by name.
 //!
-//! Each module of plug-ins defines the operations of its kind of plug-in (`K` of [`Entry`]); the registry combines the tables.
+//! Each kind of plug-in (the parameter `K` of [`Entry`]) defines its operations in a module of its own; the registry of migsim
+//! combines the tables of all kinds.
 
 use std::fmt;
 use std::ops::Deref;
@@ -23,11 +25,11 @@ pub struct OptionFlag {
     pub help: &'static str,
     /// The kind of values that the flag accepts.
     pub values: FlagValues,
-    /// Placeholder of the value in the help; empty if it is the name of the flag.
+    /// Placeholder of the value in the help text; an empty string means that the name of the flag is the placeholder.
     pub value_name: &'static str,
 }
 
-/// The kind of values that a flag accepts; a run takes a single value, a sweep also lists and ranges.
+/// The kind of values that a command-line flag accepts. A run accepts a single value; a sweep also accepts lists and ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValues {
     /// Whole numbers that are not negative.
@@ -41,7 +43,7 @@ pub enum FlagValues {
 }
 
 impl OptionFlag {
-    /// Creates the flag of an option that has the same name as the flag.
+    /// Creates a flag that sets the option of the same name.
     pub const fn new(name: &'static str, values: FlagValues, help: &'static str) -> Self {
         Self {
             name,
@@ -52,52 +54,56 @@ impl OptionFlag {
         }
     }
 
-    /// Sets the name of the option that the flag sets, if it differs from the name of the flag.
+    /// Sets the name of the option that the flag sets, for a flag whose name differs from the name of its option.
     #[must_use]
     pub const fn of_key(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// Sets the placeholder of the value in the help.
+    /// Sets the placeholder of the value of the flag in the help text.
     #[must_use]
     pub const fn shown_as(self, value_name: &'static str) -> Self {
         Self { value_name, ..self }
     }
 }
 
-/// Creates plug-ins from options in JSON form; it serves plug-ins written in other languages, whose options have no Rust type.
+/// A creator of plug-ins from options in JSON form. It is used for plug-ins that are written in other languages, whose options
+/// have no Rust type.
 pub trait Maker<T>: fmt::Debug + Send + Sync {
-    /// Returns the given options, completed by the defaults of all others.
+    /// Returns all options of the plug-in: the given options, and the default values of the options that are not given.
     ///
     /// # Errors
     /// Unknown options, or wrong values; the key of each problem is the name of the option.
     fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
 
-    /// Creates the plug-in from complete options, as [`Self::resolve`] returns them.
+    /// Creates the plug-in from a complete set of options, in which all defaults are filled in.
     ///
     /// # Errors
-    /// As [`Self::resolve`].
+    /// Unknown options, or wrong values; the key of each problem is the name of the option.
     fn make(&self, options: &Map<String, Value>) -> Result<T, Error>;
 }
 
-/// Creates a plug-in from its options in the settings, which need not be complete; `null` means no options.
+/// Creates a plug-in from its options in the settings, completed by the defaults of all options that are missing; `null` means
+/// that no options are given.
 ///
 /// # Errors
-/// As [`Maker::make`].
+/// Unknown options, or wrong values; the key of each problem is the name of the option.
 pub fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
     maker.make(&maker.resolve(&object(options)?)?)
 }
 
-/// Returns the options of a plug-in in the settings, completed by all defaults; `null` means no options.
+/// Returns the options of a plug-in in the settings, completed by the defaults of all options that are missing; `null` means that
+/// no options are given.
 ///
 /// # Errors
-/// As [`Maker::resolve`].
+/// Unknown options, or wrong values; the key of each problem is the name of the option.
 pub fn resolve<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error> {
     let options = object(options)?;
     maker.resolve(&options).map(Value::Object)
 }
 
-/// Returns the options of a plug-in as an object; `null` becomes an empty object, and any other value is an error.
+/// Returns the options of a plug-in as a JSON object. `null` becomes an empty object; any other value that is not an object is an
+/// error.
 fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     match options {
         Value::Null => Ok(Map::new()),
@@ -106,7 +112,7 @@ fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// A registered plug-in: its name, its declarations, and the operations on its options that plug-ins of its kind have.
+/// A registered plug-in: its name, description and flags, and the functions that create the plug-in from its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<K> {
     /// The name of the plug-in in settings and on the command line.
@@ -117,20 +123,21 @@ pub struct Entry<K> {
     pub source: &'static str,
     /// The options of the plug-in that have their own flags on the command line.
     pub flags: &'static [OptionFlag],
-    /// The options of the plug-in whose values are names of files; such files are also searched in the folder of the experiment.
+    /// Names of the options whose values are file names. These files are also searched in the folder of the experiment file.
     pub files: &'static [&'static str],
+    /// Function that creates the JSON schema of the options.
     schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The operations on the options, which depend on the kind of plug-in (policy, application, load).
+    /// The functions that depend on the kind of plug-in (policy, application, load), such as the creation from options.
     pub kind: K,
 }
 
-/// The operations that all plug-ins of one kind (policies, applications, loads) offer on their options.
+/// The functions that every kind of plug-in (policies, applications, loads) provides to create a plug-in from options.
 pub trait Kind {
     /// The type of object that is created from the options, such as a policy.
     type Product;
 
-    /// The section of an experiment file that contains the options; `None` if the errors of [`Self::build`] already contain the
-    /// whole key.
+    /// The section of an experiment file that contains the options of this kind of plug-in; `None` if the errors of
+    /// [`Self::build`] already contain the whole key.
     const SECTION: Option<&'static str>;
 
     /// Creates the plug-in from its options.
@@ -139,7 +146,7 @@ pub trait Kind {
     /// All options that are unknown, unreadable or out of range, each with its key.
     fn build(&self, options: &Value) -> Result<Self::Product, Error>;
 
-    /// Returns the options with all defaults filled in.
+    /// Returns the given options, completed by the defaults of all options that are missing.
     ///
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
@@ -147,7 +154,8 @@ pub trait Kind {
 }
 
 impl<K> Entry<K> {
-    /// Creates an entry for a plug-in whose options have the Rust type `T`; it has no flags, and no option names a file.
+    /// Creates an entry without flags and without file options for a plug-in whose options have the Rust type `T`. The texts are
+    /// name, description and publication of the plug-in.
     pub fn new<T: JsonSchema>([name, summary, source]: [&'static str; 3], kind: K) -> Self {
         Self {
             name,
@@ -160,7 +168,7 @@ impl<K> Entry<K> {
         }
     }
 
-    /// Returns the same entry with other operations on the options.
+    /// Returns a copy of the entry in which the functions that depend on the kind of plug-in are replaced by `kind`.
     pub fn with_kind<L>(&self, kind: L) -> Entry<L> {
         Entry {
             name: self.name,
@@ -178,7 +186,8 @@ impl<K> Entry<K> {
         (self.schema)(generator)
     }
 
-    /// Completes the keys of an error: `key` becomes `section.name.key`, with the name of the plug-in.
+    /// Completes the keys in the problems of an error: the key `key` of an option becomes `section.name.key`, where `name` is the
+    /// name of the plug-in.
     pub fn with_whole_keys(&self, section: &str, error: Error) -> Error {
         let Error::Input(problems) = error else {
             return error;
@@ -193,7 +202,7 @@ impl<K> Entry<K> {
         Error::Input(problems.into_iter().map(whole).collect())
     }
 
-    /// Returns the flag `name` if the plug-in declares it.
+    /// Returns the command-line flag with this name; `None` if the plug-in does not declare it.
     pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
         self.flags.iter().find(|flag| flag.name == name)
     }
@@ -209,7 +218,7 @@ impl<K: Kind> Entry<K> {
         built.map_err(|error| self.complete_keys(error))
     }
 
-    /// Returns the options with all defaults filled in.
+    /// Returns the given options, completed by the defaults of all options that are missing.
     ///
     /// # Errors
     /// As [`Self::build`], except that ranges are not checked.
@@ -218,6 +227,7 @@ impl<K: Kind> Entry<K> {
         resolved.map_err(|error| self.complete_keys(error))
     }
 
+    /// Completes the keys in the problems of an error by the section of the settings and the name of the plug-in.
     fn complete_keys(&self, error: Error) -> Error {
         match K::SECTION {
             Some(section) => self.with_whole_keys(section, error),
@@ -226,7 +236,7 @@ impl<K: Kind> Entry<K> {
     }
 }
 
-/// Gives direct access to the operations of the plug-in's kind.
+/// Gives direct access to the functions of [`Entry::kind`].
 impl<K> Deref for Entry<K> {
     type Target = K;
 
@@ -238,15 +248,15 @@ impl<K> Deref for Entry<K> {
 /// The plug-ins of one kind, in the order in which they were registered.
 #[derive(Clone, Debug)]
 pub struct Table<K> {
-    /// How messages name the entries: the word for one plug-in, the word for several, and the key in the settings that selects
-    /// one.
+    /// The words for the plug-ins in messages: the noun in singular, the noun in plural, and the key in the settings that selects
+    /// a plug-in.
     words: [&'static str; 3],
     entries: Vec<Entry<K>>,
 }
 
 impl<K> Table<K> {
-    /// Creates a table of `entries`; `words` are the word for one plug-in, the word for several, and the key in the settings that
-    /// selects one.
+    /// Creates a table of `entries`. The array `words` contains the noun for a plug-in in singular, the noun in plural, and the
+    /// key in the settings that selects a plug-in.
     pub const fn new(words: [&'static str; 3], entries: Vec<Entry<K>>) -> Self {
         Self { words, entries }
     }
@@ -294,7 +304,7 @@ impl<K> Table<K> {
     }
 }
 
-/// Names that no plug-in may have, since they have another meaning where the settings name a plug-in.
+/// Names that no plug-in may have, because they have another meaning in the places where settings name a plug-in.
 const RESERVED: [&str; 4] = ["name", "none", "trigger", "forecast"];
 
 impl<'t, K> IntoIterator for &'t Table<K> {

@@ -1,9 +1,11 @@
 //! Formats quantities for people: with four digits, in a unit of suitable size.
 
-/// Duration above which single digits are not written but an exponent is used \[s\]; it equals 300 000 years.
+/// Duration from which on durations are written with an exponent instead of all their digits \[s\]; it equals about 300 000
+/// years.
 pub const AGES: f64 = 1e13;
 
-/// Formats a duration \[s\] as a number of seconds without unit: with two decimals as in the papers, with more below 1 s.
+/// Formats a duration \[s\] as a number of seconds without its unit. The number has two decimals, as in the papers, and more if
+/// it is below 1 s.
 pub fn seconds(value: f64) -> String {
     match value {
         0.0 => "0.00".into(),
@@ -14,7 +16,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// Formats a duration \[s\] in s, ms, us or ns.
+/// Formats a duration, given in seconds, with the suitable unit of s, ms, us and ns.
 pub fn duration(seconds: f64) -> String {
     in_suitable_unit(
         seconds,
@@ -22,7 +24,7 @@ pub fn duration(seconds: f64) -> String {
     )
 }
 
-/// Formats a data rate \[B/s\] in bits per second, from bps to Tbps.
+/// Formats a data rate, given in bytes per second, in the suitable unit of bits per second (bps to Tbps).
 pub fn rate(bytes_per_second: f64) -> String {
     in_suitable_unit(
         bytes_per_second * 8.0,
@@ -36,7 +38,7 @@ pub fn rate(bytes_per_second: f64) -> String {
     )
 }
 
-/// Formats a speed of computation \[instr/s\], written in Hz up to THz.
+/// Formats a speed of computation, given in instructions per second, in the suitable unit from Hz to THz.
 pub fn speed(instructions_per_second: f64) -> String {
     in_suitable_unit(
         instructions_per_second,
@@ -50,7 +52,7 @@ pub fn speed(instructions_per_second: f64) -> String {
     )
 }
 
-/// Formats an amount of data \[B\] in a unit of suitable size.
+/// Formats an amount of data, given in bytes, in the suitable decimal unit.
 pub fn size(bytes: f64) -> String {
     in_suitable_unit(
         bytes,
@@ -64,7 +66,7 @@ pub fn size(bytes: f64) -> String {
     )
 }
 
-/// Formats an amount of computation \[instr\] in a unit of suitable size.
+/// Formats an amount of computation, given in instructions, in the suitable unit.
 pub fn work(instructions: f64) -> String {
     in_suitable_unit(
         instructions,
@@ -99,8 +101,8 @@ pub fn four_digits(value: f64) -> String {
     }
 }
 
-/// Formats a value in the largest unit for which the number is at least 1, or else in the smallest unit; `units` are names and
-/// factors in decreasing order.
+/// Formats a value with the largest unit for which the number is at least 1, or with the smallest unit if there is none. The
+/// `units` are pairs of name and factor, in decreasing order of the factor.
 fn in_suitable_unit(value: f64, units: &[(&str, f64)]) -> String {
     // A value of 999.96 is written as 1 of the next unit.
     let fits = |(_, one): &&(&str, f64)| value.abs() >= one * 0.999_95;

@@ -1,17 +1,19 @@
-//! Random numbers from a seed: each purpose has its own stream, so that all policies face the same workload and the same load.
+//! Streams of random numbers that are derived from one seed. Each purpose has its own stream, so that all policies are simulated
+//! with the same workload and the same load.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-/// What a stream of random numbers is used for. With the same seed, different purposes yield different sequences.
+/// The purpose of a stream of random numbers. Streams with the same seed and different purposes contain different numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The random decisions of a policy.
     Policy,
     /// The work per process in the application `synthetic`.
     Work,
-    /// The drift of the work in the application `synthetic` from the first superstep to the last.
+    /// The gradual change (drift) of the work of each process in the application `synthetic`, from the first superstep to the
+    /// last.
     Drift,
     /// The receivers and sizes of the messages in the application `synthetic`.
     Messages,
@@ -19,19 +21,19 @@ pub enum Purpose {
     HostLoad,
     /// The background load of each link.
     LinkLoad,
-    /// The memory of each process in the application `synthetic`.
+    /// The size of the memory of each process in the application `synthetic`.
     Memory,
-    /// The errors and losses of the reports from processes on which policies base their decisions.
+    /// The errors and losses of the reports that processes send and on which policies base their decisions.
     Reports = 20,
-    /// The errors and losses of the reports from hosts about their load.
+    /// The errors and losses of the reports about the load of hosts, on which policies base their decisions.
     LoadReports = 21,
-    /// The disturbances of the work of processes.
+    /// The random disturbances of the computation of processes (noise).
     Noise = 22,
-    /// The random selection of the settings of a sweep that are run.
+    /// The random selection of those settings of a sweep that are run.
     Sweep = 100,
-    /// The settings at which a search for good settings starts.
+    /// The settings at which the automatic search for good settings of a policy starts.
     Tune = 101,
-    /// The random changes in the search for the best migrations in hindsight.
+    /// The random changes in the search for the best migrations of a run whose whole course is known.
     Search = 102,
     /// The parameters of each case of a benchmark suite.
     Suite = 103,
@@ -59,8 +61,8 @@ impl Stream {
         stream
     }
 
-    /// Creates the stream for `seed`, `purpose` and the object `name`; streams of different objects are independent, since the
-    /// key of each is a hash of seed and name.
+    /// Creates the stream for `seed`, `purpose` and the object named `name`, such as a host. Streams of different objects are
+    /// independent, because the key of each stream is a hash of the seed and the name.
     pub fn for_object(seed: u64, purpose: Purpose, name: &str) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -70,7 +72,7 @@ impl Stream {
         Self(generator)
     }
 
-    /// Draws 64 random bits.
+    /// Draws a uniform random integer of 64 bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
@@ -89,14 +91,14 @@ impl Stream {
         bits as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    /// Draws a uniform random integer from 0 to `bound` - 1; returns 0 if `bound` is 0.
+    /// Draws a uniform random integer from 0 to `bound` - 1. If `bound` is 0, the result is 0.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         let below = self.below_u64(bound as u64);
         usize::try_from(below).expect("less than the bound, which is a usize")
     }
 
-    /// Draws a uniform random integer from 0 to `bound` - 1, where `bound` may use all 64 bits.
+    /// Draws a uniform random integer from 0 to `bound` - 1, for bounds of up to 64 bits on every machine.
     #[inline]
     pub fn below_u64(&mut self, bound: u64) -> u64 {
         // Multiply-shift: the bias is below bound / 2^64.
@@ -105,8 +107,8 @@ impl Stream {
     }
 }
 
-/// Rounds the result of a mathematical library function to a multiple of 2^-40, so that libraries that differ in the last bit
-/// yield the same value.
+/// Rounds the result of a mathematical function to a multiple of 2^-40. Mathematical libraries that differ in the last bit of the
+/// result then yield the same value.
 pub fn round_portably(value: f64) -> f64 {
     const GRID: f64 = (1_u64 << 40) as f64;
     (value * GRID).round() / GRID

@@ -56,22 +56,23 @@ pub enum UnitError {
     },
 }
 
-/// The units of one quantity, each with its name and its factor to the base unit.
+/// The units of one quantity: the names of each unit, and its factor to the base unit.
 #[derive(Clone, Copy, Debug)]
 struct Units {
-    /// The spelling of each unit that messages list, with the factor to the base unit.
+    /// The units that error messages list, as pairs of name and factor to the base unit.
     listed: &'static [(&'static str, f64)],
-    /// Other accepted spellings of units, with their factors to the base unit.
+    /// Further accepted names of units, as pairs of name and factor to the base unit.
     aliases: &'static [(&'static str, f64)],
 }
 
 impl Units {
+    /// Returns an iterator over all names of units and their factors, the listed names first.
     fn iter(self) -> impl Iterator<Item = &'static (&'static str, f64)> {
         self.listed.iter().chain(self.aliases)
     }
 }
 
-/// Parses a quantity: splits `text` into its number and its unit, and converts the number into the base unit.
+/// Parses a text that consists of a number and a unit, and returns the value in the base unit of the quantity.
 fn parse_quantity(
     text: &str,
     quantity: &'static str,
@@ -128,8 +129,8 @@ fn parse_quantity(
     }
 }
 
-/// Multiplies a number in text form by `scale`. If `scale` is a power of ten, it is added to the exponent of the text, so that
-/// the value is rounded only once: `20.4 us` becomes 20.4e-6.
+/// Returns the product of the number in a text and `scale`; `None` if the text is not a number. A power of ten is added to the
+/// exponent in the text, so that the value is rounded only once: `20.4 us` becomes 20.4e-6.
 fn scale_once(number: &str, scale: f64) -> Option<f64> {
     let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -147,7 +148,7 @@ macro_rules! quantity {
             /// Symbol of the unit in which [`Self::get`] returns the value.
             pub const UNIT: &'static str = $unit;
 
-            /// Range of the values that input may contain, in [`Self::UNIT`]; computed values can be larger.
+            /// Range of the values that input may contain, in [`Self::UNIT`]; values that the simulation computes may be larger.
             pub const RANGE: std::ops::RangeInclusive<f64> = $least..=$most;
 
             /// The units that are accepted in texts.
@@ -158,8 +159,8 @@ macro_rules! quantity {
                 Self::RANGE.contains(&value).then_some(Self(value))
             }
 
-            /// Creates the quantity from a number that the simulation has computed, in [`Self::UNIT`]; an infinite number becomes
-            /// the largest finite number.
+            /// Creates the quantity from a number in [`Self::UNIT`] that the simulation has computed. An infinite number is
+            /// replaced by the largest finite number.
             #[allow(dead_code, reason = "not every quantity is computed")]
             pub fn of(value: f64) -> Self {
                 debug_assert!(value >= 0.0, "{value} is no {}", $what);
@@ -189,7 +190,7 @@ macro_rules! quantity {
             }
         }
 
-        /// Writes the shortest text that [`Self::parse`] converts back into the same value.
+        /// Formats the quantity as the shortest text that [`Self::parse`] converts back into the same value.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write_number(f, self.0)?;
@@ -300,9 +301,9 @@ quantity!(
     }
 );
 
-/// Range of the number of clock cycles per instruction of an application.
+/// Accepted range of the number of clock cycles that an application needs per instruction.
 pub const CYCLES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
-/// Hint in messages about a value outside [`CYCLES`].
+/// Hint in the error message about a number of clock cycles outside [`CYCLES`].
 pub const CYCLES_HINT: &str = "it must be from 1e-9 to 1e9";
 
 /// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
@@ -336,8 +337,8 @@ impl fmt::Display for Time {
     }
 }
 
-/// Writes a number so that the same value is read back; it uses an exponent if more than 16 digits would stand before or after
-/// the point.
+/// Writes a number as a text that is parsed back as the same value. The text has an exponent if there would be more than 16
+/// digits before or after the decimal point.
 fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     if number == 0.0 || (1e-16..1e16).contains(&number) {
         write!(f, "{number}")
@@ -346,21 +347,22 @@ fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     }
 }
 
-/// Converts a count or index to 32 bits, the width of all identifiers; a larger number is a fault of the program.
+/// Converts a count or an index to 32 bits, the size of all identifiers. The program panics if the number does not fit, since
+/// this is an internal error.
 #[inline]
 pub fn to_u32(count: usize) -> u32 {
     u32::try_from(count)
         .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
 }
 
-/// Returns the lesser of two ordered values; the second if they are equal. Unlike `f64::min`, the function has no rule for NaN
-/// and therefore compiles to one machine instruction.
+/// Returns the lesser of two ordered values, and `b` if the values are equal. Unlike `f64::min`, this function does not treat NaN
+/// separately and therefore compiles to one machine instruction.
 #[inline]
 pub fn lesser<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// Returns the greater of two ordered values; the second if they are equal.
+/// Returns the greater of two ordered values, and `b` if the values are equal.
 #[inline]
 pub fn greater<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
@@ -386,7 +388,7 @@ impl AddAssign for Seconds {
     }
 }
 
-/// The difference is never below zero, since a duration has no sign.
+/// Subtraction of durations; the result is never below zero, because a duration cannot be negative.
 impl Sub for Seconds {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
@@ -417,14 +419,14 @@ impl Div<BytesPerSecond> for Bytes {
 
 impl Div<InstructionsPerSecond> for Instructions {
     type Output = Seconds;
-    /// Subtracts durations; the result is never below zero, since a duration has no sign.
+    /// Returns the duration of a computation at this speed; at most the largest finite number.
     fn div(self, speed: InstructionsPerSecond) -> Seconds {
         Seconds((self.0 / speed.0).min(f64::MAX))
     }
 }
 
 impl Bytes {
-    /// Zero bytes.
+    /// The amount of zero bytes.
     pub const ZERO: Self = Self(0.0);
 }
 
@@ -459,11 +461,11 @@ identity!(
     ClusterId
 );
 identity!(
-    /// Identifier of a host, counted from 0; the hosts of a cluster have consecutive numbers.
+    /// Identifier of a host, counted from 0; the hosts of the same cluster have consecutive numbers.
     HostId
 );
 identity!(
-    /// Identifier of a link, counted from 0.
+    /// Identifier of a network link, counted from 0 over all links of the platform.
     LinkId
 );
 identity!(
@@ -478,7 +480,7 @@ identity!(
     ProcessId
 );
 
-/// The error for a text that is not the number of a process.
+/// The error that a text is not the number of a process; it contains this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a process number; write `p24` or `24` (processes are counted from 1)")]
 pub struct NoProcess(String);
@@ -497,8 +499,8 @@ impl FromStr for ProcessId {
     }
 }
 
-/// Deserializes the number of a process, counted from 1, from `24`, `"24"` or `"p24"`. A key of a file uses this function as
-/// `deserialize_with`, and [`process_number_schema`] as its schema.
+/// Deserializes the number of a process, counted from 1, from `24`, `"24"` or `"p24"`. Types of files name this function as
+/// `deserialize_with` of a key, together with the schema of [`process_number_schema`].
 ///
 /// # Errors
 /// The value has none of these forms.

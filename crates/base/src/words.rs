@@ -1,10 +1,11 @@
-//! Helps to write messages: counts with their nouns, verbs in singular or plural, and the known name nearest to a misspelt one.
+//! Words of messages: counts with their nouns, verbs in singular or plural, and the known name that is most similar to a misspelt
+//! name.
 
 use std::fmt::Display;
 
-/// Returns the known name nearest to `name`; `None` if no name is near. A known name is near if it differs in case or in few
-/// letters, or if it is the only one that begins with `name`. A name without dots is also compared with the ends of paths
-/// (`alpha` with `policy.migbsp.alpha`).
+/// Returns the known name that is most similar to `name`; `None` if no known name is similar. A known name is similar if it
+/// differs in case or in few letters, or if it is the only known name that begins with `name`. A name without dots is also
+/// compared with the last parts of dotted paths (`alpha` with `policy.migbsp.alpha`).
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST {
         return None;
@@ -27,8 +28,8 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// Returns the prefix with which a longer known name must begin to be suggested for `name`; `None` if the name is too short. A
-/// short name must match in full, a longer one without its last letter (`policy`, `policies`).
+/// Returns the first letters of `name`, with which a longer known name must begin to be suggested. A name of at least
+/// [`SHORTEST_STEM`] letters is returned without its last letter (`policy`, `policies`). Returns `None` if the name is too short.
 fn stem(name: &str) -> Option<&str> {
     let letters = name.chars().count();
     let last = name.char_indices().last();
@@ -42,14 +43,14 @@ fn stem(name: &str) -> Option<&str> {
 /// Minimum number of letters of a name for which [`stem`] leaves out the last letter.
 const SHORTEST_STEM: usize = 6;
 
-/// Maximum number of letters of a name for which similar names are searched.
+/// Maximum number of letters of an unknown name for which similar known names are searched.
 const LONGEST: usize = 64;
 
-/// Minimum number of letters of a name for which a longer known name that begins with it is suggested.
+/// Minimum number of letters of an unknown name for which a known name that begins with the same letters is suggested.
 const SHORTEST_BEGIN: usize = 3;
 
-/// Returns the maximum number of wrong letters in a name for which a similar name is suggested. It is a third of the letters, but
-/// at most 3, and 0 for a name of two letters.
+/// Returns the maximum edit distance at which a known name is suggested for the unknown `name`: a third of the number of letters,
+/// but from 1 to 3, and 0 for a name of less than three letters.
 fn most_letters(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,
@@ -57,6 +58,8 @@ fn most_letters(name: &str) -> usize {
     }
 }
 
+/// Returns the edit distance between an unknown and a known name; a name without dots is also compared with the last part of a
+/// dotted path.
 fn distance(name: &str, known: &str) -> usize {
     let whole = edit_distance(name, known);
     match known.rsplit_once('.') {
@@ -97,18 +100,19 @@ pub fn counted(count: impl Display, noun: &str) -> String {
     }
 }
 
-/// Minimum of a value that is assumed to be a percentage; a smaller value is more likely a wrong fraction.
+/// Minimum value that is assumed to be a percentage where a fraction is expected \[%\]; smaller values are more likely wrong
+/// fractions.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// Returns a hint with the fraction if a value is probably a percentage, such as `80 % is 0.8`; `None` if the value is below 5 or
-/// above 100.
+/// Returns a hint such as `80 % is 0.8` for a value that is probably a percentage where a fraction is expected. Returns `None` if
+/// the value is below 5 or above 100.
 pub fn percent_hint(value: f64) -> Option<String> {
     let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
     // This order of operations leaves no digits of a binary division.
     is_percent.then(|| format!("{value} % is {}", (value * 1e4).round() / 1e6))
 }
 
-/// Returns the first word if `count` is 1, otherwise the second, as in `is` and `are` or `was` and `were`.
+/// Returns the first of two words if `count` is 1, and the second word otherwise, as in `is` and `are`.
 pub fn singular_or_plural(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
     if count == 1 { one } else { several }
 }

@@ -1,6 +1,6 @@
-//! Supersteps that are open at the same time, in runs whose barrier does not make all processes wait for each other. Without
-//! barriers, a process continues when its own messages have arrived; with a barrier that process 0 releases, when process 0
-//! has released it.
+//! Supersteps that are open at the same time, in runs in which a process may begin a superstep before all others have completed
+//! the previous superstep. Without barriers, a process continues when the messages to it have arrived. With a barrier that
+//! process 0 releases, it continues when process 0 has released it.
 //!
 //! ```text
 //! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measurements
@@ -8,8 +8,8 @@
 //! event              makes its superstep the current one: `World` and `Superstep` then handle the event as with barriers
 //! ```
 //! A superstep is closed when all processes have completed it. All processes wait for each other where the workload moves
-//! processes, and while a rescheduling call overlaps a superstep. If some processes are ahead when a call is due, all of them
-//! wait for each other at the end of the last superstep that any process has begun.
+//! processes, and while a rescheduling call overlaps a superstep. If some processes are in later supersteps than others when a
+//! rescheduling call is due, all processes wait for each other at the end of the last superstep that any process has begun.
 
 use std::collections::VecDeque;
 use std::mem::swap;
@@ -25,27 +25,30 @@ use migsim_base::units::{Time, to_u32};
 /// Maximum number of supersteps that a process may be ahead of the oldest open superstep.
 pub(super) const MOST_AHEAD: usize = 1024;
 
-/// The open supersteps, beginning with the oldest.
+/// The supersteps that some processes have begun and not all processes have completed, in runs in which processes need not wait
+/// for each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenSupersteps {
+    /// The open supersteps, beginning with the oldest; the content of the current superstep is not in its frame.
     frames: VecDeque<Frame>,
     /// Number of the oldest open superstep, counted from 0.
     oldest: usize,
-    /// Number of the superstep whose content is in `World` and `Superstep`; `None` between the removal of the oldest superstep
-    /// and the next switch to an open one.
+    /// Number of the superstep whose content is at present in `World` and `Superstep`. It is `None` after the oldest superstep
+    /// was removed, until another open superstep becomes the current one.
     current: Option<usize>,
     /// Frames of closed supersteps, kept to reuse their memory.
     spare: Vec<Frame>,
-    /// Processes that have completed their superstep and have not begun the next one.
+    /// Processes that have completed a superstep and wait to begin the next superstep.
     pub(super) ready: VecDeque<u32>,
-    /// Number of the next message in the engine; after 2^32 messages the numbers start again at 0.
+    /// Number that the engine will give to the next message; after 2^32 messages the numbers start again at 0.
     next_message: u32,
 }
 
-/// An open superstep. While it is the current one, its content is in `World` and `Superstep` instead of this frame.
+/// The stored content of an open superstep. While the superstep is the current one, its content is in `World` and `Superstep`
+/// instead.
 #[derive(Clone, Debug, Default)]
 struct Frame {
-    /// The numbers of the superstep's messages in the engine, as the first number and the count.
+    /// Range of the engine's numbers of the messages of the superstep, as the first number and the count.
     messages: (u32, u32),
     /// Number of processes that have completed the superstep.
     completed: usize,
@@ -106,7 +109,7 @@ impl OpenSupersteps {
         self.switch_to(number, world, superstep);
     }
 
-    /// Reserves `count` consecutive message numbers for the superstep that was opened last.
+    /// Reserves `count` consecutive message numbers of the engine for the messages of the superstep that was opened last.
     pub(super) fn reserve_message_numbers(&mut self, count: usize) {
         if let Some(frame) = self.frames.back_mut() {
             frame.messages.1 = to_u32(count);
@@ -161,20 +164,21 @@ impl OpenSupersteps {
         self.current = Some(number);
     }
 
-    /// Removes the frame of the oldest superstep, which must be current and closed; the content of the superstep stays in
-    /// `World`.
+    /// Removes the oldest superstep from the open supersteps. It must be the current superstep, and all processes must have
+    /// completed it; its content stays in `World` and `Superstep`.
     pub(super) fn drop_oldest(&mut self) {
         self.spare.extend(self.frames.pop_front());
         self.oldest += 1;
         self.current = None;
     }
 
-    /// Counts one more process that has completed the open superstep `superstep`.
+    /// Records that one more process has completed the open superstep with this number.
     pub(super) fn count_completed(&mut self, superstep: usize) {
         self.frames[superstep - self.oldest].completed += 1;
     }
 
-    /// Whether a process that has completed `superstep` is too far ahead of the oldest open superstep to begin the next one.
+    /// Returns whether a process that has completed `superstep` must wait for the oldest open superstep before it begins the next
+    /// one, since at most [`MOST_AHEAD`] supersteps may lie between them.
     pub(super) fn is_too_far_ahead(&self, superstep: usize) -> bool {
         superstep >= self.oldest + MOST_AHEAD
     }

@@ -1,10 +1,10 @@
-//! Barriers: the protocols by which processes learn that all processes have arrived.
+//! Barriers: the protocols by which processes learn that all processes have arrived at the end of a superstep.
 //!
-//! The runtime reports to the barrier each arrival and each delivered barrier message. The barrier sends its messages through the
-//! engine and lists in `leaving` the processes that may leave. A process can arrive at the next barrier while other processes are
-//! still leaving this one, but it is never two barriers ahead, since no process leaves before all have arrived. Two kinds of
-//! barrier are exceptions: without a barrier (`None`), each process leaves when it arrives; with a barrier that process 0
-//! releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`ahead.rs`).
+//! The runtime reports to the barrier each arrival of a process and each delivery of a barrier message. The barrier sends its
+//! messages through the engine and adds the processes that may leave to the list `leaving`. A process can arrive at the next
+//! barrier while other processes are still leaving this barrier, but it is never two barriers ahead, since no process leaves
+//! before all have arrived. Two kinds of barrier are exceptions: without a barrier (`None`), each process leaves when it arrives;
+//! with a barrier that process 0 releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`ahead.rs`).
 
 mod central;
 mod released_by_first;
@@ -35,7 +35,7 @@ use migsim_platform::Platform;
 /// The parts of the runtime that a barrier needs to send its messages: the engine, the platform and the placement of processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
-    /// Whether simulated time may advance by a shortcut, as in [`super::world::World`].
+    /// Whether simulated time may advance without events while nothing else is in progress, as in [`super::world::World`].
     pub(super) may_fast_forward: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
@@ -68,7 +68,8 @@ impl BarrierContext<'_, '_> {
         )
     }
 
-    /// Sends a control message from one process to another as a packet, whose duration is computed without flows.
+    /// Sends a control message between two processes as a packet: its duration is computed in advance, and it shares no link with
+    /// flows.
     fn send_packet(
         &mut self,
         packets: &mut Packets,
@@ -99,15 +100,15 @@ impl BarrierContext<'_, '_> {
     }
 }
 
-/// The barrier that ends each superstep, for a fixed number of processes.
+/// The barrier at the end of every superstep of a run: its protocol, its messages, and the processes that may leave it.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     bytes: Bytes,
     processes: u32,
-    /// The processes that may leave now, in the order in which they leave; the run empties this list.
+    /// The processes that may leave the barrier now, in the order in which they leave; the runtime removes them from this list.
     pub(super) leaving: Leaving,
-    /// Delay of each process's departure after the departure of the first process \[s\]; empty unless processes are predicted to
-    /// leave one by one.
+    /// For each process, the time from the departure of the first process to the departure of this process \[s\]. The list is
+    /// empty unless the protocol predicts a departure for each process.
     pub(super) departure_delays: Vec<f64>,
     protocol: Protocol,
 }
@@ -125,15 +126,19 @@ enum Protocol {
     Foreseen(Foreseen),
 }
 
-/// An ideal barrier with delays (`root-serial`). Process 0 arrives `price` after it is ready, and all processes leave some time
-/// after the last arrival: `release`, plus `release_per_computing` for each of the `computing` processes that compute in the
-/// superstep.
+/// State of an ideal barrier with delays (`root-serial`). Process 0 arrives `root_cost` after it is ready. All processes leave
+/// when all have arrived and a delay has passed: `release_delay`, plus `release_delay_per_computing` for each of the
+/// `computing_processes`.
 #[derive(Clone, Debug)]
 struct RootSerial {
     arrived: u32,
+    /// Time that process 0 spends on the messages of the barrier before it arrives.
     price: Seconds,
+    /// Delay between the last arrival and the departure of all processes that does not depend on the superstep.
     release: Seconds,
+    /// Additional delay of the departure for each process that computes in the superstep.
     release_per_computing: Seconds,
+    /// Number of processes that compute in the current superstep.
     computing: usize,
 }
 
@@ -200,8 +205,8 @@ impl Barrier {
         }
     }
 
-    /// Starts the barrier of a superstep in which `computing` processes compute; all processes have arrived at the previous
-    /// barrier.
+    /// Prepares the barrier for a superstep in which `computing` processes compute. It must be called after all processes have
+    /// arrived at the previous barrier.
     pub(super) fn open(&mut self, computing: usize) {
         if let Protocol::RootSerial(root) = &mut self.protocol {
             root.computing = computing;
@@ -261,7 +266,8 @@ impl Barrier {
         }
     }
 
-    /// Whether a process may leave before all have arrived, so that several supersteps can be open at the same time.
+    /// Returns whether a process may leave the barrier before all processes have arrived, so that several supersteps are open at
+    /// the same time.
     pub(super) fn lets_run_ahead(&self) -> bool {
         matches!(
             &self.protocol,
@@ -293,15 +299,15 @@ impl Barrier {
         )
     }
 
-    /// Whether processes leave at different, predicted times.
+    /// Returns whether the protocol predicts a separate departure time for each process.
     pub(super) fn leaves_one_by_one(&self) -> bool {
         matches!(&self.protocol, Protocol::Foreseen(_))
     }
 
-    /// Returns the time at which the first process leaves a [predictable](Self::is_predictable) barrier \[s\], and the number of
-    /// barrier messages. `arrival` are the arrival times of the processes \[s\], `alone` returns the duration of a message that
-    /// shares no link with others \[s\]. The result is `None` if `alone` returns `None`, since a message may then share links, or
-    /// if the barrier is not predictable.
+    /// Returns the time at which the first process leaves the barrier \[s\], and the number of barrier messages. `arrival`
+    /// contains the arrival time of each process \[s\]; `alone` returns the duration of a message that shares no link with other
+    /// messages \[s\], or `None` if it may share a link. The result is `None` if `alone` returns `None` or if the barrier is not
+    /// [predictable](Self::is_predictable).
     pub(super) fn predict(
         &mut self,
         arrival: &[f64],
@@ -333,25 +339,27 @@ impl Barrier {
         }
     }
 
-    /// Releases all processes from the barrier at the same time; it is called when the predicted time has been reached.
+    /// Releases all processes from the barrier at the present time, which must be the predicted time of their departure.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.push_all(self.processes);
     }
 
-    /// Reports to the engine when each connection was last used by control messages, if the departures of the processes were
-    /// predicted one by one. The engine then knows which connections are idle.
+    /// Reports to the engine when each connection was last used by control messages, so that the engine knows which connections
+    /// are idle. It does nothing unless the protocol predicts the departure of each process.
     pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
             foreseen.report_connections(engine);
         }
     }
 
-    /// Lets each process leave by an event at its predicted time.
+    /// Schedules an event for each process at the predicted time at which the process leaves the barrier; the first process
+    /// leaves immediately.
     pub(super) fn leave_by_events(&mut self, engine: &mut Engine<'_>) {
         leave_by_events(&mut self.departure_delays, 0.0, &mut self.leaving, engine);
     }
 
-    /// Returns the time that the barrier costs process 0; it counts as process 0's own time in the superstep.
+    /// Returns the time that process 0 spends on the messages of the barrier. This time counts as part of the time of process 0
+    /// in the superstep.
     pub(super) fn root_cost(&self) -> Seconds {
         match &self.protocol {
             Protocol::RootSerial(root) => root.price,
@@ -359,7 +367,7 @@ impl Barrier {
         }
     }
 
-    /// Handles the delivery of a barrier message, or the end of a wait of the barrier.
+    /// Handles the delivery of a barrier message, or the end of a delay for which the barrier waits.
     pub(super) fn on_message(
         &mut self,
         message: BarrierMessage,
@@ -425,12 +433,13 @@ impl Barrier {
 }
 
 impl RootSerial {
-    /// Returns the time between the last arrival and the departure of all processes \[s\].
+    /// Returns the time from the last arrival to the departure of all processes \[s\].
     fn delay(&self) -> f64 {
         self.release.get() + self.release_per_computing.get() * self.computing as f64
     }
 
-    /// Counts an arrival; at the last one, lets all processes leave, after the delay.
+    /// Records the arrival of a process. After the last arrival, all processes leave when the delay of their departure has
+    /// passed.
     fn arrive(
         &mut self,
         processes: u32,
@@ -452,8 +461,8 @@ impl RootSerial {
     }
 }
 
-/// Releases the processes from a predicted barrier at which all have arrived. If nothing else is in progress, simulated time
-/// advances directly to the departure of the first process; otherwise each process leaves by an event.
+/// Releases the processes from a barrier with predicted departures at which all processes have arrived. Simulated time advances
+/// directly to the departure of the first process if nothing else is in progress; otherwise each process leaves by an event.
 fn release_predicted(
     foreseen: &mut Foreseen,
     processes: u32,
@@ -477,7 +486,8 @@ fn release_predicted(
     Ok(())
 }
 
-/// Lets each process leave by an event, `wait` \[s\] plus its entry of `later` \[s\] from now; empties `later`.
+/// Schedules an event for each process at which it leaves the barrier, `wait` plus its entry of `later` after the present time
+/// \[s\], and empties `later`.
 fn leave_by_events(
     later: &mut Vec<f64>,
     wait: f64,

@@ -1,18 +1,18 @@
-//! Simulates the cost of a rescheduling call as a state machine, which waits for a computed time or exchanges the messages of the
-//! call.
+//! Simulates the cost of a rescheduling call as a state machine. Each step of the call waits for a computed time or for the
+//! messages and computations of the call.
 //!
 //! ```text
 //! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
 //! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
 //! other costs:   cost  ──> paid
 //! ```
-//! The state `paid` means that no call is in progress. In MigBSP, processes report to their managers, and the managers exchange
-//! the lists, decide, and answer. Other strategies specify a [`Procedure`]: all hosts report to one host, directly or through the
-//! managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of process 0. A report has 24 B
-//! per host and 16 B per process, an answer 8 B per process.
+//! The state `paid` means that no call is in progress. In MigBSP, processes report to the managers of their clusters, and the
+//! managers exchange these reports, decide, and answer. Other strategies specify a [`Procedure`]: all hosts report to one host,
+//! directly or through the managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of
+//! process 0. A report of such a strategy has 24 B per host and 16 B per process, an answer 8 B per process.
 //!
 //! A step without activities is followed immediately by the next step; for example, a single manager has no other manager to
-//! exchange lists with.
+//! exchange reports with.
 
 mod in_turn;
 
@@ -27,51 +27,55 @@ use in_turn::InTurn;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
-/// State of the rescheduling call that is in progress, or that was the last one.
+/// State of the rescheduling call that is in progress; if no call is in progress, of the previous call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     step: Step,
     /// Number of activities (messages, computations, waits) of the current step that are still in progress.
     pending: usize,
-    /// Whether the call overlaps the next superstep.
+    /// Whether the rescheduling call runs at the same time as the next superstep, so that processes do not wait for it.
     pub(super) is_overlapped: bool,
-    /// Instant since which all processes wait for the end of an overlapped call; `None` if they do not wait.
+    /// Instant since which all processes wait for the end of a call that overlapped a superstep; `None` if they do not wait for
+    /// such a call.
     pub(super) waiting_since: Option<Time>,
     /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<Procedure>,
-    /// The messages of the current step.
+    /// The messages of the current step of the call.
     messages: Vec<CallMessage>,
-    /// The managers and processes of a call whose messages are sent one by one; `None` for other calls.
+    /// State of a call whose messages are sent one after the other; `None` for a call whose messages of a step are sent at the
+    /// same time.
     in_turn: Option<InTurn>,
-    /// Processes that are already ready to report for the next call while a call with messages one by one is still in progress.
+    /// Processes that are ready to report for the next call although the present call, whose messages are sent one by one, is
+    /// still in progress.
     early_reporters: Vec<u32>,
 }
 
 /// The steps of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// A wait for the whole duration of the call, which a cost model computes.
+    /// All processes wait for the duration of the call, which a cost model computes.
     Price,
-    /// All messages of the call, sent one by one; their duration is the whole cost of the call.
+    /// Managers and processes send the messages of the call one after the other, until the call is complete.
     InTurn,
-    /// Processes report to their managers.
+    /// The processes, or the hosts, send their reports to the managers or to the host that decides.
     Reports,
-    /// Managers exchange the reports of their processes, or send them to the root, the manager of the cluster of process 0.
+    /// The managers exchange the reports of their processes, or send these reports to the root (the manager of the cluster of
+    /// process 0).
     Exchange,
-    /// Managers exchange the reports of their processes, or send these reports to the root.
+    /// Hosts send messages to their neighbours; the number counts these rounds of messages from 0.
     Round(u32),
-    /// A round of messages between neighbouring hosts; rounds are counted from 0.
-    Computation,
     /// The managers, or the hosts that have received the reports, compute the decision.
-    Distribution,
+    Computation,
     /// The root sends the decision to the other managers.
+    Distribution,
+    /// The decision is sent to the processes or hosts.
     Answers,
-    /// No call is in progress.
+    /// No rescheduling call is in progress.
     Paid,
 }
 
 impl Step {
-    /// Returns the next step after this one, in a call with `rounds` rounds of messages between neighbours.
+    /// Returns the step that follows this step in a call with `rounds` rounds of messages between neighbouring hosts.
     fn next(self, rounds: u32) -> Self {
         match self {
             Self::Reports => Self::Exchange,
@@ -100,13 +104,13 @@ impl Call {
         }
     }
 
-    /// Whether a call is in progress that sends its messages one by one.
+    /// Returns whether a call is in progress whose messages are sent one after the other.
     pub(super) fn is_in_turn(&self) -> bool {
         self.step == Step::InTurn
     }
 
-    /// Sends the report of a process for a call with messages one by one, before that call starts. If the previous call is still
-    /// in progress, the report is sent after its end.
+    /// Sends the report of a process for the next call, if the messages of calls are sent one by one. While the previous call is
+    /// in progress, the report waits until that call has ended.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if self.is_in_turn() {
             self.early_reporters.push(process);
@@ -116,8 +120,8 @@ impl Call {
         in_turn.report(process, world)
     }
 
-    /// Handles the end of a message or computation of `manager` in a call that sends its messages one by one. Returns the process
-    /// that has just received its answer, if there is one.
+    /// Handles the end of a message or computation of `manager` in a call whose messages are sent one by one. Returns the process
+    /// that has received its answer by this message; `None` if the activity was not an answer.
     pub(super) fn on_manager_activity_ended(
         &mut self,
         manager: u32,
@@ -187,7 +191,7 @@ impl Call {
         Ok(())
     }
 
-    /// Handles the end of an activity of the call; returns whether the call is complete.
+    /// Handles the end of a message, computation or wait of the call. Returns whether the whole call is complete.
     pub(super) fn on_ended(
         &mut self,
         world: &mut World<'_>,
@@ -200,7 +204,8 @@ impl Call {
         Ok(self.is_idle())
     }
 
-    /// Starts `step`; if it has no activities, starts the following steps up to the first that has some.
+    /// Starts the activities of `step`. If the step has no activities, the following steps are started until a step has
+    /// activities or the call is complete.
     fn start_from(
         &mut self,
         mut step: Step,
@@ -315,8 +320,8 @@ impl Call {
         }));
     }
 
-    /// Adds a message from the manager of each cluster to `root`, with `process` bytes for each process and `host` bytes for each
-    /// host of the cluster.
+    /// Adds a message from the manager of each cluster to `root` to the list. The message has `process` bytes for each process
+    /// and `host` bytes for each host of the cluster.
     fn add_cluster_messages(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
         let platform = world.setup.platform;
         let mut size: Vec<f64> = platform
@@ -337,7 +342,8 @@ impl Call {
         }));
     }
 
-    /// Adds messages from each host to the next `count` hosts in the order of host numbers; each contains the load of its sender.
+    /// Adds messages from each host to the `count` hosts with the next higher numbers to the list; each message contains the load
+    /// of its sender.
     fn add_neighbour_messages(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
@@ -375,7 +381,7 @@ impl Call {
         Ok(())
     }
 
-    /// Adds a message of `size` from each process to the manager of its cluster.
+    /// Adds a message of `size` bytes from each process to the manager of its cluster to the list.
     fn add_process_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
@@ -385,7 +391,8 @@ impl Call {
         self.messages.extend(reports);
     }
 
-    /// Adds a message from each manager to every other manager, with `size` bytes for each process of the sender's cluster.
+    /// Adds a message from each manager to every other manager to the list, with `size` bytes for each process of the sender's
+    /// cluster.
     fn add_manager_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let populated = populated_clusters(world);
@@ -399,7 +406,8 @@ impl Call {
         }
     }
 
-    /// Starts the computation of the decision on every manager, `work` for each process of the application.
+    /// Starts the computation of the decision on every manager; the amount of computation is `work` for each process of the
+    /// application.
     fn start_decision(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
         if work.get() > 0.0 {
@@ -412,7 +420,7 @@ impl Call {
         Ok(())
     }
 
-    /// Records when the decision of a call begins and ends, if all processes wait for the call.
+    /// Records the instants at which the computation of the decision begins and ends, for a call during which all processes wait.
     fn record_decision_time(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         if let Some(call) = world.outcome.calls.last_mut()
@@ -432,7 +440,8 @@ impl Call {
         }
     }
 
-    /// Delivers the messages of the step: directly by a shortcut if nothing else is in progress, otherwise as flows with events.
+    /// Sends all messages of the step at the same time. They are delivered without events if nothing else is in progress,
+    /// otherwise they are flows in the engine.
     fn send_together(
         &mut self,
         world: &mut World<'_>,
@@ -456,8 +465,9 @@ impl Call {
     }
 }
 
-/// Returns the cost of a call that is modelled as ping-pong between managers and processes: `max_j Σ_{i not in j} 2·(L(i,j) +
-/// ping / bw(i,j))`. Here L and bw are latency and bandwidth of the nominal route between process i and the manager of cluster j.
+/// Returns the duration of a call in the cost model `ping-pong`, in which each manager sends a message of `ping` bytes to each
+/// process outside its cluster and receives it back: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`. L and bw are latency and
+/// bandwidth of the nominal route between process i and the manager of cluster j.
 fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
@@ -472,14 +482,14 @@ fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     Seconds::of(by_manager.fold(0.0, f64::max))
 }
 
-/// Bytes that a report contains per host: its load, its speed, its number.
+/// Size of the part of a report that describes one host \[B\]: its load, its speed, its number.
 const HOST: f64 = 24.0;
-/// Bytes that a report contains per process: its load and its number.
+/// Size of the part of a report that describes one process \[B\]: its load and its number.
 const REPORT: f64 = 16.0;
-/// Bytes that an answer contains per process: its number and its host.
+/// Size of the part of an answer that concerns one process \[B\]: its number and its host.
 const ANSWER: f64 = 8.0;
 
-/// Maximum number of messages for which the list keeps its memory from one step to the next.
+/// Maximum number of messages in the list of a step for which the memory of the list is kept for the next step.
 const MOST_KEPT: usize = 1 << 16;
 
 /// Returns the number of processes on each host.

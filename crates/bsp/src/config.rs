@@ -1,4 +1,4 @@
-//! The options of the runtime and of the costs of rescheduling, with their default values.
+//! The options of the BSP runtime (messages, barrier, noise) and of the costs of rescheduling, with their default values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,26 +12,26 @@ pub enum Sends {
     /// All messages are sent at the same time.
     #[default]
     Concurrent,
-    /// Each message is sent when the previous one is delivered, as with blocking sends.
+    /// Each message is sent when the previous message of the process is delivered, as with blocking sends.
     Sequential,
 }
 
-/// The condition under which a message that a process sends starts.
+/// The condition under which the transfer of a message begins after a process has sent the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     expecting = "expected \"early\", \"late\" or an object with `late_above`"
 )]
 pub enum Receives {
-    /// A message starts as soon as it is sent.
+    /// The transfer begins as soon as the message is sent.
     #[default]
     Early,
-    /// A message starts when it is sent and its receiver has reached its receives (rendezvous).
+    /// The transfer begins when the message is sent and its receiver has begun to receive messages (rendezvous).
     Late,
-    /// Messages up to a given size start as with `early`. A larger message waits until its receiver has reached its receives, and
-    /// then begins with a handshake, which takes a round trip; its sender waits until it is delivered. The memory of a migrating
-    /// process has the same handshake, without waiting for a receiver. The handshake counts as latency of the message's flow; the
-    /// maximum rate of this flow is set by the bandwidth at its beginning.
+    /// Messages up to a given size are transferred as with `early`. A larger message waits until its receiver has begun to
+    /// receive messages, and then begins with a handshake that takes one round trip; its sender waits until the message is
+    /// delivered. The transfer of a migrating process has the same handshake, but waits for no receiver. The handshake counts as
+    /// latency of the message's flow; the maximum rate of this flow is set by the bandwidth at its beginning.
     #[serde(untagged)]
     Above {
         /// Size of the largest message that starts without waiting for its receiver.
@@ -40,7 +40,7 @@ pub enum Receives {
 }
 
 impl Receives {
-    /// Whether a message of this size waits until its receiver has reached its receives.
+    /// Returns whether the transfer of a message of this size waits until its receiver has begun to receive messages.
     #[inline]
     pub(super) fn is_late(self, size: Bytes) -> bool {
         match self {
@@ -66,15 +66,16 @@ pub enum BarrierKind {
     Ideal,
     /// All processes send a message to process 1. When process 1 has all messages, it answers all processes at the same time.
     Central,
-    /// A coordinator receives a message from one process after the other, then sends a release to one process after the other.
+    /// A coordinator receives a message from one process after the other, then sends a release message to one process after the
+    /// other.
     Sequential,
-    /// Arrivals are reported up a binomial tree of processes, and releases are sent down.
+    /// Messages about arrivals are sent up a binomial tree of processes, then release messages are sent down the same tree.
     Tree,
     /// In round r, each process notifies the process whose number is higher by 2^r; there are ⌈log2 p⌉ rounds for p processes.
     Dissemination,
     /// In round r, each process exchanges control messages with the process whose number differs in bit r. If the number of
-    /// processes is no power of two, each process above the largest power of two first notifies a partner below it. Its partner
-    /// releases it last, by a synchronous send: the partner waits for an answer.
+    /// processes is no power of two, each process above the largest power of two first notifies a partner below it. The partner
+    /// releases this process at the end by a synchronous send, which means that the partner waits for an answer.
     RecursiveDoubling,
     /// A control message goes around all processes twice, from each process to the next; in the second round it is sent synchronously.
     DoubleRing,
@@ -92,17 +93,17 @@ pub enum BarrierKind {
     ReleasedByFirst,
     /// An ideal barrier with the costs of messages from process 1 to all processes. When process 1 is ready, it sends a message
     /// to each of the p processes and spends `per_process` on each message: its time in the superstep grows by `p · per_process`.
-    /// No other process spends time, and all processes leave when the last one, process 1 included, has arrived. This is the weak
-    /// barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper
-    /// are unstable. With `release_per_process` and `release_per_computing` all processes leave later, as if process 1 then
-    /// served one process after the other, with additional time for each process that computed. No process counts this wait as
-    /// its own time.
+    /// No other process spends time, and all processes leave when the last process, possibly process 1, has arrived. This is the
+    /// weak barrier of a later program of MigBSP's authors; it determines when the short first supersteps of the dynamic
+    /// Smith-Waterman paper are unstable. With `release_per_process` and `release_per_computing` all processes leave later, as if
+    /// process 1 then served one process after the other, with additional time for each process that computed. No process counts
+    /// this wait as part of its time in the superstep.
     RootSerial,
 }
 
 impl BarrierKind {
-    /// Returns the barrier that a library uses for this number of processes, if the kind is `library`; returns any other kind
-    /// unchanged.
+    /// Returns the barrier that Open MPI chooses for this number of processes if the kind is `library`; any other kind is
+    /// returned unchanged.
     pub(super) const fn of_library(self, processes: u32) -> Self {
         match (self, processes) {
             (Self::Library, 4..8) => Self::Central,
@@ -123,7 +124,7 @@ pub enum GatherOrder {
     Descending,
     /// In the order in which the processes arrive at the barrier.
     Arrival,
-    /// At any time: all messages may be in transfer at the same time.
+    /// In any order: all messages may be in transfer at the same time.
     Parallel,
 }
 
@@ -138,7 +139,8 @@ pub enum Release {
     Sequential,
 }
 
-/// How control messages of a barrier travel, for the kinds `dissemination`, `recursive-doubling` and `double-ring`.
+/// How the control messages of a barrier travel: as flows that share links, or as packets that do not. It applies to the kinds
+/// `dissemination`, `recursive-doubling` and `double-ring`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notices {
@@ -146,8 +148,8 @@ pub enum Notices {
     #[default]
     Flows,
     /// Each control message is a packet. Its duration is its latency, its overhead, and the time to transfer its bytes at the
-    /// rate of a flow that has its route alone; it slows no other message. On a platform whose links vary, or share by SimGrid's
-    /// rule for `FATPIPE`, control messages are flows nevertheless.
+    /// rate of a flow that has its route alone; the packet does not slow other messages. On a platform whose links vary in
+    /// bandwidth, or are shared by SimGrid's rule for `FATPIPE`, control messages are always flows.
     Packets,
 }
 
@@ -158,7 +160,7 @@ impl Notices {
     }
 }
 
-/// The barrier at the end of each superstep.
+/// The options of the barrier at the end of each superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarrierConfig {
@@ -174,7 +176,7 @@ pub struct BarrierConfig {
     pub gather: GatherOrder,
     /// Sequential barrier: whether processes leave together or one after the other.
     pub release: Release,
-    /// Root-serial barrier: time that process 1 spends for each process (d).
+    /// Root-serial barrier: time that process 1 spends on its message to each process.
     pub per_process: Seconds,
     /// Root-serial barrier: time per process by which all processes leave later than the last arrival.
     #[serde(skip_serializing_if = "is_zero")]
@@ -182,14 +184,14 @@ pub struct BarrierConfig {
     /// Root-serial barrier: additional time before all processes leave, per process that computed in the superstep.
     #[serde(skip_serializing_if = "is_zero")]
     pub release_per_computing: Seconds,
-    /// Factor by which the delay of each barrier message before its transfer is multiplied; only a change of the simulated case
-    /// sets it.
+    /// Factor by which the delay before the transfer of each barrier message is multiplied. It is 1 unless the user changes the
+    /// simulated case (such as `barrier +10%`).
     #[serde(skip)]
     pub delay: DelayFactor,
 }
 
-/// Factor by which the delays of control messages before their transfer are multiplied; 1 unless a change of the simulated case
-/// (such as `barrier +10%`) sets another factor.
+/// Factor by which the delay before the transfer of each control message is multiplied. It is 1 unless a change of the simulated
+/// case (such as `barrier +10%`) sets another factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayFactor(pub f64);
 
@@ -214,15 +216,16 @@ fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
-/// The load of a host that a policy is given at a rescheduling call, if the speed of the host varies.
+/// The load of a host that a policy receives at a rescheduling call, if the speed of the host varies over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadMeasure {
-    /// The mean load since the last call.
+    /// The mean load of the host since the last rescheduling call.
     #[default]
     SinceCall,
-    /// The load at the time of the call, as if the clock rate were read instead of a load average. In the paper on Smith-Waterman
-    /// on dynamic platforms, the power of two clusters is halved, and the first call after that moves processes away from them.
+    /// The load of the host at the time of the call, as if the policy read the clock rate instead of a load average. In the paper
+    /// on Smith-Waterman on dynamic platforms, the power of two clusters is halved, and the first call after that moves processes
+    /// away from these clusters.
     Present,
 }
 
@@ -238,11 +241,11 @@ impl LoadMeasure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {
-    /// A superstep is computed in one pass, without events, where this is possible. If a superstep is equal to the previous one,
-    /// the result of the previous one is used again.
+    /// A superstep is computed without events where this is possible. If a superstep is equal to the previous superstep, the
+    /// result of the previous superstep is reused.
     #[default]
     All,
-    /// As `all`, but each superstep is computed, even if it equals the previous one.
+    /// As `all`, except that a superstep is computed even if it is equal to the previous superstep.
     AtOnce,
     /// Each superstep is simulated event by event.
     None,
@@ -255,7 +258,7 @@ impl Shortcuts {
     }
 }
 
-/// The options that determine how a superstep is executed.
+/// The options that determine how the BSP runtime executes a superstep: messages, barrier, measured load, noise and shortcuts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RuntimeConfig {
@@ -263,14 +266,14 @@ pub struct RuntimeConfig {
     pub sends: Sends,
     /// The condition under which a message that a process sends starts.
     pub receives: Receives,
-    /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all requests
-    /// (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before that wait. The program that
-    /// MigBSP's authors published in 2015 does both (A8).
+    /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all
+    /// requests (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before that
+    /// wait. The program that MigBSP's authors published in 2015 has this wait and measures T in this way (A8).
     #[serde(skip_serializing_if = "is_false")]
     pub wait_for_sends: bool,
     /// The barrier at the end of each superstep.
     pub barrier: BarrierConfig,
-    /// The load of a host that a policy is given at a rescheduling call: the mean since the last call, or the load at the time of
+    /// The load of a host that a policy receives at a rescheduling call: the mean since the last call, or the load at the time of
     /// the call.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
@@ -291,7 +294,7 @@ impl RuntimeConfig {
     }
 }
 
-/// How the cost of a rescheduling call is determined.
+/// The model that determines the cost of a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallModel {
@@ -309,12 +312,12 @@ pub enum CallModel {
     /// of scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
     /// The call takes a computed time, the duration of messages between managers and processes in both directions. The manager of
-    /// each cluster in use sends `ping` bytes to each process outside its cluster, one after the other, and gets them back each
-    /// time. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` for manager
-    /// j and process i, with latency L and bandwidth bw (A19). This is one interpretation of the Lattice Boltzmann paper, where
-    /// the cluster lan decides and a call costs 0.1 s per process outside it.
+    /// each cluster with processes sends `ping` bytes to each process outside its cluster, one after the other, and receives
+    /// `ping` bytes back each time. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping
+    /// / bw(i,j))` for manager j and process i, with latency L and bandwidth bw (A19). This is one interpretation of the Lattice
+    /// Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per process outside it.
     PingPong,
-    /// Calls cost nothing.
+    /// A rescheduling call takes no time.
     None,
 }
 
@@ -326,9 +329,9 @@ pub enum CallOrder {
     #[default]
     Parallel,
     /// Messages are sent one after the other, each when sender and receiver are ready. A manager receives the reports of its
-    /// processes one by one. The managers of all clusters, in turn, send to every other manager, and do so once more after the
-    /// decision. Each manager answers its processes one by one, in increasing order of rank. A process that moves is answered at
-    /// its old host, by its new manager. With `costs.move.wait` set to `movers`, each process continues when it has its answer
+    /// processes one by one. The managers of all clusters, in turn, send to every other manager, and do so a second time after
+    /// the decision. Each manager answers its processes one by one, in increasing order of rank. A process that moves is answered
+    /// at its old host, by its new manager. With `costs.move.wait` set to `movers`, each process continues when it has its answer
     /// (A19). The calls of the program that MigBSP's authors published in 2015 work in this way. They cost 0.33 s to 1.2 s with
     /// 60 processes, where messages sent at the same time take 0.02 s.
     Sequential,
@@ -355,19 +358,19 @@ pub enum CallWaiting {
     Overlapped,
 }
 
-/// The cost of a rescheduling call.
+/// The options of the cost of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CallCost {
-    /// How the cost of a call is determined.
+    /// The model that determines the cost of a rescheduling call.
     pub model: CallModel,
     /// `additive`: the part of the cost that is the same for each call (c0); `overlapped`: the minimum duration of a superstep
-    /// that ends with a call.
+    /// that ends with a rescheduling call.
     pub fixed: Seconds,
-    /// `additive`: the cost per process (cp).
+    /// `additive`: the cost of a call for each process (cp).
     #[serde(skip_serializing_if = "is_zero")]
     pub per_process: Seconds,
-    /// `additive`: the cost per process and superstep since the last call (cv).
+    /// `additive`: the cost of a call for each process and each superstep since the last call (cv).
     pub per_process_superstep: Seconds,
     /// `ping-pong`: the size of the message that is sent in each direction.
     pub ping: Bytes,
@@ -382,8 +385,8 @@ pub struct CallCost {
     pub order: CallOrder,
     /// `messages`: the size of the report of each process to its manager.
     pub report: Bytes,
-    /// `messages`: the size of the message from one manager to another; with `order` `parallel` per process of the sender's
-    /// cluster, with `sequential` of the whole message.
+    /// `messages`: the size of the message from one manager to another. With `order` set to `parallel`, the size is given per
+    /// process of the sender's cluster; with `sequential`, it is the size of the whole message.
     pub exchange: Bytes,
     /// `messages`: the computation of the decision on each manager, per process of the application.
     pub decision: Instructions,
@@ -393,13 +396,13 @@ pub struct CallCost {
     /// MigBSP; such strategies count their operations.
     #[serde(skip_serializing_if = "is_usual_operation")]
     pub operation: Instructions,
-    /// Factor by which the delay of each message of a call before its transfer is multiplied, as are the sizes of messages that a
-    /// strategy specifies. Only a change of the simulated case sets it.
+    /// Factor by which the delay before the transfer of each message of a rescheduling call is multiplied, and by which the sizes
+    /// of messages that a strategy specifies are multiplied. It is 1 unless the user changes the simulated case.
     #[serde(skip)]
     pub delay: DelayFactor,
 }
 
-/// Returns the default number of instructions of an elementary operation, including its memory accesses.
+/// Returns the default cost of an elementary operation of a decision, including its memory accesses \[instr\].
 fn default_operation() -> Instructions {
     Instructions::of(10.0)
 }
@@ -440,14 +443,14 @@ pub enum Transfer {
     #[default]
     Flow,
     /// The transfer takes the computed time of a single message without other traffic: `L + M / bw` of the route, with memory M,
-    /// latency L and nominal bandwidth bw. Profiles, loads and factors do not count, and the transfer does not use the links.
-    /// This is Mem(i,j) of the Lattice Boltzmann paper, used as a duration.
+    /// latency L and nominal bandwidth bw. Profiles, loads and factors of the links have no effect, and the transfer does not use
+    /// the links. This is Mem(i,j) of the Lattice Boltzmann paper, used as a duration.
     Nominal,
-    /// The transfer takes no time: a migration only costs `fixed`.
+    /// The transfer takes no time: a migration only takes the time `fixed`.
     None,
 }
 
-/// The order of the migrations that one call decides.
+/// The order of the migrations that one rescheduling call decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveOrder {
@@ -469,7 +472,7 @@ pub enum Waiting {
     Movers,
 }
 
-/// The cost of a migration.
+/// The options of the cost of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MoveCost {
@@ -477,7 +480,7 @@ pub struct MoveCost {
     pub transfer: Transfer,
     /// Duration of the other operations of a migration: connections, serialisation, creation at the destination.
     pub fixed: Seconds,
-    /// The order of the migrations that one call decides.
+    /// The order of the migrations that one rescheduling call decides: all at the same time, or one after the other.
     pub order: MoveOrder,
     /// The processes that wait while migrations are in progress: `all`, or only the `movers`, which join the other processes at
     /// the next barrier.
@@ -488,9 +491,9 @@ pub struct MoveCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Costs {
-    /// The cost of a rescheduling call.
+    /// The options of the cost of a rescheduling call.
     pub call: CallCost,
-    /// The cost of a migration.
+    /// The options of the cost of a migration.
     #[serde(rename = "move")]
     pub migration: MoveCost,
 }
@@ -501,11 +504,11 @@ pub struct Costs {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Scenario {
-    /// The application runs without rescheduling.
+    /// Scenario i: the application runs without rescheduling.
     I,
-    /// The policy decides and its calls cost time, but no process migrates.
+    /// Scenario ii: the policy decides and its rescheduling calls take time, but no process migrates.
     Ii,
-    /// The policy decides, calls and migrations cost time, and processes migrate.
+    /// Scenario iii: the policy decides, its rescheduling calls and the migrations take time, and processes migrate.
     Iii,
 }
 
@@ -513,7 +516,7 @@ impl Scenario {
     /// All scenarios, in the order i, ii, iii.
     pub const ALL: [Self; 3] = [Self::I, Self::Ii, Self::Iii];
 
-    /// Returns `i`, `ii` or `iii`.
+    /// Returns the number of the scenario in lower-case Roman digits: `i`, `ii` or `iii`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::I => "i",

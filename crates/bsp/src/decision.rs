@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use migsim_base::units::{ClusterId, HostId, ProcessId, Seconds};
 
-/// A migration that a policy requests: `process` moves to host `to`.
+/// A migration that a policy requests: the process and the host to which the process moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migration {
     /// The process that migrates.
@@ -28,12 +28,13 @@ impl Migration {
     }
 }
 
-/// A policy's explanation of one call: its state, thresholds and the terms of its decision, converted to JSON only on request.
+/// A policy's explanation of its decision in one rescheduling call (state of the policy, thresholds, terms of the decision),
+/// which is converted to JSON only on request.
 pub trait Explain: fmt::Debug + Send + Sync {
-    /// Returns the whole explanation, for the record of the decision.
+    /// Returns the whole explanation as a JSON object, for the record of the decision.
     fn to_json(&self) -> Map<String, Value>;
 
-    /// Returns the explanation without its entries per process and per cluster.
+    /// Returns the explanation as a JSON object, without the parts that have an entry for each process or cluster.
     fn outline(&self) -> Map<String, Value> {
         self.to_json()
     }
@@ -45,31 +46,31 @@ impl Explain for Map<String, Value> {
     }
 }
 
-/// The answer of a policy to a rescheduling call.
+/// The answer of a policy to a rescheduling call: the migrations, their explanation and the messages of the call.
 #[derive(Clone, Debug, Default)]
 pub struct Decision {
     /// The migrations to start after the call, in this order.
     pub migrations: Vec<Migration>,
     /// Every process that was considered for migration, with the reason why it moves or stays.
     pub candidates: Vec<Candidate>,
-    /// The policy's explanation of the call; `None` if it gives none.
+    /// The policy's explanation of its decision; `None` if the policy gives no explanation.
     pub explanation: Option<Arc<dyn Explain>>,
-    /// The messages and operations of this call, used if calls are simulated as messages; `None` for the messages and operations
-    /// of MigBSP.
+    /// The messages and operations that the call needs, if calls are simulated as messages; `None` means the messages and
+    /// operations of MigBSP.
     pub procedure: Option<Procedure>,
 }
 
-/// The messages and the computation of a rescheduling call, which are simulated if `costs.call.model` is `messages`.
+/// The messages and the computation that a rescheduling call needs; they are simulated if `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Procedure {
-    /// Which hosts send their loads to which deciding hosts, and receive the decision from them.
+    /// The hosts that send their loads, the hosts that receive these loads and decide, and the way back of the decision.
     pub gather: Gather,
     /// Number of elementary operations that each deciding host executes.
     pub operations: u64,
 }
 
 impl Decision {
-    /// Creates a decision with these migrations, without candidates and explanation.
+    /// Creates a decision with these migrations, without considered processes and without an explanation.
     pub fn from_migrations(migrations: Vec<Migration>) -> Self {
         Self {
             migrations,
@@ -77,14 +78,14 @@ impl Decision {
         }
     }
 
-    /// Returns the explanation of the policy as JSON; empty if there is none.
+    /// Returns the explanation of the policy as a JSON object; empty if the policy gives no explanation.
     pub fn explanation_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.to_json())
     }
 
-    /// Returns the explanation as JSON without its entries per process and per cluster, which is much cheaper to compute for many
-    /// calls.
+    /// Returns the explanation as a JSON object without the parts that have an entry for each process or cluster. This takes much
+    /// less time than the whole explanation if there are many calls.
     pub fn outline_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.outline())
@@ -100,23 +101,24 @@ impl PartialEq for Decision {
     }
 }
 
-/// A process that a policy considered for migration.
+/// A process that a policy considered for migration in one rescheduling call, with the reason why the process moves or stays.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// The process that was considered.
     pub process: ProcessId,
-    /// The host on which the process is at the call.
+    /// The host on which the process runs when the rescheduling call begins.
     pub from: HostId,
     /// The cluster to which the process would migrate.
     pub to_cluster: ClusterId,
-    /// The destination that was chosen in that cluster; `None` if no host was found.
+    /// The host in that cluster that was chosen as destination; `None` if no suitable host was found.
     pub to: Option<HostId>,
-    /// The policy's measure of the benefit of the migration (the potential of migration PM in MigBSP), in the policy's own unit.
+    /// The benefit of the migration by the policy's own measure and in its own unit; in MigBSP the potential of migration (PM).
     pub score: f64,
-    /// Predicted time of the process if it stays on its host (t1 of the papers); `None` if it was not predicted.
-    pub stay: Option<Seconds>,
-    /// Predicted time of the process if it migrates, including the cost of the migration (t2 of the papers); `None` if it was not
+    /// Predicted time of a superstep of the process if the process stays on its host (t1 of the papers); `None` if it was not
     /// predicted.
+    pub stay: Option<Seconds>,
+    /// Predicted time of a superstep of the process if the process migrates, including the cost of the migration (t2 of the
+    /// papers); `None` if it was not predicted.
     pub go: Option<Seconds>,
     /// Whether the policy decided to migrate the process.
     pub accepted: bool,
@@ -124,17 +126,17 @@ pub struct Candidate {
     pub reason: Cow<'static, str>,
 }
 
-/// The hosts whose loads a strategy needs before the decision, and the hosts that receive the decision.
+/// The way in which hosts send their loads to the hosts that decide about migrations, and receive the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gather {
-    /// No messages: each host knows in advance what it has to do.
+    /// No messages are sent, because each host knows in advance what it has to do.
     #[default]
     None,
-    /// All hosts send their loads to one host, which decides for all and sends the decision to them: a gather and a scatter.
+    /// All hosts send their loads to one host, which decides for all hosts and sends the decision to them (gather and scatter).
     Central,
     /// As `central`, but loads and decisions are sent through the managers of the clusters.
     Managers,
-    /// Each host sends short messages to some other hosts; every host decides for itself.
+    /// Each host sends short messages to some other hosts, and every host decides about its own processes.
     Neighbours {
         /// Number of rounds of messages; each round lasts as long as its slowest message.
         rounds: u32,

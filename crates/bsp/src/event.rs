@@ -1,42 +1,46 @@
-//! The events that the engine reports to a run, and the stages of a process in a superstep.
+//! The events that the engine reports to the BSP runtime, and the stages of a process in a superstep.
 
-/// What a run attaches to an activity in the engine, to recognise the activity when the engine reports its end.
+/// Identifies an activity in the engine (message, computation, wait), so that the runtime recognises the activity when the engine
+/// reports its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Token {
-    /// A process that starts the open superstep later than others begins it (number of the process).
+    /// A process begins the current superstep, later than other processes (number of the process).
     Begins(u32),
     /// A process has finished its computation (number of the process).
     Computed(u32),
     /// A message of the application has been delivered (number of the message).
     Delivered(u32),
-    /// A message of the barrier has been delivered, or a wait of the barrier has ended.
+    /// A message of the barrier has been delivered, or a delay of the barrier has ended.
     Barrier(BarrierMessage),
     /// An activity of a rescheduling call has ended.
     Call,
-    /// A manager has ended an activity of a call whose messages are sent one by one (number of the manager's cluster).
+    /// A manager has ended a message or computation in a call whose messages are sent one by one (number of the manager's
+    /// cluster).
     Turn(u32),
     /// The memory of a migrating process has arrived at the destination (index of the migration).
     Transferred(u32),
-    /// A migrating process is ready at its destination (index of the migration).
+    /// A migrating process can continue at its destination, after the operations that follow the transfer (index of the
+    /// migration).
     Settled(u32),
 }
 
 impl Token {
-    /// Whether this end is handled before processes react to other events of the same time; true for the steps of migrations and
-    /// calls.
+    /// Returns whether the event is handled before other events of the same time, to which processes react. This holds for the
+    /// events of migrations and rescheduling calls.
     pub(super) fn is_handled_first(&self) -> bool {
         matches!(self, Self::Call | Self::Transferred(_) | Self::Settled(_))
     }
 }
 
-/// A message of a barrier, which identifies itself to the protocol.
+/// A message of a barrier, with the data by which the protocol of the barrier recognises it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BarrierMessage {
-    /// Process number: the process has arrived; in a tree barrier, its whole subtree has arrived.
+    /// The process with this number has arrived at the barrier; in a tree barrier, its whole subtree has arrived.
     Arrived(u32),
-    /// Process number: the process may leave the barrier.
+    /// The process with this number may leave the barrier.
     Leave(u32),
-    /// A control message of a barrier script to process `to`, into one of its slots, for a barrier of even (0) or odd (1) number.
+    /// A control message of a barrier script: the receiving process, the slot that identifies the message, and whether the number
+    /// of the barrier is even (0) or odd (1).
     Round { to: u32, slot: u32, parity: u32 },
 }
 
@@ -47,7 +51,7 @@ pub(super) enum Stage {
     Sending,
     Receiving,
     AtBarrier,
-    /// The process is between two supersteps and waits until all processes are there.
+    /// The process has ended a superstep and waits until all processes can begin the next superstep.
     Waiting,
     Finished,
 }

@@ -1,35 +1,42 @@
-//! The messages of one superstep: sends and receives that are still to be done, and messages that wait for their receiver.
+//! The messages of one superstep: the sends and receives that each process has not completed, and the messages that wait for
+//! their receiver.
 //!
-//! The state consists of flat arrays that are refilled for each superstep; a message is identified by its index in the plan.
+//! The state consists of flat arrays that are refilled for each superstep; a message is identified by its index in the plan of
+//! the superstep.
 
 use super::config::RuntimeConfig;
 use crate::Plan;
 use crate::refill;
 use migsim_base::units::{HostId, to_u32};
 
-/// The state of all messages of the open superstep.
+/// The progress of all messages of a superstep: sent, waiting for the receiver, in transfer, delivered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
-    /// The indices of all messages, sorted by sender. The messages of sender p are `order[first[p]..first[p + 1]]`.
+    /// The indices of all messages in the plan of the superstep, sorted by sender. The messages of sender p are
+    /// `messages_by_sender[first_position[p]..first_position[p + 1]]`.
     order: Vec<u32>,
-    /// For each sender, the position in `order` of its first message; one more entry ends the list.
+    /// For each sender, the position of its first message in `messages_by_sender`. One further entry at the end contains the
+    /// number of all messages.
     first: Vec<u32>,
-    /// For each process, the position in `order` of the next message that it sends.
+    /// For each process, the position in `messages_by_sender` of the next message that the process sends.
     next: Vec<u32>,
-    /// For each process, the number of messages that it still has to receive.
+    /// For each process, the number of messages that the process has not received yet in this superstep.
     pub(super) receives_left: Vec<u32>,
-    /// For each process, the number of messages it sent whose delivery it still has to wait for.
+    /// For each process, the number of messages that are not yet delivered and whose delivery the process has to wait for as
+    /// their sender.
     pub(super) undelivered_sends: Vec<u32>,
-    /// For each process, whether it has reached its receives in this superstep.
+    /// For each process, whether it has begun to receive the messages of this superstep.
     pub(super) is_receiving: Vec<bool>,
-    /// With rendezvous: for each receiver, the message that began to wait for it last ([`NONE`] if none waits).
+    /// For each receiver, the last of the messages that wait until the receiver begins to receive ([`NONE`] if no message waits).
+    /// It is used only with rendezvous.
     blocked: Vec<u32>,
-    /// With rendezvous: for each waiting message, the next message in the list of the same receiver ([`NONE`] at the end).
+    /// For each message that waits for its receiver, another message that waits for the same receiver ([`NONE`] if there is no
+    /// further message). It is used only with rendezvous.
     next_blocked: Vec<u32>,
-    /// For each message, the local time at which its flow started \[s\]; NaN once the message is delivered.
+    /// For each message, the local time at which its transfer started \[s\]; NaN after the message is delivered.
     started: Vec<f64>,
-    /// With debug assertions: the two hosts of each flow. They are stored because processes may be on other hosts at the end of
-    /// the superstep, if a migration ended during it.
+    /// The hosts of the sender and of the receiver of each flow, stored only with debug assertions. Processes may be on other
+    /// hosts at the end of the superstep, if a migration ended during the superstep.
     ends: Vec<(HostId, HostId)>,
 }
 
@@ -78,7 +85,7 @@ impl Exchange {
         Some(self.order[at as usize])
     }
 
-    /// Records the local time \[s\] and the two hosts with which the flow of a message starts.
+    /// Records that the transfer of a message starts: the local time \[s\] and the hosts of sender and receiver.
     pub(super) fn start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
         self.started[message as usize] = date;
         if cfg!(debug_assertions) {
@@ -86,13 +93,13 @@ impl Exchange {
         }
     }
 
-    /// Returns the two hosts of the flow of each message; empty without debug assertions.
+    /// Returns the hosts of the sender and of the receiver of each message's flow; empty without debug assertions.
     pub(super) fn ends(&self) -> &[(HostId, HostId)] {
         &self.ends
     }
 
-    /// Records that a message is delivered to process `to`. Returns the local time at which its flow started \[s\], or `None` if
-    /// it had already been delivered.
+    /// Records the delivery of a message to process `to`. Returns the local time at which the transfer of the message started
+    /// \[s\]; `None` if the message had already been delivered.
     pub(super) fn deliver(&mut self, message: u32, to: usize) -> Option<f64> {
         let started = &mut self.started[message as usize];
         if started.is_nan() {
@@ -102,13 +109,13 @@ impl Exchange {
         Some(std::mem::replace(started, f64::NAN))
     }
 
-    /// Lets `message` wait until process `receiver` reaches its receives.
+    /// Makes a message wait until process `receiver` begins to receive messages.
     pub(super) fn block(&mut self, message: u32, receiver: u32) {
         self.next_blocked[message as usize] = self.blocked[receiver as usize];
         self.blocked[receiver as usize] = message;
     }
 
-    /// Removes and returns a message that waits for `receiver`, the last added message first; `None` if no message waits.
+    /// Removes and returns the last added message that waits for process `receiver`; `None` if no message waits.
     pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
         let message = self.blocked[receiver as usize];
         if message == NONE {
@@ -118,8 +125,8 @@ impl Exchange {
         Some(message)
     }
 
-    /// Returns the last message that `process` took from its list of sends, for which it waits if it is blocked in a send; `None`
-    /// if it has sent none.
+    /// Returns the message that process `process` sent last, which is the message for which a process waits that is blocked in a
+    /// send. Returns `None` if the process has not sent any message.
     pub(super) fn last_taken_send(&self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         (at > self.first[process as usize]).then(|| self.order[at as usize - 1])

@@ -1,8 +1,9 @@
-//! Predicted barriers: computes when each process leaves from the arrival times, without an event for each control message.
+//! Predicted barriers: the departure time of each process is computed from the arrival times of all processes, without an event
+//! for each control message.
 //!
-//! Control messages are packets ([`super::packets`]), so that a message waits for another one only where the script demands it,
-//! and the script is ordered in stages ([`super::waves`]). All processes arrive before any leaves. The reference implementation
-//! executes the script by events ([`super::barrier`]); it also serves barriers with very many messages.
+//! Control messages are packets ([`super::packets`]), so that a message waits for another message only where the barrier script
+//! requires it; the script is ordered in stages ([`super::waves`]). No process leaves before all have arrived. The reference
+//! implementation executes the script by events ([`super::barrier`]); it is also used for barriers with very many messages.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,31 +16,32 @@ use migsim_base::units::{HostId, lesser};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// A barrier whose departure times are computed from the arrival times.
+/// State of a barrier whose departure times are computed from the arrival times of the processes.
 #[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     waves: Waves,
     packets: Packets,
-    /// The placement of processes for which the durations of the control messages were computed.
+    /// For each process, the host for which the durations of its control messages were computed.
     placement: Vec<HostId>,
-    /// The control messages that keep a connection from becoming idle, each with its connection; `None` until they have been
-    /// requested from the engine.
+    /// The control messages that count as uses of their connections, each with its connection; `None` until the engine has
+    /// assigned the connections.
     connection_uses: Option<Noted>,
-    /// Local time at which each control message is delivered \[s\].
+    /// Local time at which each control message of the present barrier is delivered \[s\].
     delivered: Vec<f64>,
-    /// Local time at which each process arrives \[s\]; after the computation, the time at which it leaves.
+    /// Local time at which each process arrives at the barrier \[s\]; after the departures are computed, the time at which it
+    /// leaves.
     times: Vec<f64>,
     /// Number of processes that have arrived at the present barrier.
     arrived: usize,
 }
 
-/// The control messages that count as use of a connection, as pairs of the message and its connection.
+/// The control messages that must be reported to the engine as uses of a connection, as pairs of message and connection.
 #[derive(Clone, Debug)]
 enum Noted {
-    /// Only the last control message of each connection. One process sends all messages of the connection, so that all its other
-    /// messages come earlier, in this barrier and in earlier barriers.
+    /// Only the last control message of each connection is reported. This suffices because one process sends all messages of the
+    /// connection, so that all its other messages come earlier.
     Last(Arc<[(u32, u32)]>),
-    /// All control messages, since several processes send over one connection.
+    /// All control messages are reported, since several processes send messages over the same connection.
     All(Vec<(u32, u32)>),
 }
 
@@ -78,11 +80,11 @@ impl Foreseen {
         self.times.copy_from_slice(arrival);
     }
 
-    /// Computes when processes leave the barrier, after all have arrived. Returns the local time of the first departure \[s\], and
-    /// sets `later` to the delay of each process after this time \[s\].
+    /// Computes the local time at which each process leaves the barrier; all processes must have arrived. Returns the time of the
+    /// first departure \[s\], and sets `later` to the delay of each process after the first departure \[s\].
     ///
     /// # Errors
-    /// Two hosts of a control message that have no route between them.
+    /// The hosts of a control message that have no route between them.
     pub(super) fn compute_departures(
         &mut self,
         (platform, placement): (&Platform, &[HostId]),
@@ -101,10 +103,11 @@ impl Foreseen {
         Ok(first)
     }
 
-    /// Recomputes the durations of the control messages from and to processes that have moved to another host.
+    /// Recomputes the durations of the control messages of those processes that are on another host than at the previous
+    /// computation.
     ///
     /// # Errors
-    /// Two hosts of a control message that have no route between them.
+    /// The hosts of a control message that have no route between them.
     fn update_durations(
         &mut self,
         platform: &Platform,
@@ -133,8 +136,8 @@ impl Foreseen {
         Ok(())
     }
 
-    /// Reports to the engine when control messages last used each connection, since the engine does not deliver them itself but
-    /// must know which connections are idle.
+    /// Reports to the engine when control messages last used each connection. The engine does not deliver these messages itself,
+    /// but must know which connections are idle.
     pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
         let Self {
             waves,

@@ -1,5 +1,5 @@
-//! Runs without barriers: determines when each process continues, and when a superstep is closed ([`OpenSupersteps`]
-//! holds the open supersteps).
+//! Runs in which a process need not wait for all others at the end of a superstep: determines when each process continues, and
+//! when a superstep is closed ([`OpenSupersteps`] contains the open supersteps).
 
 use super::ahead::{MOST_AHEAD, OpenSupersteps};
 use super::event::Stage;
@@ -8,15 +8,15 @@ use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
 impl Run<'_, '_> {
-    /// Whether more activities end at the present time in a run without barriers. Only after all of them is a superstep closed,
-    /// and do processes continue.
+    /// Returns whether further activities end at the present time in a run without barriers. The runtime closes a superstep and
+    /// lets processes continue only after all events of the same time.
     pub(super) fn has_more_ends_now(&self) -> bool {
         self.ahead.is_some() && self.world.engine.has_ended()
     }
 
-    /// Closes the oldest superstep if all processes have completed it; otherwise lets each process continue that has completed
-    /// its own superstep. A superstep is closed first, since its rescheduling decisions then apply to all activities that end at
-    /// this time.
+    /// Closes the oldest superstep if all processes have completed it; otherwise lets each process that has completed its
+    /// superstep continue. Closing comes first so that rescheduling decisions apply before any process continues at the same
+    /// time.
     pub(super) fn continue_without_barrier(&mut self) -> Result<Left, Error> {
         while !self.count_completions() {
             let ahead = self.ahead.as_mut();
@@ -34,8 +34,8 @@ impl Run<'_, '_> {
         self.finish_closing()
     }
 
-    /// Finishes the closing of the oldest superstep: the processes that waited for it continue, unless all processes have to wait
-    /// for each other.
+    /// Completes the closing of the oldest superstep: the processes that waited for it continue, unless all processes have to
+    /// wait for each other.
     pub(super) fn finish_closing(&mut self) -> Result<Left, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending_superstep;
@@ -65,8 +65,8 @@ impl Run<'_, '_> {
         Ok(Left::All)
     }
 
-    /// Counts the processes that have just completed their superstep. Returns whether all have completed the oldest superstep,
-    /// and if so makes that superstep the current one.
+    /// Records which processes have just completed their superstep. If all processes have completed the oldest superstep, makes
+    /// it the current superstep and returns true.
     fn count_completions(&mut self) -> bool {
         let Some(ahead) = &mut self.ahead else {
             return false;
@@ -82,8 +82,8 @@ impl Run<'_, '_> {
         is_done
     }
 
-    /// Lets the processes continue that waited for `closed` to be closed, because they were in it or too far ahead. It applies
-    /// only if processes need not wait for each other.
+    /// Lets the processes continue that waited until superstep `closed` was closed, because they had completed it or were too far
+    /// ahead of it. It must be called only if processes need not wait for each other.
     fn continue_waiting(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.number_of[process];
@@ -100,8 +100,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Lets a process that has completed its superstep begin the next one, unless it has to wait for all other processes or is
-    /// too far ahead.
+    /// Lets a process that has completed its superstep begin the next superstep, unless the process has to wait for other
+    /// processes or is too far ahead.
     fn advance_process(&mut self, process: u32) -> Result<(), Error> {
         let number = self.superstep.number_of[process as usize];
         let is_last = number + 1 == self.world.supersteps;
@@ -129,8 +129,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// Whether a process in superstep `number` may be waiting for the closing of superstep `closed`: if it is in that superstep
-/// itself, or was too far ahead of it.
+/// Returns whether a process in superstep `number` may be waiting until superstep `closed` is closed. This is the case in
+/// superstep `closed` itself, and at the maximum distance ahead of it.
 fn may_wait_for(number: usize, closed: usize) -> bool {
     number == closed || number == closed + MOST_AHEAD
 }

@@ -33,14 +33,14 @@ use migsim_base::units::{HostId, ProcessId, Time, to_u32};
 use migsim_base::words::counted;
 use migsim_engine::DATE_SLACK;
 
-/// Factor by which a sum of many numbers may exceed its bound because of rounding.
+/// Factor by which a sum of many numbers may exceed its theoretical limit because of rounding.
 const ROUNDING: f64 = 1.0 + 1e-6;
-/// Factor by which two computations of the same time may differ because of rounding.
+/// Factor by which two values of the same time that are computed in different ways may differ because of rounding.
 const IN_ORDER: f64 = 1.0 + 1e-12;
-/// Maximum number of blocked processes that a deadlock error describes one by one.
+/// Maximum number of blocked processes that the error message about a deadlock describes.
 const NAMED: usize = 6;
 
-/// Buffer for sums per host or link, whose memory is reused from one superstep to the next.
+/// Sums for each host or link, whose memory is reused from one superstep to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums(Vec<(f64, f64)>);
 
@@ -74,7 +74,7 @@ pub(super) fn check_superstep(
     Ok(())
 }
 
-/// Checks that the times within the superstep and since the previous superstep do not decrease.
+/// Checks that times do not decrease from the previous superstep to this superstep and within this superstep.
 fn check_times(world: &World<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
     let dates = all[world.superstep];
@@ -89,7 +89,7 @@ fn check_times(world: &World<'_>) -> Result<(), Error> {
     Err(time_order_error(world, began))
 }
 
-/// Creates the error for a superstep whose times decrease, or that begins before the time `began`.
+/// Creates the error that the times of a superstep decrease, or that the superstep begins before the time `began`.
 #[cold]
 fn time_order_error(world: &World<'_>, began: Time) -> Error {
     let SuperstepDates {
@@ -100,7 +100,7 @@ fn time_order_error(world: &World<'_>, began: Time) -> Error {
     world.internal_error(None, &what)
 }
 
-/// Checks the invariants of a run that has ended.
+/// Checks the invariants of a run that has ended, such as the order of its times and the final placement of its processes.
 pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
         return Err(world.internal_error(None, &fault));
@@ -135,8 +135,8 @@ fn resolution(world: &World<'_>) -> f64 {
     DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
 }
 
-/// Checks that no process computed faster than its host allows, and that all processes of a host together did not compute faster
-/// than its cores allow.
+/// Checks that no process computed faster than its host allows, and that the processes of each host together did not compute
+/// faster than the cores of the host allow.
 fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
     let hosts = &world.setup.platform.hosts;
     // For each host: the cycles done there, and the end of the last computation.
@@ -166,7 +166,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
     Ok(())
 }
 
-/// Checks that no link carried more in this superstep than its capacity allows in the duration of the superstep.
+/// Checks that each link carried at most as many bytes in this superstep as its capacity allows in the duration of the superstep.
 fn check_links(
     world: &World<'_>,
     superstep: &Superstep,
@@ -202,7 +202,7 @@ fn check_links(
     Ok(())
 }
 
-/// Returns the time since the first process began the open superstep \[s\].
+/// Returns the time from the moment when the first process began the open superstep to the present \[s\].
 fn elapsed(world: &World<'_>, superstep: &Superstep) -> f64 {
     let since = if superstep.is_by_events {
         superstep.first_began
@@ -212,7 +212,7 @@ fn elapsed(world: &World<'_>, superstep: &Superstep) -> f64 {
     world.engine.local_now() - since
 }
 
-/// Creates the error for a deadlock: nothing is in progress although processes have not finished.
+/// Creates the error for a deadlock, in which no activity is in progress although some processes have not finished.
 pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error {
     let stage = &superstep.stage;
     let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);

@@ -1,25 +1,27 @@
-//! The processes that may leave a barrier but have not left it yet.
+//! The list of processes that may leave a barrier but have not left it yet.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The processes that may leave a barrier, in the order in which they leave: either all processes, stored as a range, or
-/// individual processes.
+/// The processes that may leave a barrier, in the order in which they leave: all processes as a range, then individual processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaving {
-    /// The processes that have not left yet after all were released at the same time; they leave before those in `some`.
+    /// The processes that have not left yet after all processes were released at the same time; they leave before the processes
+    /// in `individual`.
     remaining_all: Range<u32>,
+    /// Processes that were released one by one and have not left yet, in the order in which they leave.
     individual: VecDeque<u32>,
 }
 
 impl Leaving {
-    /// Adds all `processes` processes; no other process may be leaving at this time.
+    /// Adds all processes (0 to `processes` - 1) to the list, from which no processes that were added in this way may still have
+    /// to leave.
     pub(super) fn push_all(&mut self, processes: u32) {
         debug_assert!(self.is_empty(), "all wait for the last one");
         self.remaining_all = 0..processes;
     }
 
-    /// Adds one process.
+    /// Adds one process at the end of the list.
     pub(super) fn push(&mut self, process: u32) {
         self.individual.push_back(process);
     }

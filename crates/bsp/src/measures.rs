@@ -1,24 +1,25 @@
-//! The measurements of one superstep that a policy is given.
+//! The measurements of one superstep that a policy receives.
 
 use super::pairs::Pairs;
 use super::workload::Plan;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 
-/// The measurements of one superstep; the arrays are reused for the next superstep.
+/// The measurements of one superstep for each process: work, times, and traffic with each cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Number of instructions that each process executed (I of the papers).
     pub work: Vec<Instructions>,
-    /// Time by which each process began the superstep later than the first process.
+    /// Time from the instant when the first process began the superstep to the instant when each process began it.
     pub delay: Vec<Seconds>,
     /// Duration of the computation of each process, slowed by load and by other processes on its host (CT of the papers).
     pub compute: Vec<Seconds>,
     /// Duration from the end of the computation of each process until the last message that it sent was delivered.
     pub send: Vec<Seconds>,
-    /// Duration from the end of the computation of each process until it reached the barrier; it covers its sends and receives.
+    /// Duration from the end of the computation of each process until the process reached the barrier; it includes its sends and
+    /// receives.
     pub communication: Vec<Seconds>,
-    /// Traffic of each process with each cluster with which it exchanged messages. It is empty where no policy reads it: in
-    /// scenario i, and when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
+    /// Traffic of each process with each cluster with which it exchanged messages. It is empty if no policy needs it: in scenario
+    /// i, and when no more rescheduling calls can come ([`Policy::is_done`](super::Policy::is_done)).
     pub traffic: Pairs<Traffic>,
 }
 
@@ -29,9 +30,9 @@ pub struct Traffic {
     pub sent: Bytes,
     /// Bytes received from the cluster.
     pub received: Bytes,
-    /// Sum of the durations of the messages sent to the cluster.
+    /// Sum of the durations of all messages sent to the cluster.
     pub send_time: Seconds,
-    /// Sum of the durations of the messages received from the cluster.
+    /// Sum of the durations of all messages received from the cluster.
     pub receive_time: Seconds,
     /// Number of messages sent to the cluster.
     pub sent_messages: u32,
@@ -40,7 +41,7 @@ pub struct Traffic {
 }
 
 impl Measures {
-    /// Sets all measurements to zero for a superstep of `processes` processes; the arrays keep their memory.
+    /// Sets all measurements to zero, for a superstep with `processes` processes; the memory of the arrays is kept.
     pub fn clear(&mut self, processes: usize) {
         refill(&mut self.work, processes, Instructions::default());
         refill(&mut self.compute, processes, Seconds::default());
@@ -48,8 +49,8 @@ impl Measures {
         self.clear_sums(processes);
     }
 
-    /// Sets to zero the measurements that are summed during a superstep. All other measurements need no reset, since they are
-    /// overwritten.
+    /// Sets those measurements to zero to which values are added during a superstep. All other measurements are overwritten and
+    /// need no reset.
     pub fn clear_sums(&mut self, processes: usize) {
         refill(&mut self.delay, processes, Seconds::default());
         refill(&mut self.send, processes, Seconds::default());
@@ -64,14 +65,14 @@ impl Measures {
             .unwrap_or_default()
     }
 
-    /// Returns the traffic of `process` with `cluster`, so that messages can be added to it.
+    /// Returns a mutable reference to the traffic of `process` with `cluster`, so that messages can be added to the traffic.
     #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic.get_or_default(process, cluster)
     }
 
-    /// Adds the messages of a superstep to the traffic: `cluster` returns the cluster of a process, and `durations` are the
-    /// durations of the messages of `plan`.
+    /// Adds all messages of a superstep to the traffic of their senders and receivers. `cluster` returns the cluster of a
+    /// process; `durations` are the durations of the messages, in the order of `plan`.
     pub fn add_traffic(
         &mut self,
         plan: &Plan,
@@ -89,7 +90,8 @@ impl Measures {
         }
     }
 
-    /// Adds one message to the traffic of its sender and its receiver, each given as a process and its cluster.
+    /// Adds one message to the traffic of its sender `from` and its receiver `to`. Both are given as the number of the process
+    /// and the number of its cluster.
     pub fn add_message(
         &mut self,
         from: (usize, usize),

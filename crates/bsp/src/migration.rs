@@ -1,5 +1,5 @@
-//! Executes migrations, both those that a policy decides and those that the workload prescribes: in sequence or in parallel, with
-//! the processes that wait for them.
+//! Executes the migrations that a policy decides or that the workload prescribes, one after the other or at the same time, and
+//! determines which processes wait for them.
 //!
 //! All migrations that end at the same time are applied before any process continues. A message that starts at that time is
 //! therefore sent to the new hosts, independently of the order in which the migrations were decided. A migration that takes no
@@ -15,20 +15,21 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32};
 use migsim_platform::Platform;
 
-/// The migrations between two supersteps.
+/// The migrations after a superstep, with the progress of each.
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
     moves: Vec<Move>,
     /// Number of migrations that have not ended yet.
     pub(super) pending: usize,
-    /// With sequential migrations: index of the next one to start.
+    /// Index of the migration that starts next, if migrations are executed one after the other.
     next_index: usize,
-    /// Instant at which all migrations of the call start; `None` if each starts when its process receives its answer.
+    /// Instant at which the migrations of the rescheduling call start; `None` if each migration starts when its process receives
+    /// the answer of the call.
     start: Option<Time>,
-    /// Longest duration among the migrations of the call that have ended.
+    /// Longest duration among those migrations of the rescheduling call that have ended.
     longest: Seconds,
     pub(super) waiting: Waiting,
-    /// Processes whose migrations, decided by the policy, have been applied and that have not continued yet.
+    /// Processes that have migrated by a decision of the policy and have not continued their work since.
     arrived: Vec<u32>,
 }
 
@@ -44,7 +45,7 @@ struct Move {
 }
 
 impl Move {
-    /// Whether the migration takes no time: there is no memory to transfer and no delay.
+    /// Returns whether the migration takes no time, since it has no memory to transfer and no delay.
     fn is_instant(&self) -> bool {
         self.size.get() <= 0.0 && self.delay.get() <= 0.0
     }
@@ -69,7 +70,8 @@ impl Migrations {
         self.next_index = 0;
     }
 
-    /// Starts the migration that the workload prescribes for a process that has left the barrier, if there is one.
+    /// Starts the migration that the workload prescribes for a process that has left the barrier; does nothing if no migration is
+    /// prescribed for the process.
     pub(super) fn start_prescribed(
         &mut self,
         process: u32,
@@ -97,8 +99,8 @@ impl Migrations {
         self.start_move(self.moves.len() - 1, world)
     }
 
-    /// Sets the migrations of a call to those that were decided, except for processes that are already at their destinations;
-    /// returns their number.
+    /// Sets the migrations of a rescheduling call to the migrations that the policy decided. A migration is left out if its
+    /// process is already on the destination host. Returns the number of migrations that remain.
     pub(super) fn set_decided(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
         self.moves.clear();
@@ -130,7 +132,8 @@ impl Migrations {
         self.pending
     }
 
-    /// Applies the decided migrations that take no time and may start now, before any other migration starts.
+    /// Applies the decided migrations that take no time and need not wait for others, before any migration that takes time
+    /// starts.
     pub(super) fn apply_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.apply_next_instant(world, recorder),
@@ -145,7 +148,8 @@ impl Migrations {
         }
     }
 
-    /// With sequential migrations: applies the next ones up to the first that takes time.
+    /// Applies the next migrations of a sequence until a migration takes time. It does nothing if migrations are executed at the
+    /// same time.
     fn apply_next_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         while self
             .moves
@@ -158,7 +162,7 @@ impl Migrations {
         }
     }
 
-    /// Returns, for each process, whether it has a migration that is not applied yet.
+    /// Returns, for each process, whether the process has a migration that is not applied yet.
     pub(super) fn has_migration(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
         for planned in self.moves.iter().filter(|planned| !planned.is_applied) {
@@ -167,7 +171,7 @@ impl Migrations {
         moves
     }
 
-    /// Starts the migrations that take time: all of them, or only the first if they are sequential.
+    /// Starts the migrations that take time: all of them, or only the first if migrations are executed one after the other.
     pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.start_next(world),
@@ -182,7 +186,7 @@ impl Migrations {
         }
     }
 
-    /// Starts the next sequential migration, if there is one.
+    /// Starts the next migration of a sequence; does nothing if no migration remains.
     fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         if self.next_index == self.moves.len() {
             return Ok(());
@@ -191,7 +195,7 @@ impl Migrations {
         self.start_move(self.next_index - 1, world)
     }
 
-    /// Starts the migration of a process that has just received its answer, in a call whose answers are sent one by one; returns
+    /// Starts the migration of a process that has just received its answer, in a call whose answers are sent one by one. Returns
     /// whether the process has a migration.
     pub(super) fn start_answered(
         &mut self,
@@ -218,6 +222,7 @@ impl Migrations {
         self.start = None;
     }
 
+    /// Starts the migration with this index: the transfer of the memory, or the delay if there is no transfer.
     fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
         let planned = &mut self.moves[index];
         planned.start = world.engine.now();
@@ -238,8 +243,8 @@ impl Migrations {
         Ok(())
     }
 
-    /// Handles the arrival of the memory of a migrating process: the remaining delay of the migration begins, or the migration is
-    /// applied if there is none.
+    /// Handles the end of the memory transfer of a migration. The remaining delay of the migration begins; without a remaining
+    /// delay, the migration is applied.
     pub(super) fn on_transferred(
         &mut self,
         index: u32,
@@ -254,7 +259,8 @@ impl Migrations {
         self.on_settled(index, world, recorder)
     }
 
-    /// Handles the end of a migration: applies it, and starts the next one if migrations are sequential.
+    /// Handles the end of a migration, after its delay: applies the migration, and starts the next migration if migrations are
+    /// executed one after the other.
     pub(super) fn on_settled(
         &mut self,
         index: u32,
@@ -270,7 +276,7 @@ impl Migrations {
         Ok(())
     }
 
-    /// Applies a migration: places the process on its destination and records the migration.
+    /// Places the process of the migration with this index on its destination host and records the migration.
     fn apply(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         let booked = &mut self.moves[index];
         booked.is_applied = true;
@@ -302,13 +308,13 @@ impl Migrations {
         }
     }
 
-    /// Removes and returns the processes whose migrations have been applied, in ascending order of process numbers.
+    /// Removes and returns the processes that have migrated and not continued since, in ascending order of process numbers.
     pub(super) fn take_arrived(&mut self) -> Vec<u32> {
         self.arrived.sort_unstable();
         std::mem::take(&mut self.arrived)
     }
 
-    /// Records the cost of the migrations of a call once all of them have ended.
+    /// Records the cost of the migrations of a rescheduling call; it must be called after all of them have ended.
     fn record_cost(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         let spent = self.start.map_or(self.longest, |start| now.since(start));
@@ -321,8 +327,9 @@ impl Migrations {
         }
     }
 
-    /// Records how long the migrations of a call delayed the open superstep, if only the migrating processes waited for them.
-    /// `computed` is the end of the last computation in the superstep, `longest` the duration of its longest computation.
+    /// Records by how much the migrations of a rescheduling call delayed the open superstep, if only the migrating processes
+    /// waited. `computed` is the instant at which the last computation of the superstep ended, `longest` the duration of its
+    /// longest computation.
     pub(super) fn record_late_migrations(
         &self,
         computed: Time,
@@ -342,8 +349,8 @@ impl Migrations {
 }
 
 impl MoveCost {
-    /// Returns the time that a migration costs in addition to its simulated flow, for a process with this memory between two
-    /// hosts. With [`Transfer::Nominal`], it includes the computed time of the transfer.
+    /// Returns the part of the duration of a migration that is not simulated as a flow, for a process with this memory between
+    /// two hosts. With [`Transfer::Nominal`], this part includes the computed time of the transfer.
     pub fn time_without_flow(
         &self,
         platform: &Platform,
@@ -357,8 +364,8 @@ impl MoveCost {
     }
 }
 
-/// Returns the duration of a message of `size` from one host to another without other traffic; zero if there is no route, since
-/// no message is sent then.
+/// Returns the duration of a message of `size` from one host to another without other traffic. If there is no route, the result
+/// is zero, because no message is sent.
 pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
     let Some(route) = platform.route(from, to) else {
         return Seconds::default();

@@ -1,4 +1,4 @@
-//! The baseline policy: no rescheduling calls and no migrations.
+//! The policy `never`, the baseline: no rescheduling calls and no migrations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::{Decision, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// Leaves every process on its host and never requests a rescheduling call; this policy has no options.
+/// A policy without options that leaves every process on its host and never requests a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Never {}

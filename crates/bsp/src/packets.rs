@@ -1,13 +1,13 @@
-//! Control messages of barriers as packets, which share no links with other messages.
+//! Control messages of barriers that are modelled as packets, which share no links with other messages.
 //!
 //! ```text
 //! time(from, to) = delay(latency, overhead, store and forward) + bytes / rate of a flow that is alone
 //! ```
 //! A control message is one packet of some tens of bytes. A switch queues it among other packets, so that it takes no share of a
-//! link. A fluid flow is therefore no better model of a control message, and is much more expensive to simulate, because the
-//! shares of links are recomputed for each flow. Like any message, a packet keeps its connection from becoming idle. Measured
-//! (`results/reality.md`): with packets the times of eight barriers deviate from the measured ones by at most 0.8 %, with flows
-//! by 2.2 %.
+//! link. A fluid flow is therefore no better model of a control message, and takes much more time to simulate, because the shares
+//! of links are recomputed for each flow. Like any message, a packet keeps its connection from becoming idle. In comparisons with
+//! measurements (`results/reality.md`), the times of eight barriers deviate by at most 0.8 % with packets and by up to 2.2 % with
+//! flows.
 
 use super::config::{DelayFactor, Notices};
 use super::world::Setup;
@@ -15,27 +15,29 @@ use migsim_base::units::{Bytes, HostId};
 use migsim_engine::{NetworkModel, PathTable};
 use migsim_platform::{Link, Platform};
 
-/// The control messages of a barrier as packets, on a platform whose links do not vary: their size, their delay factor and their
-/// paths.
+/// The size, delay factor and paths of the control messages of a barrier that are modelled as packets. The links of the platform
+/// must not vary over time.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
+    /// Size of each control message.
     bytes: Bytes,
+    /// Factor by which the delay of each control message before its transfer is multiplied.
     delay: DelayFactor,
     paths: PathTable,
 }
 
-/// A control message between two hosts as a packet.
+/// The duration of a control message between two hosts that is modelled as a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Packet {
     /// Duration from the start of the control message to its delivery \[s\].
     pub(super) duration: f64,
-    /// Whether slow start can delay messages of this connection. If so, the engine is informed when the control message uses the
-    /// connection, since a connection in use does not start slowly again.
+    /// Whether the message uses a connection with slow start. If so, the engine must be informed of the message, since a
+    /// connection that is in use does not start slowly again.
     pub(super) uses_connection: bool,
 }
 
 impl Packets {
-    /// Creates the packets for the barrier of a run; `None` if its control messages are flows.
+    /// Creates the packets for the control messages of the barrier of a run; `None` if these messages are flows.
     pub(super) fn for_barrier(setup: &Setup<'_>) -> Option<Self> {
         let (platform, network, config) = (setup.platform, setup.network, setup.runtime.barrier);
         let is_possible =
@@ -44,7 +46,7 @@ impl Packets {
             .then(|| Self::new(platform, network, (config.bytes, config.delay)))
     }
 
-    /// Creates packets of a given size, with a factor for their delays.
+    /// Creates packets with the given size in bytes and the given factor for their delays.
     pub(super) fn new(
         platform: &Platform,
         network: NetworkModel,
@@ -57,7 +59,7 @@ impl Packets {
         }
     }
 
-    /// Returns the packet of a control message from one host to another; `None` if there is no route.
+    /// Returns duration and connection of a control message from one host to another; `None` if there is no route.
     pub(super) fn packet(
         &mut self,
         platform: &Platform,

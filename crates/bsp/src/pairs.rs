@@ -1,35 +1,39 @@
-//! A sparse table over pairs of a process and a cluster; it is sparse because most processes communicate with few clusters.
+//! A sparse table that contains values for pairs of a process and a cluster. It is sparse because most processes communicate with
+//! few clusters.
 //!
 //! ```text
 //! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
 //! ```
-//! Each process has a linked list of nodes; a node contains some of the process's pairs, in the order of their insertion. The
-//! first node has the index of the process, so that the data of a process with few pairs lie together in memory. If a process has
-//! many pairs, those after its first nodes are found by a hash table. Nodes without values are used again. The clusters of a node
-//! share the upper half of their numbers, so that each needs only 2 B; with more than 65 536 clusters, some nodes therefore have
-//! unused slots.
+//! Each process has a linked list of nodes; a node is a block of up to `SLOTS` pairs of the process, in the order of their
+//! insertion. The first node has the index of the process, so that the data of a process with few pairs are close together in
+//! memory. If a process has many pairs, the pairs after its first nodes are found by a hash table. Nodes without values are
+//! reused. The clusters of a node share the upper half of their numbers, so that each needs only 2 B; with more than 65 536
+//! clusters, some nodes therefore have unused slots.
 
 use hashbrown::HashTable;
 
 const NONE: u32 = u32::MAX;
-/// Number of nodes of a process that are searched one by one; the pairs in all later nodes are found by a hash table.
+/// Number of nodes (blocks of pairs) at the beginning of the list of a process that are searched one after the other. Pairs in
+/// later nodes are found by a hash table.
 const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
 
-/// A sparse table that maps pairs of a process and a cluster to values of type `T`. Each process has a list of nodes, which store
-/// up to `SLOTS` pairs each. Two tables with the same pairs differ if the pairs were inserted in another order.
+/// A sparse table that maps pairs of a process and a cluster to values of type `T`. The pairs of each process are stored in a
+/// linked list of nodes (blocks of up to `SLOTS` pairs). Tables with the same pairs are unequal if the pairs were inserted in
+/// another order.
 #[derive(Clone, Debug)]
 pub struct Pairs<T, const SLOTS: usize = 3> {
     processes: usize,
-    /// The first nodes of all processes, in the order of processes, then all further nodes; empty as long as the table has no
-    /// values.
+    /// The nodes (blocks of pairs): first one node for each process, in the order of processes, then all further nodes. The list
+    /// is empty as long as the table has no values.
     nodes: Vec<Node<T, SLOTS>>,
-    /// Index of the first unused node, from which the unused nodes form a linked list; [`NONE`] if there is none.
+    /// Index of the first unused node; the unused nodes form a linked list. It is [`NONE`] if no node is unused.
     free: u32,
+    /// Hash table of the pairs that lie after the first [`NEAR`] nodes of their processes.
     overflow: HashTable<Far>,
 }
 
-/// The node of a pair that lies after the first [`NEAR`] nodes of its process. An entry with the cluster [`NONE`] refers to the
-/// last node of the process.
+/// Entry of the hash table: the node of a pair that lies after the first [`NEAR`] nodes of its process. If `cluster` is [`NONE`],
+/// `node` is the last node of the process.
 #[derive(Clone, Copy, Debug)]
 struct Far {
     process: u32,
@@ -45,14 +49,16 @@ impl Far {
     }
 }
 
-/// The end of the node list of a process, where its next pair is added: the last node, which follows `before` other nodes.
+/// The end of the linked list of a process, where its next pair is added: the index of the last node and the number of nodes
+/// before it.
 #[derive(Clone, Copy, Debug)]
 struct End {
     last: u32,
+    /// Number of nodes in the list before the last node.
     before: u32,
 }
 
-/// The position of a pair in the table: its node and its slot.
+/// The position of a pair in the table: the index of the node, and the slot within the node.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: u32,
@@ -84,12 +90,13 @@ impl Halves {
 
 #[derive(Clone, Copy, Debug)]
 struct Node<T, const SLOTS: usize> {
+    /// Index of the next node of the same process.
     next: u32,
-    /// Number of pairs in the node; they are in its first slots.
+    /// Number of pairs in the node; they occupy the first slots.
     count: u16,
-    /// Upper half of the cluster numbers, which all pairs of the node share; the next field contains the lower half for each
-    /// pair.
+    /// Upper 16 bits of the cluster numbers, which all pairs of the node share.
     upper: u16,
+    /// Lower 16 bits of the cluster number of each pair.
     lower: [u16; SLOTS],
     values: [T; SLOTS],
 }
@@ -105,7 +112,7 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         }
     }
 
-    /// Returns the slot of a cluster in the node; `None` if the node has no pair with it.
+    /// Returns the slot of the pair with this cluster in the node; `None` if the node has no pair with this cluster.
     #[inline]
     fn find(&self, cluster: Halves) -> Option<u32> {
         // Slots after the last pair may have any cluster; they come after the slot of a pair.
@@ -123,13 +130,14 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         lower.map(move |&lower| Halves { upper, lower })
     }
 
-    /// Whether the node can store one more pair with this cluster: a slot is free, and the upper half of the cluster number fits.
+    /// Returns whether a pair with this cluster can be added to the node: a slot must be free, and the upper half of the cluster
+    /// number must be that of the node.
     #[inline]
     fn has_room(&self, cluster: Halves) -> bool {
         self.count == 0 || usize::from(self.count) < SLOTS && self.upper == cluster.upper
     }
 
-    /// Adds a pair to the node, which must have room for it; returns a reference to the value.
+    /// Adds a pair to the node and returns a reference to the value of the pair. The node must have room for the pair.
     #[inline]
     fn put(&mut self, cluster: Halves, value: T) -> &mut T {
         let slot = usize::from(self.count);
@@ -222,7 +230,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.append(process, End { last, before }, to_index(cluster), value);
     }
 
-    /// Returns the position of a pair, or as an error the end of the node list of its process.
+    /// Returns the position of a pair in the table. If the table does not have the pair, the error is the end of the list of the
+    /// process, where the pair can be added.
     #[inline]
     fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let at = to_index(process);
@@ -238,7 +247,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Searches for a pair in the nodes of its process after the first one; the result is as for `find`.
+    /// Searches for a pair in all nodes of its process except the first. If there is no such pair, the error is the end of the
+    /// list of the process.
     #[inline(never)]
     fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let halves = Halves::from_cluster(cluster);
@@ -256,8 +266,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.find_far(process, cluster)
     }
 
-    /// Searches for a pair in the nodes of its process after the first [`NEAR`] ones, by the hash table; the result is as for
-    /// `find`.
+    /// Searches the hash table for a pair that lies after the first [`NEAR`] nodes of its process. If there is no such pair, the
+    /// error is the end of the list of the process.
     fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let found = self.far_node(process, cluster).and_then(|node| {
             let slot = self.nodes[node as usize].find(Halves::from_cluster(cluster))?;
@@ -266,6 +276,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         found.ok_or_else(|| self.far_end(process))
     }
 
+    /// Returns the end of the list of a process that has more than [`NEAR`] nodes, according to the hash table.
     fn far_end(&self, process: usize) -> End {
         let last = self.far_node(process, NONE);
         End {
@@ -274,6 +285,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
+    /// Returns the node of a pair according to the hash table; `None` if the hash table does not contain the pair.
     fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
         let process = to_index(process);
         let wanted = Far {
@@ -304,7 +316,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Keeps only the values for which `is_kept` returns true; `is_kept` may also change the values.
+    /// Removes all values for which `is_kept` returns false; `is_kept` may also change the values that remain.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&mut T) -> bool) {
         for process in 0..self.processes.min(self.nodes.len()) {
             // The kept values move to the front of the list, each into its own node or an earlier one; later nodes become unused.
@@ -336,7 +348,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Rebuilds the hash table with all pairs that lie after the first [`NEAR`] nodes of their processes.
+    /// Rebuilds the hash table, which contains the pairs that lie after the first [`NEAR`] nodes of their processes.
     fn rebuild_far(&mut self) {
         self.overflow.clear();
         for process in 0..self.processes {
@@ -356,7 +368,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Returns the clusters and values of a process, in the order of their insertion.
+    /// Returns an iterator over the clusters of a process and their values, in the order of their insertion.
     #[inline]
     pub fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
         let first = (process < self.processes).then_some(process);
@@ -381,7 +393,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.nodes.resize(self.processes, Node::empty());
     }
 
-    /// Adds a pair at the end of the node list of its process; returns a reference to the value.
+    /// Adds a pair at the end of the list of its process, and returns a reference to the value of the pair.
     #[inline]
     fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
         let halves = Halves::from_cluster(cluster);
@@ -393,8 +405,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Adds a pair at the end of a node list. It is called if the last node is full, so that a new node is needed, or if the pair
-    /// lies after the first [`NEAR`] nodes.
+    /// Adds a pair at the end of the list of its process if the last node is full or the pair is to be found by the hash table.
+    /// Returns a reference to the value of the pair.
     #[inline(never)]
     fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
         let halves = Halves::from_cluster(cluster);

@@ -1,8 +1,8 @@
-//! The trait of rescheduling policies, and the view of the application that a policy is given.
+//! The trait of rescheduling policies, and the view of the application that a policy receives.
 //!
 //! After each superstep, the runtime gives the policy a [`View`] of what a real runtime could measure. If the policy requests a
-//! rescheduling call, the runtime calls [`Policy::decide`] and charges the cost of the call. A policy itself changes nothing: it
-//! returns a [`Decision`], and the scenario determines whether the migrations happen.
+//! rescheduling call, the runtime calls [`Policy::decide`] and simulates the cost of the call. A policy itself changes nothing:
+//! it returns a [`Decision`], and the scenario determines whether the migrations are executed.
 
 use std::fmt;
 
@@ -17,12 +17,13 @@ use migsim_platform::Platform;
 
 /// A rescheduling policy: decides when a rescheduling call takes place, which processes migrate, and to which hosts.
 pub trait Policy: fmt::Debug + Send {
-    /// Observes the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
+    /// Observes the superstep that has just ended, and returns whether a rescheduling call is due at the barrier of this
+    /// superstep.
     fn is_call_due(&mut self, view: &View<'_>) -> bool;
 
-    /// Returns whether a call after a superstep (counted from 0) is certain in advance. Without barriers, all processes then wait
-    /// for each other after that superstep. If a call becomes due that was not certain, it takes place after the last superstep
-    /// that any process has begun.
+    /// Returns whether a rescheduling call after a given superstep (counted from 0) is certain in advance. Without barriers, all
+    /// processes then wait for each other after that superstep. A call that becomes due without being certain takes place after
+    /// the last superstep that any process has begun.
     fn is_call_planned(&self, _superstep: usize) -> bool {
         false
     }
@@ -39,18 +40,19 @@ pub trait Policy: fmt::Debug + Send {
     /// The policy cannot decide, for example because its options do not fit the platform; this ends the run.
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error>;
 
-    /// Returns whether the policy may use its stream of random numbers; if not, its runs are the same for all seeds.
+    /// Returns whether the policy may use random numbers; if not, its runs are the same for all seeds.
     fn uses_seed(&self) -> bool {
         true
     }
 
-    /// Returns the memory that the policy needs for its data per pair of a process and a cluster and per call \[B\]. It is added
-    /// to the memory that every policy needs: see [`migsim_base::memory`].
+    /// Returns the memory \[B\] that the policy needs for its own data, given the number of pairs of a process and a cluster and
+    /// the number of supersteps. It is added to the memory that every policy needs (see [`migsim_base::memory`]).
     fn memory(&self, _pairs: f64, _supersteps: f64) -> f64 {
         0.0
     }
 
-    /// Informs the policy after each call how many of its migrations are executed: all in scenario iii, none in scenario ii.
+    /// Informs the policy after each rescheduling call how many of its migrations are executed: all in scenario iii, none in
+    /// scenario ii.
     fn on_outcome(&mut self, _moved: usize) {}
 
     /// Returns a description of a fault in the policy's own state; `None` if the state is valid. The runtime checks this after
@@ -60,7 +62,7 @@ pub trait Policy: fmt::Debug + Send {
     }
 }
 
-/// Everything that a policy may read at the barrier of a superstep.
+/// Everything that a policy may know at the barrier of a superstep: platform, placement, measurements and loads.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The platform, with the nominal speeds of its hosts.
@@ -72,14 +74,14 @@ pub struct View<'a> {
     /// The present simulated time: the time of the barrier in [`Policy::is_call_due`], the time of the call in
     /// [`Policy::decide`].
     pub now: Time,
-    /// The host on which each process is.
+    /// The host on which each process runs.
     pub placement: &'a [HostId],
     /// The measurements of this superstep.
     pub measures: &'a Measures,
     /// The memory of each process, which a migration transfers.
     pub memory: &'a [Bytes],
-    /// The external load of each host, as the fraction of its speed that other programs use, from 0 to 1; averaged since the last
-    /// call.
+    /// The mean external load of each host since the last rescheduling call: the fraction of the speed of the host that other
+    /// programs use, from 0 to 1.
     pub external_load: &'a [f64],
     /// Clock cycles per instruction of the application; a host of 1 GHz executes 1e9 cycles per second.
     pub cycles_per_instruction: f64,
@@ -93,7 +95,7 @@ pub struct View<'a> {
     pub last_call_cost: Seconds,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub pinned: &'a [bool],
-    /// The application, which only [`View::next_work`] uses; `None` if the next superstep cannot be known.
+    /// The application, from which [`View::next_work`] reads the next superstep; `None` if the next superstep cannot be known.
     pub workload: Option<&'a dyn Workload>,
 }
 
@@ -113,7 +115,8 @@ impl View<'_> {
         self.platform.cluster_of(self.placement[process])
     }
 
-    /// Returns the work of each process in the next superstep, which no real runtime could know; `None` after the last superstep.
+    /// Returns the work of each process in the next superstep, which no real runtime could know; `None` after the last superstep
+    /// or if it cannot be known.
     pub fn next_work(&self) -> Option<Vec<Instructions>> {
         let next = self.superstep + 1;
         let workload = self.workload.filter(|_| next < self.supersteps)?;
@@ -136,7 +139,7 @@ impl View<'_> {
 pub mod testing {
     use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};
 
-    /// Creates a view of the first superstep with hosts without load and processes without memory.
+    /// Creates a view of the first superstep for tests, in which the hosts have no load and the processes have no memory.
     pub fn view<'a>(
         platform: &'a Platform,
         placement: &'a [HostId],

@@ -1,22 +1,22 @@
-//! The record of a run: the times of its supersteps, its rescheduling calls with their decisions, and its migrations.
+//! The record of a run: the times of its supersteps, its rescheduling calls with the decisions of the policy, and its migrations.
 
 use std::collections::BTreeMap;
 
 use crate::{CriticalPath, Decision, Measures};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
-/// The times at which a superstep starts, has computed, and ends.
+/// The times of a superstep: its start, the end of the last computation, and the end of its barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuperstepDates {
     /// The time at which the first process began the superstep.
     pub start: Time,
-    /// The time at which the last process had finished its computation.
+    /// The time at which the last computation of the superstep ended.
     pub computed: Time,
     /// The time at which the last process left the barrier at the end of the superstep.
     pub end: Time,
 }
 
-/// A period of a rescheduling call, such as the period in which all processes wait for the call.
+/// A period of time during a rescheduling call, such as the period in which all processes wait for the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wait {
     /// The start of the period.
@@ -26,7 +26,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// Creates an empty period at a given time.
+    /// Creates an empty period at the time `date`.
     pub const fn none(date: Time) -> Self {
         Self {
             from: date,
@@ -40,11 +40,12 @@ impl Wait {
 pub struct CallRecord {
     /// Number of the superstep after which the call takes place, counted from 0.
     pub superstep: usize,
-    /// The time at which the call began: all processes had left the barrier.
+    /// The time at which the rescheduling call began, after all processes had left the barrier.
     pub start: Time,
     /// The cost of the call itself, without its migrations.
     pub cost: Seconds,
-    /// Duration of the migrations of the call, until all processes that wait for them could continue; zero if no process moved.
+    /// Duration of the migrations of the call until all processes that wait for the migrations could continue; zero if no process
+    /// moved.
     pub migration: Seconds,
     /// The period in which all processes wait for the call; its length is `cost`. It begins with the call, unless the call
     /// overlaps the next superstep.
@@ -61,7 +62,7 @@ pub struct CallRecord {
     pub delayed_until: Time,
     /// The time at which each process received its answer, in the order of processes; empty unless answers are sent one by one.
     pub answer_times: Vec<Time>,
-    /// The decision of the policy, with its reasons.
+    /// The decision of the policy in this call, with its reasons.
     pub decision: Decision,
     /// The host from which each decided migration starts, in the order of the migrations.
     pub origins: Vec<HostId>,
@@ -69,17 +70,17 @@ pub struct CallRecord {
     pub migrations_applied: bool,
 }
 
-/// Who caused a migration.
+/// The origin of the decision to migrate a process: the policy or the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The policy decided it.
+    /// The policy decided the migration in a rescheduling call.
     Policy,
-    /// The workload prescribes it, as a recorded trace does.
+    /// The workload prescribes the migration, as a recorded trace does.
     Workload,
 }
 
 impl Cause {
-    /// Returns `policy` or `workload`.
+    /// Returns the name of the cause: `policy` or `workload`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Policy => "policy",
@@ -99,13 +100,13 @@ pub struct MigrationRecord {
     pub from: HostId,
     /// The host to which the process migrated.
     pub to: HostId,
-    /// The amount of data that was sent.
+    /// Amount of data of the process that was sent from the origin to the destination.
     pub size: Bytes,
     /// The time at which the migration began.
     pub start: Time,
-    /// The time at which the process was ready on its destination.
+    /// The time at which the process was ready on its destination host.
     pub end: Time,
-    /// Who caused the migration.
+    /// The origin of the decision to migrate: the policy or the workload.
     pub cause: Cause,
 }
 
@@ -114,21 +115,21 @@ pub struct MigrationRecord {
 pub struct Outcome {
     /// The makespan: the time at which the last process finished.
     pub makespan: Time,
-    /// The times of all supersteps.
+    /// The times of all supersteps of the run, in order.
     pub supersteps: Vec<SuperstepDates>,
-    /// The records of all rescheduling calls.
+    /// The records of all rescheduling calls of the run, in order.
     pub calls: Vec<CallRecord>,
     /// The records of all migrations, in the order in which they ended.
     pub migrations: Vec<MigrationRecord>,
     /// Total time during which all processes waited for rescheduling calls.
     pub scheduling: Seconds,
-    /// Total time during which processes waited for migrations after calls.
+    /// Total time during which processes waited for the migrations of rescheduling calls.
     pub migration: Seconds,
     /// Number of simulated flows: messages of the application, of barriers and of calls, and migrations.
     pub flows: u64,
     /// The number and size of the messages of the application.
     pub sent: Sent,
-    /// A hash of all simulated times, which is equal for equal runs (see [`migsim_engine::EventLog`]).
+    /// Hash value of all simulated times, by which two runs can be compared (see [`migsim_engine::EventLog`]).
     pub event_hash: String,
 }
 
@@ -147,7 +148,7 @@ impl Outcome {
     }
 }
 
-/// The total number and size of the messages of an application in all supersteps.
+/// Number and size of all messages that the application sent in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
     /// Number of messages.
@@ -156,7 +157,7 @@ pub struct Sent {
     pub bytes: f64,
 }
 
-/// The times at which the processes began a superstep, and the time at which all had completed it.
+/// The times at which the processes began a superstep, and the time at which all processes had completed the superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginnings<'a> {
     /// The instant from which the times of this superstep are counted.
@@ -164,27 +165,28 @@ pub struct Beginnings<'a> {
     /// Time between `origin` and the instant at which each process began the superstep \[s\]; empty if all processes began at
     /// `origin`.
     pub delays: &'a [f64],
-    /// The present time. All processes have arrived at the barrier, and have also left it if a shortcut computed the superstep.
+    /// The present time. All processes have arrived at the barrier; if the superstep was computed by a shortcut, all have also
+    /// left the barrier.
     pub now: Time,
 }
 
-/// An observer of a run, which is informed of supersteps, calls and migrations while the run is simulated.
+/// An observer of a run, which is informed of supersteps, rescheduling calls and migrations during the simulation.
 pub trait Recorder: Send {
-    /// Receives the measurements of a superstep (counted from 0) and the placement of the processes. It is called when all
-    /// processes have arrived at the barrier.
+    /// Receives the measurements of a superstep (counted from 0) and the placement of the processes, when all processes have
+    /// arrived at the barrier.
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
 
-    /// Receives the times at which the processes began a superstep; it is called just before the method that receives the
-    /// measurements of that superstep.
+    /// Receives the times at which the processes began a superstep. It is called just before `on_superstep` is called for that
+    /// superstep.
     fn on_beginnings(&mut self, _beginnings: Beginnings<'_>) {}
 
-    /// Receives a rescheduling call that has ended; its migrations follow later.
+    /// Receives the record of a rescheduling call that has ended; the migrations of the call follow later.
     fn on_call(&mut self, _call: &CallRecord) {}
 
-    /// Receives a migration when the process is ready on its destination.
+    /// Receives the record of a migration when the process is ready on its destination host.
     fn on_migration(&mut self, _migration: &MigrationRecord) {}
 
-    /// Returns whether the run should stop without a result. It is called after each superstep.
+    /// Returns whether the run should be stopped without a result; it is called after each superstep.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -195,7 +197,7 @@ pub trait Recorder: Send {
         false
     }
 
-    /// Receives the critical path at the end of a run in which it was recorded, even if another recorder requested it.
+    /// Receives the critical path of a run at its end, if any recorder requested the path.
     fn on_critical_path(&mut self, _path: CriticalPath) {}
 }
 
@@ -212,7 +214,7 @@ impl Recorder for Option<CriticalPath> {
     }
 }
 
-/// Records nothing.
+/// A recorder that stores nothing.
 impl Recorder for () {
     fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 }

@@ -1,12 +1,13 @@
-//! Repeated supersteps: processes supersteps that equal the previous one to the last bit, without simulating them.
+//! Repeated supersteps: a superstep that equals the previous superstep to the last bit is not simulated; the result of the
+//! previous superstep is used instead.
 //!
 //! ```text
 //! all processes left superstep k - 1 together; nothing is in progress; superstep k has the plan and the placement of k - 1
 //!     =>  durations, measurements and digest of k are those of k - 1; only its times differ
 //! ```
 //! This holds on a platform whose capacities are constant: local time starts from zero in each superstep, so that neither earlier
-//! supersteps nor the policy affect the durations. The remaining steps of a superstep are executed here, in the order of
-//! [`Run::begin`], [`Run::complete`] and `Run::close`.
+//! supersteps nor the policy affect the durations. The remaining steps of a superstep are executed here, in the same order as for
+//! a simulated superstep (`run.rs`: it begins, is completed, and is closed).
 //!
 //! Cost: some 370 instructions per superstep, independently of the number of processes. The reference implementation simulates
 //! each superstep again (runtime option `shortcuts`: `at-once`).
@@ -19,9 +20,9 @@ use migsim_base::error::Error;
 use migsim_base::units::Time;
 
 impl Run<'_, '_> {
-    /// Processes the supersteps from number `first` on that equal the previous superstep; returns their number. It stops at the
-    /// first superstep that differs, when processes have to wait for each other after a superstep, or when the recorder stops the
-    /// run.
+    /// Processes the supersteps from number `first` on that equal the superstep before `first`, and returns their number. It ends
+    /// at the first superstep that differs, where processes have to wait for each other after a superstep, or when the recorder
+    /// stops the run.
     pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
         let is_alone = !self.superstep.is_next_underway
             && !self.rescheduling.call.is_overlapped
@@ -47,15 +48,15 @@ impl Run<'_, '_> {
         Ok(next - first)
     }
 
-    /// Advances time by the duration of one more superstep, whose local time starts from zero; returns whether the clock could
-    /// advance.
+    /// Advances time by the duration of the repeated superstep, and returns whether the clock could advance. Local time starts
+    /// from zero in the superstep.
     fn advance_one(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
         engine.rebase() && engine.repeat_superstep(superstep, (result.duration, result.flows))
     }
 
-    /// Records and checks a repeated superstep whose time has passed, and lets the policy observe it. Returns the time at which
-    /// the superstep ended.
+    /// Records and checks a repeated superstep after time has advanced to its end, and lets the policy observe it. Returns the
+    /// time at which the superstep ended.
     fn record_repeated(
         &mut self,
         superstep: usize,

@@ -1,8 +1,8 @@
-//! Reports: the measurements of supersteps as policies are given them, which may have errors, be late, be averaged, or be lost.
+//! Reports: the measurements that policies receive instead of the exact ones, with errors, delays, averages and losses.
 //!
 //! After each superstep every process reports its work, its times and its traffic, and at a rescheduling call every host reports
-//! its external load. By default a policy is given the reports without errors and without delay. The key `view` degrades them, in
-//! the same way for all policies:
+//! its external load. By default a policy receives the reports without errors and without delay. The settings `view` degrade the
+//! reports, in the same way for all policies:
 //!
 //! ```text
 //! report of process i in superstep t:  r_i(t) = measured · f_i(t)     f uniform in 1 ± √3·noise (standard deviation: noise)
@@ -15,7 +15,7 @@
 //!
 //! Not modelled: the hosts of the processes, the memory of a process, the cost of the last call and the sizes of messages have no
 //! error. Traffic and messages are late and may be lost like other reports, and the durations of messages have the random factor
-//! of their process. They are not averaged: the policy is given those of the newest superstep that it sees.
+//! of their process. They are not averaged: the policy receives the traffic and messages of the newest superstep that it sees.
 
 use std::collections::VecDeque;
 
@@ -32,19 +32,19 @@ use migsim_base::units::{Instructions, Seconds};
 /// A function that returns a measured quantity of the process with a given number.
 type Value = fn(&Measures, usize) -> f64;
 
-/// The errors and delays of the measurements that policies are given, of supersteps and of loads; by default there are none.
+/// The errors and delays of the measurements and loads that policies receive; by default there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ViewConfig {
     /// Relative standard deviation of the errors in reports, from 0 to 0.5. The work and the times of a process and the external
     /// load of a host have such errors: each report is multiplied by an independent random factor, uniform in `1 ± √3·noise`.
     pub noise: f64,
-    /// Number of supersteps by which reports are late, at most 10000.
+    /// Number of supersteps by which reports arrive late at the policy, at most 10000.
     pub delay: u32,
-    /// Number of supersteps over whose reports the work, the times and the external loads are averaged before a policy is given
-    /// them, from 1 to 10000. If it is above 1, the external load of a superstep is measured at the end of the superstep.
+    /// Number of supersteps over which work, times and external loads are averaged before the policy receives them, from 1 to
+    /// 10000. If it is above 1, the external load of a superstep is measured at the end of the superstep.
     pub window: u32,
-    /// Probability that a report is lost, from 0 to 0.9; the policy is then given the previous report again.
+    /// Probability that a report is lost, from 0 to 0.9; the policy then receives the previous report again.
     pub missing: f64,
 }
 
@@ -67,17 +67,18 @@ const MOST_MISSING: f64 = 0.9;
 const MOST_SUPERSTEPS: u32 = 10_000;
 
 impl ViewConfig {
-    /// Whether policies are given all reports without errors and without delay.
+    /// Returns whether policies receive all reports without errors and without delay.
     pub fn is_exact(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether random numbers affect the measurements that policies see.
+    /// Returns whether the settings add random errors or losses to the measurements that policies receive, so that they depend on
+    /// the seed.
     pub fn uses_seed(&self) -> bool {
         self.noise > 0.0 || self.missing > 0.0
     }
 
-    /// Returns an error for each value that is out of range, with the key of the value.
+    /// Returns an error for each setting that is out of range, with the key of the setting.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: &str, value: String, is_right: bool, range: String| {
@@ -101,7 +102,7 @@ impl ViewConfig {
         problems
     }
 
-    /// Returns the number of the latest supersteps whose reports are stored.
+    /// Returns for how many of the latest supersteps the reports are stored.
     fn kept_supersteps(&self) -> usize {
         self.delay as usize + self.window as usize
     }
@@ -121,30 +122,32 @@ impl ViewConfig {
     }
 }
 
-/// The reports of all processes and hosts about one superstep.
+/// The reports of all processes and hosts about one superstep, as they are stored until the policy receives them.
 #[derive(Clone, Debug, Default)]
 struct Report {
     measures: Measures,
     messages: Vec<Message>,
-    /// External load of each host at the end of the superstep, as a fraction of its speed; empty unless loads are averaged or
-    /// late.
+    /// External load of each host at the end of the superstep, as a fraction of the speed of the host; empty unless the policy
+    /// receives loads averaged or late.
     loads: Vec<f64>,
 }
 
-/// The stored reports of the last supersteps, and the measurements that a policy is given as a result.
+/// The stored reports of the latest supersteps, and the measurements that the policy receives according to these reports.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     config: ViewConfig,
     seed: u64,
-    /// The stored reports, in the order of supersteps.
+    /// The stored reports of the latest supersteps, the oldest first.
     past: VecDeque<Report>,
+    /// The measurements that the policy receives.
     visible_measures: Measures,
-    /// External load of each host in the last report that arrived, as a fraction of its speed.
+    /// External load of each host in the last report that was not lost, as a fraction of the speed of the host; empty before the
+    /// first rescheduling call.
     loads: Vec<f64>,
 }
 
 impl Reports {
-    /// Creates the state; `None` if policies are given all reports without errors and without delay.
+    /// Creates the state for given settings; `None` if policies receive all reports without errors and without delay.
     pub(super) fn new(config: ViewConfig, seed: u64) -> Option<Self> {
         (!config.is_exact()).then(|| Self {
             config,
@@ -155,13 +158,14 @@ impl Reports {
         })
     }
 
-    /// Whether the external loads of hosts have to be measured after each superstep.
+    /// Returns whether the external loads of hosts have to be measured after each superstep, because the policy receives them
+    /// averaged or late.
     pub(super) fn needs_loads(&self) -> bool {
         self.config.kept_supersteps() > 1
     }
 
-    /// Records the reports of the superstep that has just ended; `loads` are the external loads of the hosts, or empty if they
-    /// are not needed.
+    /// Stores the reports of the superstep that has just ended. `loads` are the external loads of the hosts; they are empty if
+    /// loads are not needed.
     pub(super) fn record(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
         let mut random = Stream::for_superstep(self.seed, Purpose::Reports, view.superstep as u64);
@@ -186,8 +190,8 @@ impl Reports {
         self.update_visible();
     }
 
-    /// Returns the reports that the policy is given now, in the order of supersteps. As long as no report is old enough, these
-    /// are the reports of the first superstep.
+    /// Returns the reports that the policy receives at present, the oldest superstep first. As long as no report is old enough,
+    /// these are the reports of the first superstep.
     fn visible(&self) -> impl Iterator<Item = &Report> {
         let arrived = self.past.len().saturating_sub(self.config.delay as usize);
         let arrived = arrived.max(1);
@@ -195,8 +199,8 @@ impl Reports {
         self.past.range(first..arrived.min(self.past.len()))
     }
 
-    /// Updates the measurements that the policy is given: the means of the work and the times over the visible reports, and the
-    /// traffic of the newest one.
+    /// Updates the measurements that the policy receives: work and times are means over the visible reports, and the traffic is
+    /// that in the newest visible report.
     fn update_visible(&mut self) {
         let mut seen = std::mem::take(&mut self.visible_measures);
         let count = self.visible().count() as f64;
@@ -229,8 +233,8 @@ impl Reports {
         self.visible_measures = seen;
     }
 
-    /// Replaces the external loads `measured` at a call by those that the policy is given. Only the loads of the hosts `varying`,
-    /// whose speed varies, have errors.
+    /// Replaces the external loads `measured` at a rescheduling call by the loads that the policy receives. Only the loads of the
+    /// hosts `varying`, whose speed varies, have errors.
     pub(super) fn degrade_loads(
         &mut self,
         superstep: usize,
@@ -258,7 +262,7 @@ impl Reports {
         }
     }
 
-    /// Returns the view that the policy is given instead of the exact `view`.
+    /// Returns the view that the policy receives in place of the exact `view`.
     pub(super) fn view<'v>(&'v self, view: View<'v>) -> View<'v> {
         let messages = self.visible().last().map(|newest| &newest.messages[..]);
         View {
@@ -270,15 +274,15 @@ impl Reports {
 }
 
 impl ViewConfig {
-    /// Draws the random factor of a report, and whether the report is lost. Each report takes two random numbers, even if the
-    /// settings need none.
+    /// Draws the random factor of a report, and whether the report is lost. Two random numbers are drawn for each report, even if
+    /// the settings need fewer.
     fn draw_error(&self, random: &mut Stream) -> (f64, bool) {
         let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
         (factor, random.unit() <= self.missing)
     }
 }
 
-/// Copies the measurements of one process, with its work and its times multiplied by `factor`.
+/// Copies the measurements of one process from `from` to `to`, with its work and its times multiplied by `factor`.
 fn copy_scaled(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
     let time = |list: &[Seconds]| Seconds::of(list[process].get() * factor);
     to.work[process] = Instructions::of(from.work[process].get() * factor);

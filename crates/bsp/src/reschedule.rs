@@ -1,4 +1,5 @@
-//! Rescheduling between two supersteps: determines whether a call is due, calls the policy, and checks the decision.
+//! Rescheduling between two supersteps: determines whether a rescheduling call is due, asks the policy for its decision, and
+//! checks the decision.
 
 use super::call::Call;
 use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
@@ -13,31 +14,31 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
 use migsim_engine::Availability;
 
-/// The policy, and the state of rescheduling between two supersteps.
+/// The policy of a run, and the state of the rescheduling between two supersteps.
 pub(super) struct Rescheduling<'a> {
-    /// The policy; `None` if the caller of the run decides at each barrier.
+    /// The policy of the run; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
-    /// Whether the run waits for a decision of its caller.
+    /// Whether the run waits at a barrier for the decision of its caller.
     pub(super) awaits_answer: bool,
-    /// The decision of the caller for the call that is due; `None` if there is none or a policy decides.
+    /// The decision of the caller for the rescheduling call that is due; `None` if there is no such call or a policy decides.
     answer: Option<Decision>,
     random: Stream,
     /// External load of each host, as the fraction of its speed that other programs use.
     external_load: Vec<f64>,
-    /// The hosts whose speed varies, each with its availability at the last call, from which the mean since that call is
-    /// computed.
+    /// The hosts whose speed varies, each with its availability at the last rescheduling call, from which the mean since that
+    /// call is computed.
     varying: Vec<(HostId, Availability)>,
     supersteps_since_call: u64,
     pub(super) is_due: bool,
     pub(super) prescribed_moves: &'a [PrescribedMove],
-    /// Whether all processes have to wait for each other after the superstep that is ending.
+    /// Whether all processes have to wait for each other at the end of the superstep that is ending.
     pub(super) must_synchronize: bool,
-    /// Without barriers: number of the superstep after which all processes wait for each other, for a call that became due while
-    /// some processes were ahead.
+    /// Number of the superstep to whose end a call is postponed; `None` if no call is postponed. Without barriers, a call is
+    /// postponed if some processes have begun later supersteps when it becomes due.
     postponed_to: Option<usize>,
     pub(super) call: Call,
     pub(super) migrations: Migrations,
-    /// The reports that the policy is given instead of exact measurements; `None` if it is given all measurements without errors
+    /// The reports that the policy receives in place of exact measurements; `None` if it receives all measurements without errors
     /// and without delay.
     reports: Option<Reports>,
 }
@@ -68,7 +69,7 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Returns a copy in which the caller of the run decides instead of the policy.
+    /// Returns a copy of the state in which the caller of the run decides instead of the policy.
     pub(super) fn fork(&self) -> Self {
         Self {
             policy: None,
@@ -83,8 +84,8 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Lets the policy observe the superstep at whose barrier all processes have arrived, and determines whether processes have
-    /// to wait for each other after it. Without a policy, the run has to wait for a decision of its caller.
+    /// Lets the policy observe the superstep that has just ended, and determines whether all processes have to wait for each
+    /// other before the next superstep. Without a policy, the run then waits for a decision of its caller.
     ///
     /// # Errors
     /// The load of a host changes too often.
@@ -104,7 +105,7 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Sets the decision of the caller at a barrier: a call with this decision, or no call if it is `None`.
+    /// Sets the decision of the caller at a barrier: a rescheduling call with this decision; `None` means that there is no call.
     ///
     /// # Errors
     /// The decision cannot be carried out; the run then still waits for a decision.
@@ -143,7 +144,7 @@ impl<'a> Rescheduling<'a> {
         self.migrations.clear();
     }
 
-    /// Records the reports of the superstep that is ending.
+    /// Stores the reports of the processes and hosts about the superstep that is ending.
     #[cold]
     fn report(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         let Some(reports) = &mut self.reports else {
@@ -162,8 +163,8 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Returns whether the policy requests a call after the superstep that is ending. If the policy will request no more calls,
-    /// it is not asked again.
+    /// Returns whether the policy requests a rescheduling call after the superstep that is ending. A policy that will request no
+    /// more calls is no longer asked.
     fn ask_policy(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
@@ -178,8 +179,8 @@ impl<'a> Rescheduling<'a> {
         is_due
     }
 
-    /// Postpones a call that is due until after superstep `to`, the last one that any process has begun; all processes then wait
-    /// for each other.
+    /// Postpones a call that is due to the end of superstep `to`, the last superstep that any process has begun; all processes
+    /// then wait for each other.
     pub(super) fn postpone(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
         self.is_due = false;
@@ -202,8 +203,8 @@ impl<'a> Rescheduling<'a> {
             && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
-    /// Whether a process that has completed a superstep, which is not closed yet, sends its report for the call after that
-    /// superstep.
+    /// Returns whether a process that has completed a superstep sends its report for a rescheduling call after that superstep
+    /// before the superstep is closed.
     pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
         let cost = world.setup.costs.call;
         cost.model == CallModel::Messages
@@ -212,7 +213,7 @@ impl<'a> Rescheduling<'a> {
             && self.is_call_planned(superstep, world)
     }
 
-    /// Returns the state that a policy sees when it decides at a barrier, with the present external loads.
+    /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
@@ -222,7 +223,7 @@ impl<'a> Rescheduling<'a> {
         Ok(apply_reports(self.reports.as_ref(), view))
     }
 
-    /// Lets the policy (or the caller of the run) decide, and records the call with its decision.
+    /// Obtains the decision of the policy, or of the caller of the run, and records the rescheduling call with this decision.
     ///
     /// # Errors
     /// The policy fails, or its decision cannot be carried out.
@@ -265,12 +266,12 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Returns the number of supersteps since the last call, and sets the count to zero.
+    /// Returns the number of supersteps since the last rescheduling call, and sets this number to zero.
     pub(super) fn take_supersteps_since_call(&mut self) -> u64 {
         std::mem::take(&mut self.supersteps_since_call)
     }
 
-    /// Informs the policy that `moves` of its migrations are executed.
+    /// Informs the policy that `moves` of the migrations that it decided are executed.
     ///
     /// # Errors
     /// The policy reports a fault in its own state.
@@ -285,7 +286,8 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Measures the external loads of the hosts: the means since the last call or the present values, as the settings demand.
+    /// Measures the external loads of the hosts: their means since the last rescheduling call or their present values, as the
+    /// settings demand.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying {
@@ -304,7 +306,8 @@ impl<'a> Rescheduling<'a> {
     }
 }
 
-/// Returns the view as the policy is given it, with the errors and delays of the reports, if there are any.
+/// Returns the view that the policy receives: the exact view if there are no reports, otherwise the view with the errors and
+/// delays of the reports.
 fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
@@ -312,13 +315,14 @@ fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     }
 }
 
-/// Whether a call is allowed after a superstep; after the last superstep only if `after_last` is set.
+/// Returns whether a rescheduling call is allowed after a superstep; after the last superstep a call is allowed only if
+/// `after_last` is set.
 fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
     world.setup.costs.call.after_last || superstep + 1 < world.supersteps
 }
 
-/// Checks that a decision can be carried out: processes and hosts exist, no process migrates twice or although it must not, and
-/// destinations have enough memory.
+/// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no process migrates that
+/// must not, and the destination hosts have enough memory.
 fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
@@ -371,7 +375,7 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
 /// Maximum number of migrations that the error for an impossible decision lists.
 const MOST_LISTED: usize = 8;
 
-/// Creates the error for a decision that cannot be carried out; `what` states the reason.
+/// Creates the error that a decision cannot be carried out; `what` states the reason.
 fn impossible_decision(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
     let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {

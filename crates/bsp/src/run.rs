@@ -1,8 +1,8 @@
 //! A run of one scenario: simulates superstep after superstep, with rescheduling between them.
 //!
-//! [`Run::advance`] is the main loop: with a policy it continues to the end, otherwise to the next barrier, where the caller
-//! decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal
-//! supersteps take equal durations to the last bit.
+//! [`Run::advance`] is the main loop. With a policy it simulates the run to its end, otherwise to the next barrier, where the
+//! caller decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that
+//! equal supersteps take equal durations to the last bit.
 
 use super::ahead::OpenSupersteps;
 use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
@@ -18,7 +18,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ProcessId, Seconds, Time, greater};
 use migsim_platform::{Failure, Platform};
 
-/// Simulates one run and returns its outcome.
+/// Simulates one run of an application with a policy and returns its outcome; the `recorder` is informed during the run.
 ///
 /// # Errors
 /// A deadlock, a missing route, a decision that cannot be carried out, or a recorder that stops the run.
@@ -43,7 +43,8 @@ fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
     run.finish()
 }
 
-/// Returns the same set-up with all shortcuts switched off, since the critical path is recorded event by event.
+/// Returns a copy of the definition of a run in which all shortcuts are switched off. It is used if the critical path is
+/// recorded, which needs all events.
 fn without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
     let mut runtime = setup.runtime;
     runtime.shortcuts = Allowed::None;
@@ -54,40 +55,42 @@ fn without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
     }
 }
 
-/// The state of a run of one scenario.
+/// The state of a run of one scenario: the processes, the shortcuts, the rescheduling and the position in the main loop.
 pub(super) struct Run<'a, 'r> {
     pub(super) world: World<'a>,
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
-    /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates supersteps.
+    /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates the supersteps.
     pub(super) ahead: Option<OpenSupersteps>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) checks: invariants::Sums,
-    /// Number of supersteps that are complete, including the rescheduling after them.
+    /// Number of supersteps that are complete, including the rescheduling after each.
     completed: usize,
     phase: Phase,
 }
 
-/// The point in the main loop at which a run continues.
+/// The point in the main loop at which a stopped run continues.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// A superstep begins.
+    /// The next superstep begins.
     Begin,
-    /// The caller has decided after this number of repeated supersteps, which equal the superstep before them.
+    /// The caller has decided at the end of repeated supersteps, which equal the superstep before them; the number is the number
+    /// of these supersteps.
     Repeated(usize),
-    /// The caller has decided at a barrier that no process has left yet.
+    /// The caller has decided at the barrier of a closed superstep, which no process has left yet.
     Closed,
 }
 
-/// How many processes have left the barrier of the superstep that is ending.
+/// The number of processes that have left the barrier of the superstep that is ending: some, all, or none because the caller must
+/// decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// Some processes have not left it.
+    /// At least one process has not left the barrier yet.
     Some,
-    /// All processes have left it.
+    /// All processes have left the barrier.
     All,
-    /// All processes have arrived, and the caller has to decide before any of them leaves.
+    /// All processes have arrived at the barrier, and the caller has to decide before any of them leaves.
     Asked,
 }
 
@@ -115,7 +118,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Returns a copy of the run in which its caller decides at each barrier, without a recorder.
+    /// Returns a copy of the run that has no policy and no recorder; the caller of the copy decides at each barrier.
     pub(super) fn fork(&self) -> Run<'a, 'static> {
         Run {
             world: self.world.clone(),
@@ -130,8 +133,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Continues the run to its end, or to the next barrier at which the caller has to decide ([`Rescheduling::answer`]). Returns
-    /// whether the run is over.
+    /// Simulates the run to its end, or to the next barrier at which the caller has to decide about migrations. Returns whether
+    /// the run is over.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
         while self.completed < self.world.supersteps {
             let Some(passed) = self.simulate_next()? else {
@@ -147,8 +150,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(true)
     }
 
-    /// Simulates the next superstep to its end, or processes all next supersteps that equal the previous one. Returns their
-    /// number; `None` if the caller has to decide first.
+    /// Simulates the next superstep to its end, or processes all following supersteps that equal the previous superstep. Returns
+    /// the number of completed supersteps; `None` if the caller has to decide first.
     fn simulate_next(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
@@ -182,7 +185,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Begins a superstep: computes it by a shortcut, or lets all processes begin it. Does nothing if it is already in progress.
+    /// Begins a superstep: computes its result by a shortcut, or lets all processes begin it. Nothing happens if the superstep is
+    /// already in progress.
     pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
         let is_open = |ahead: &OpenSupersteps| ahead.is_open(superstep);
         if std::mem::take(&mut self.superstep.is_next_underway)
@@ -216,7 +220,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Processes events until all processes have left the barrier of the superstep, and returns the number of completed
-    /// supersteps. Returns `None` if the caller of the run has to decide a rescheduling call before processes leave.
+    /// supersteps. The result is `None` if the caller of the run must first decide about migrations.
     fn complete(&mut self) -> Result<Option<usize>, Error> {
         loop {
             if !self.has_more_ends_now() {
@@ -234,7 +238,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Executes the rescheduling after a superstep at whose end processes wait for each other: the migrations that the workload
-    /// prescribes, the call, and the migrations that it decides.
+    /// prescribes, the rescheduling call if one is due, and the migrations that the call decides.
     fn reschedule(&mut self) -> Result<(), Error> {
         if !self.rescheduling.must_synchronize {
             return Ok(());
@@ -254,7 +258,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Executes a rescheduling call: the decision, its cost, and its migrations.
+    /// Executes a rescheduling call: the decision of the policy, the cost of the call, and its migrations.
     fn call(&mut self) -> Result<(), Error> {
         self.rescheduling.decide(&mut self.world)?;
         let supersteps = self.rescheduling.take_supersteps_since_call();
@@ -287,7 +291,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.migrate()
     }
 
-    /// Whether each process continues separately when it receives its answer to the call in progress.
+    /// Returns whether the processes continue one by one, each when it receives its answer in the rescheduling call that is in
+    /// progress.
     fn answers_one_by_one(&self) -> bool {
         let call = &self.rescheduling.call;
         call.is_in_turn()
@@ -295,7 +300,8 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.world.setup.costs.migration.wait == Waiting::Movers
     }
 
-    /// Prepares the next superstep, which each process begins when it receives its answer.
+    /// Prepares the next superstep in a call whose answers are sent one by one; each process begins the superstep when it
+    /// receives its answer.
     fn begin_by_answers(&mut self) -> Result<(), Error> {
         self.set_migrations()?;
         self.rescheduling.migrations.set_start_at_answers();
@@ -311,7 +317,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Handles the end of an action of a manager, in a call whose messages are sent one by one.
+    /// Handles the end of a message or computation of a manager, in a call whose messages are sent one by one.
     fn on_manager_activity_ended(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
         let (call, world) = (&mut self.rescheduling.call, &mut self.world);
@@ -361,7 +367,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.world.outcome.scheduling += call.cost;
     }
 
-    /// Ends a call that overlaps the next superstep; its cost is the time for which all processes waited for it.
+    /// Ends a call that overlapped the next superstep. The cost of the call is the time for which all processes waited for it.
     fn end_overlap(&mut self) {
         self.rescheduling.call.is_overlapped = false;
         let now = self.world.engine.now();
@@ -375,7 +381,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.recorder.on_call(call);
     }
 
-    /// Sets the migrations of the call to those that are executed in this scenario; returns their number.
+    /// Sets the migrations to be executed after a rescheduling call, which depend on the scenario, and returns their number.
     fn set_migrations(&mut self) -> Result<usize, Error> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
@@ -391,7 +397,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(moves)
     }
 
-    /// Starts the migrations of the call that are executed in this scenario; waits for their end if all processes have to wait.
+    /// Starts the migrations of a rescheduling call that are executed in this scenario. If all processes have to wait, simulates
+    /// until the migrations have ended.
     fn migrate(&mut self) -> Result<(), Error> {
         if self.set_migrations()? == 0 {
             return Ok(());
@@ -417,8 +424,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Advances to the next activity that ends, and lets the part of the run that started it react. Migrations and calls that end
-    /// at that time are handled first.
+    /// Advances time to the end of the next activity, and handles this event. Events of migrations and rescheduling calls are
+    /// handled before other events of the same time.
     fn next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
             if let Some(ahead) = &mut self.ahead {
@@ -433,8 +440,9 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Handles all activities that end now while migrations or an overlapped call are in progress. Migrations come first, then
-    /// steps of a call; only then do processes react, beginning with those that have migrated.
+    /// Handles all activities that end at the present time while migrations or an overlapped call are in progress. The events of
+    /// migrations are handled first, then those of the call, and finally those of processes, beginning with the migrated
+    /// processes.
     fn handle_in_order(&mut self, token: Token) -> Result<(), Error> {
         let (first, reaction) = if token.is_handled_first() {
             (Some(token), None)
@@ -469,7 +477,7 @@ impl<'a, 'r> Run<'a, 'r> {
         reaction.map_or(Ok(()), |token| self.react(token))
     }
 
-    /// Passes the end of an activity to the part of the run that started it.
+    /// Handles the end of an activity in the part of the run that started the activity.
     fn react(&mut self, token: Token) -> Result<(), Error> {
         self.world.engine.set_cause(token);
         if let Some(ahead) = &mut self.ahead {
@@ -495,7 +503,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets the processes continue whose migrations have been applied, unless all processes wait for all migrations.
+    /// Lets the processes continue that have migrated, unless all processes wait for all migrations.
     fn continue_migrated(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_arrived();
@@ -505,7 +513,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_next(&arrived)
     }
 
-    /// Lets the given processes begin the superstep after the ending superstep.
+    /// Lets the given processes begin the superstep that follows the superstep that is ending.
     fn begin_next(&mut self, processes: &[u32]) -> Result<(), Error> {
         if let Some(ahead) = &mut self.ahead {
             let next = self.world.ending_superstep + 1;
@@ -515,7 +523,7 @@ impl<'a, 'r> Run<'a, 'r> {
         (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
     }
 
-    /// Lets the processes leave that the barrier has released; closes the superstep before the first of them leaves.
+    /// Lets those processes leave the barrier that it has released. The superstep is closed before the first process leaves.
     fn leave(&mut self) -> Result<Left, Error> {
         if self.ahead.is_some() {
             return self.continue_without_barrier();
@@ -529,7 +537,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.leave_released()
     }
 
-    /// Lets the released processes leave the barrier of a superstep that is closed or in which some processes have not arrived.
+    /// Lets the released processes leave the barrier without closing the superstep, because it is already closed or some
+    /// processes have not arrived.
     fn leave_released(&mut self) -> Result<Left, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
@@ -555,8 +564,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(Left::Some)
     }
 
-    /// Lets all processes leave the barrier; those that leave later than the first process begin the next superstep at their
-    /// predicted times. Returns the time until the last process has left, or `None` if each process has to leave by an event.
+    /// Lets all processes leave the barrier; a process that leaves later than the first begins the next superstep at its
+    /// predicted time. Returns the time until the last process has left; `None` if each process has to leave by an event.
     fn leave_as_predicted(&mut self) -> Option<Seconds> {
         let Superstep {
             barrier,
@@ -582,7 +591,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Some(Seconds::of(last))
     }
 
-    /// Closes the superstep at whose barrier all processes have arrived: completes, checks and records its measurements.
+    /// Closes the superstep at whose barrier all processes have arrived: completes, checks and records the measurements of the
+    /// superstep.
     pub(super) fn close(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
         let price = self.superstep.barrier.root_cost();
@@ -611,7 +621,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.rescheduling.observe(world)
     }
 
-    /// Records when the last computation of the closed superstep ended; `longest` is the duration of its longest computation.
+    /// Records when the last computation of the closed superstep ended. `longest` is the duration of the longest computation of
+    /// the superstep.
     fn record_computed(&mut self, longest: Seconds) {
         let world = &mut self.world;
         let dates = &mut world.outcome.supersteps[world.superstep];
@@ -627,15 +638,15 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Records the end of a superstep: the present time plus `later`, which is zero if the last process has already left the
-    /// barrier.
+    /// Records the end of a superstep, which is `later` after the present time; `later` is zero if the last process has already
+    /// left the barrier.
     pub(super) fn end_superstep(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
         self.world.outcome.supersteps[self.world.ending_superstep].end = end;
         self.world.log.add_time(end.get());
     }
 
-    /// Lets all processes continue after they have left the barrier at the same time.
+    /// Lets all processes continue, which have left the barrier at the same time.
     pub(super) fn continue_all(&mut self) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
             (0..self.world.placement.len())
@@ -648,7 +659,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets one process continue that has left the barrier at another time than other processes.
+    /// Lets one process continue that has left the barrier separately from other processes.
     fn continue_process(&mut self, process: u32) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
             return self.wait_for_all(process);
@@ -665,8 +676,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.superstep.begin(process, &mut self.world)
     }
 
-    /// Makes a process wait until all processes have completed the superstep; starts the migration that the workload prescribes
-    /// for it.
+    /// Makes a process wait until all processes have completed the superstep. If the workload prescribes a migration of the
+    /// process, the migration starts.
     fn wait_for_all(&mut self, process: u32) -> Result<(), Error> {
         self.superstep.stage[process as usize] = Stage::Waiting;
         let Rescheduling {
@@ -704,7 +715,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(outcome)
     }
 }
-/// Returns an error if the run lasts beyond the first failure of the platform, since failures are not simulated.
+/// Returns an error if the run ends after the first failure of a host or link of the platform, because failures are not
+/// simulated.
 fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
     let Some(failure) = &platform.failure else {
         return Ok(());

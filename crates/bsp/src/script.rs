@@ -1,4 +1,4 @@
-//! Scripts of barriers: the sends and receives that each process executes in a fixed order.
+//! Scripts of barriers: the sends and receives of control messages that each process executes in a fixed order.
 //!
 //! ```text
 //! dissemination       round r: send to p + 2^r, receive from p - 2^r                            ⌈log2 P⌉ rounds
@@ -6,9 +6,10 @@
 //!                     p >= A: send to p - A before the rounds; receive its release after them, and answer it
 //! double ring         twice: receive from p - 1, send to p + 1 (process 0 begins); the second message is answered
 //! ```
-//! In this table, p is the number of a process and P the number of processes. Each control message has a slot at its receiver, so
-//! that it cannot be confused with another one. An answer models a synchronous send, which ends when the receiver has begun to
-//! receive. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
+//! In this table, p is the number of a process and P the number of processes. Each control message has a slot (a number) at its
+//! receiver that distinguishes it from the other messages to this process. An answer models a synchronous send, which ends when
+//! the receiver has begun to receive. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988
+//! (dissemination).
 //!
 //! For few processes, the actions of a barrier are stored in a table. For many processes, each action is computed when it is
 //! needed, so that scripts take no memory.
@@ -16,35 +17,38 @@
 use super::config::BarrierKind;
 use migsim_base::units::to_u32;
 
-/// An action in the script of a process.
+/// An action of a process at a barrier: to send or to receive a control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Sends a control message into slot `slot` of process `to`.
+    /// Sends a control message to process `to`, where the number `slot` identifies the message.
     Send { to: u32, slot: u32 },
-    /// Waits until a control message has arrived in slot `slot` of the process itself.
+    /// Waits until the control message that the number `slot` identifies has arrived at this process.
     Receive { slot: u32 },
 }
 
-/// The scripts of all processes for one kind of barrier.
+/// The sends and receives of all processes at one kind of barrier.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
-    /// The kind of barrier.
+    /// The kind of barrier that the script implements.
     kind: BarrierKind,
     processes: u32,
     /// Number of rounds in which control messages are sent.
     rounds: u32,
-    /// Recursive doubling: number of processes that take part in the rounds, the largest power of two.
+    /// Number of processes that take part in the rounds of recursive doubling, which is the largest power of two up to the number
+    /// of processes.
     core: u32,
-    /// The actions of all processes, `width` for each process; empty if there are too many processes for a table.
+    /// The stored actions of all processes, `table_width` entries for each process; empty if there are too many processes for a
+    /// table.
     table: Vec<Option<Action>>,
+    /// Number of entries for each process in the table of actions; it exceeds the largest number of actions by one.
     width: u32,
 }
 
 /// Maximum number of processes for which the actions are stored in a table (of at most 200 kB).
 const MOST_IN_TABLE: u32 = 512;
 
-/// Recursive doubling: the slot for the message before the rounds and for the release after them; the rounds use the following
-/// slots.
+/// The slot for the messages outside the rounds of recursive doubling: the message before the rounds and the release after them.
+/// The rounds use the following slots.
 const OUTSIDE: u32 = 0;
 
 impl Script {
@@ -80,7 +84,7 @@ impl Script {
         script
     }
 
-    /// Returns the action with index `at` in the script of a process; `None` after the last action.
+    /// Returns the action with index `at`, counted from 0, in the script of a process; `None` after the last action.
     #[inline]
     pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
         if self.table.is_empty() {
@@ -89,6 +93,7 @@ impl Script {
         self.table[(process * self.width + at) as usize]
     }
 
+    /// Computes the action with index `at` in the script of a process; `None` after the last action.
     fn compute_action(&self, process: u32, at: u32) -> Option<Action> {
         match self.kind {
             BarrierKind::Dissemination => self.dissemination_action(process, at),
@@ -97,6 +102,7 @@ impl Script {
         }
     }
 
+    /// Computes the action with index `at` of a process in a dissemination barrier; `None` after the last action.
     fn dissemination_action(&self, process: u32, at: u32) -> Option<Action> {
         let slot = at / 2;
         (slot < self.rounds).then(|| match at % 2 {
@@ -108,6 +114,7 @@ impl Script {
         })
     }
 
+    /// Computes the action with index `at` of a process in a barrier by recursive doubling; `None` after the last action.
     fn doubling_action(&self, process: u32, at: u32) -> Option<Action> {
         let answer = self.rounds + 1;
         if process >= self.core {
@@ -140,6 +147,7 @@ impl Script {
         }
     }
 
+    /// Computes the action with index `at` of a process in a double-ring barrier; `None` after the last action.
     fn ring_action(&self, process: u32, at: u32) -> Option<Action> {
         let right = self.process_after(process, 1);
         let left = self.process_after(process, self.processes - 1);
@@ -156,8 +164,8 @@ impl Script {
         actions.get(at as usize).copied()
     }
 
-    /// Returns the number of the process that is `places` places after `process`, modulo the number of processes; it is computed
-    /// in 64 bits, since the sum may exceed 2^32.
+    /// Returns the number of the process that is `places` places after `process` in a ring of all processes. It is computed in 64
+    /// bits, since the sum may exceed 2^32.
     fn process_after(&self, process: u32, places: u32) -> u32 {
         let sum = u64::from(process) + u64::from(places);
         u32::try_from(sum % u64::from(self.processes)).expect("below the number of processes")

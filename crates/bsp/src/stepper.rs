@@ -1,12 +1,13 @@
-//! A run whose caller decides instead of a policy. It stops at each barrier, shows the view that a policy would be given,
-//! continues with given migrations, and can be copied.
+//! A run that stops at each barrier so that its caller decides about migrations in place of a policy. The run shows the view that
+//! a policy would receive, continues with the given migrations, and can be copied.
 //!
 //! ```text
 //! new ──> barrier 1 ──view, advance──> barrier 2 ──> ... ──> the last barrier ──advance──> finish
 //!             └──clone──> continues independently
 //! ```
-//! The run uses the main loop of [`super::simulate`], which stops where a policy would be called. The cost of a call is
-//! determined by the costs of the [`Setup`] and the procedure of its [`Decision`]. A barrier without a call costs nothing.
+//! The run uses the main loop of [`super::simulate`], which stops where a policy would be called. The cost of a rescheduling call
+//! is determined by the costs of the [`Setup`] and the procedure of its [`Decision`]. A barrier without a rescheduling call costs
+//! nothing.
 
 use std::fmt;
 
@@ -88,18 +89,18 @@ impl<'a> Stepper<'a> {
         self.run.world.ending_superstep + 1
     }
 
-    /// Whether the run is at the barrier of the last superstep, where a call can gain nothing.
+    /// Returns whether the run is at the barrier of the last superstep, where migrations can no longer save time.
     pub fn is_at_last_barrier(&self) -> bool {
         !self.is_over && self.run.world.is_last()
     }
 
-    /// Returns the rescheduling calls so far, in their order. Without barriers between supersteps, the last call may still be in
-    /// progress.
+    /// Returns the records of all rescheduling calls up to now, in order. Without barriers between supersteps, the last call may
+    /// still be in progress.
     pub fn calls(&self) -> &[CallRecord] {
         &self.run.world.outcome.calls
     }
 
-    /// Returns the view that a policy would be given at this barrier; external loads are measured up to the present time.
+    /// Returns the view that a policy would receive at this barrier; external loads are measured up to the present time.
     ///
     /// # Errors
     /// The load of a host changes without end.
@@ -107,15 +108,15 @@ impl<'a> Stepper<'a> {
         self.run.rescheduling.view(&mut self.run.world)
     }
 
-    /// Continues the run to the next barrier, or to its end; with a decision, a rescheduling call takes place first. Returns
-    /// whether the run is over.
+    /// Continues the run to the next barrier, or to its end, and returns whether the run is over. With a decision, a rescheduling
+    /// call takes place first.
     ///
-    /// Without barriers (`runtime.barrier`) a call waits until all processes have completed the same superstep, and may take
-    /// place some supersteps later.
+    /// Without barriers (`runtime.barrier`) a rescheduling call waits until all processes have completed the same superstep, and
+    /// may take place some supersteps later.
     ///
     /// # Errors
-    /// The run is over, or the decision cannot be carried out; in the latter case the run stays at this barrier. Otherwise as
-    /// [`super::simulate`], and the run cannot continue.
+    /// The run is over, or the decision cannot be carried out; in the latter case the run stays at this barrier. Other errors are
+    /// as for [`super::simulate`]; the run cannot continue after them.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
             return Err(Error::Run(Problem::new(
@@ -132,7 +133,7 @@ impl<'a> Stepper<'a> {
         Ok(self.is_over)
     }
 
-    /// Ends the run without further calls and returns its outcome.
+    /// Continues the run to its end without further rescheduling calls and returns its outcome.
     ///
     /// # Errors
     /// As [`super::simulate`].

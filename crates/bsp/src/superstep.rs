@@ -1,7 +1,7 @@
-//! A superstep by events: each process computes, sends, receives and waits at the barrier.
+//! Simulates a superstep by events: each process computes, sends, receives and waits at the barrier.
 //!
-//! The engine reports the end of each activity, and the process to which the activity belongs starts its next one. A process that
-//! has left a barrier may begin the next superstep while other processes are still leaving.
+//! The engine reports the end of each activity, and the process to which the activity belongs starts its next activity. A process
+//! that has left a barrier may begin the next superstep while other processes are still leaving.
 
 use super::barrier::{Barrier, BarrierContext};
 use super::config::Sends;
@@ -17,31 +17,31 @@ pub(super) struct Superstep {
     pub(super) barrier: Barrier,
     pub(super) exchange: Exchange,
     pub(super) stage: Vec<Stage>,
-    /// Delay after the first process with which each process begins the superstep that is opened next \[s\]; empty if all
-    /// processes begin together.
+    /// For the superstep that is opened next, the time from the begin of the first process to the begin of each process \[s\];
+    /// empty if all processes begin together.
     pub(super) next_begins: Vec<f64>,
     /// Whether at least one process has begun the open superstep.
     pub(super) has_begun: bool,
-    /// Whether the open superstep is simulated by events, not computed by a shortcut.
+    /// Whether the open superstep is simulated by events rather than computed by a shortcut.
     pub(super) is_by_events: bool,
-    /// The instant from which the local times below are counted.
+    /// The instant from which the local times of the superstep are counted.
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_began: f64,
-    /// Local time at which each process began the superstep \[s\]; empty if all processes began at `origin`.
+    /// Local time at which each process began the open superstep \[s\]; empty if all processes began at `origin`.
     pub(super) began: Vec<f64>,
     /// Local time at which the computation of each process ended \[s\].
     pub(super) computed: Vec<f64>,
-    /// Instant at which the last computation of the open superstep ended; `None` before a computation has ended and after a
-    /// shortcut.
+    /// Instant at which the last computation of the open superstep ended. It is `None` before any computation has ended, and
+    /// after the superstep was computed by a shortcut.
     pub(super) last_computed: Option<Time>,
     /// Number of processes that have left the barrier of the superstep that is ending.
     pub(super) departed: usize,
-    /// Whether processes begin the next superstep one by one and at least one may already have begun it.
+    /// Whether processes begin the next superstep one by one and at least one process may already have begun it.
     pub(super) is_next_underway: bool,
-    /// The number of the superstep that each process began last.
+    /// For each process, the number of the superstep that the process began last.
     pub(super) number_of: Vec<usize>,
-    /// The number that the first message of the open superstep has in the engine; 0 unless several supersteps are open.
+    /// Number of the first message of the open superstep in the engine; 0 unless several supersteps are open.
     pub(super) first_message: u32,
 }
 
@@ -68,7 +68,8 @@ impl Superstep {
         }
     }
 
-    /// Prepares for a superstep that has just been opened; `is_new` states whether its plan differs from the previous plan.
+    /// Prepares the state for a superstep that has just been opened; `is_new` states whether its plan differs from the previous
+    /// plan.
     pub(super) fn open(&mut self, is_new: bool, world: &World<'_>) {
         self.has_begun = false;
         if is_new {
@@ -77,7 +78,7 @@ impl Superstep {
         }
     }
 
-    /// Ends a superstep whose times were computed by a shortcut instead of event by event: lets all processes leave its barrier.
+    /// Ends a superstep that was computed by a shortcut: lets all processes leave its barrier.
     pub(super) fn finish_shortcut(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
         std::mem::swap(&mut self.began, &mut self.next_begins);
@@ -85,8 +86,8 @@ impl Superstep {
         self.barrier.let_all_leave();
     }
 
-    /// Lets each process begin the open superstep with its delay after the first process, as processes left the previous barrier
-    /// one by one.
+    /// Lets each process begin the open superstep by an event, at its delay after the first process. It is used if processes left
+    /// the previous barrier one by one.
     pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let begins = std::mem::take(&mut self.next_begins);
         for (process, &later) in (0..).zip(&begins) {
@@ -100,7 +101,7 @@ impl Superstep {
         Ok(())
     }
 
-    /// Lets one process begin the open superstep: its computation starts.
+    /// Lets one process begin the open superstep: the computation of the process starts.
     pub(super) fn begin(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if !self.has_begun {
@@ -119,7 +120,7 @@ impl Superstep {
         self.on_computed(process, world)
     }
 
-    /// Lets all processes begin the open superstep, except for those marked in `without`.
+    /// Lets all processes begin the open superstep; processes for which the list `without` contains true are left out.
     pub(super) fn begin_all(
         &mut self,
         without: Option<&[bool]>,
@@ -133,7 +134,7 @@ impl Superstep {
         Ok(())
     }
 
-    /// Initializes the state of the open superstep when its first process begins it.
+    /// Initializes the state of the open superstep when the first process begins it.
     fn begin_first(&mut self, world: &mut World<'_>) {
         let processes = world.placement.len();
         (self.has_begun, self.is_by_events) = (true, true);
@@ -146,7 +147,7 @@ impl Superstep {
         world.measures.work.clone_from(&world.plan.work);
     }
 
-    /// Handles the end of a computation: the process starts to send its messages.
+    /// Handles the end of the computation of a process, which then starts to send its messages.
     pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         self.last_computed = Some(world.engine.now());
@@ -164,7 +165,8 @@ impl Superstep {
         }
     }
 
-    /// With sequential sends: starts the next message of a process, or begins its receives if all its messages are sent.
+    /// Starts the next message of a process that sends its messages one after the other; if all messages are sent, the process
+    /// begins to receive.
     fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         match self.exchange.take_next_send(process) {
             Some(message) => self.send(message, world),
@@ -172,7 +174,7 @@ impl Superstep {
         }
     }
 
-    /// Sends a message: starts its flow, or lets it wait for its receiver if the options demand that.
+    /// Sends a message: starts the flow of the message, or makes the message wait for its receiver if the options demand it.
     fn send(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
         let planned = world.plan.messages[message as usize];
         let (to, receives) = (planned.to, world.setup.runtime.receives);
@@ -183,6 +185,7 @@ impl Superstep {
         self.start_flow(message, world)
     }
 
+    /// Starts the flow of a message from the host of its sender to the host of its receiver.
     fn start_flow(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
         let planned = world.plan.messages[message as usize];
         let from = world.placement[planned.from.index()];
@@ -196,7 +199,7 @@ impl Superstep {
         world.engine.send_message(from, to, message, token)
     }
 
-    /// Begins the receives of a process that has sent its messages; the messages that have waited for this process start.
+    /// Begins to receive in a process that has sent its messages; all messages that waited for this receiver start.
     fn begin_receives(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         self.stage[process as usize] = Stage::Receiving;
         self.exchange.is_receiving[process as usize] = true;
@@ -206,7 +209,7 @@ impl Superstep {
         self.on_received(process, world)
     }
 
-    /// Handles the delivery of a message, identified by its number in the engine.
+    /// Handles the delivery of a message of the application, identified by its number in the engine.
     pub(super) fn on_delivered(
         &mut self,
         message: u32,
@@ -241,8 +244,8 @@ impl Superstep {
         Ok(())
     }
 
-    /// Handles the begin of the receives of a process, or a delivery to the process. After its last message, the process waits at
-    /// most for the delivery of the messages that it sent.
+    /// Handles the moment when a process begins to receive, or receives a message. After its last message, the process waits at
+    /// most until the messages that it sent are delivered.
     fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends
@@ -254,11 +257,13 @@ impl Superstep {
         self.arrive_if_ready(process, world)
     }
 
+    /// Records the duration of the communication of a process, which ends now.
     fn measure_communication(&self, process: usize, world: &mut World<'_>) {
         let spent = (world.engine.local_now() - self.computed[process]).max(0.0);
         world.measures.communication[process] = Seconds::of(spent);
     }
 
+    /// Makes a process arrive at the barrier if it has completed its sends and receives.
     fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if self.stage[at] != Stage::Receiving

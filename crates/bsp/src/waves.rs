@@ -1,4 +1,4 @@
-//! Scripts of barriers ordered in stages: a stage contains the control messages that can be sent once the messages of earlier
+//! Scripts of barriers, ordered in stages: a stage contains the control messages that can be sent after the messages of earlier
 //! stages have been received.
 //!
 //! ```text
@@ -8,7 +8,8 @@
 //! ```
 //! In these equations, n is a control message, `time(n)` its duration, `sent(n)` the time at which it is delivered, and `t` the
 //! present time of each process. The division into stages affects only the cost of the computation. Messages with the same slot
-//! are in one stage, so that a round in which all processes exchange messages at one distance is a loop over pairs of blocks.
+//! (number at the receiver) are in one stage, so that a round in which all processes exchange messages at one distance is a loop
+//! over pairs of blocks.
 //!
 //! Cost: 5 instructions per message in such rounds, 10 if a range of processes sends to another range in order, 25 otherwise.
 
@@ -18,7 +19,8 @@ use migsim_base::units::{greater, to_u32};
 /// Maximum number of control messages in a script that is ordered in stages; more messages would take too much memory.
 const MOST_CONTROL_MESSAGES: usize = 1_000_000;
 
-/// A script of a barrier, ordered in stages.
+/// The control messages of a barrier and their receives, ordered in stages, from which the departure times of processes are
+/// computed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     stages: Vec<Wave>,
@@ -28,7 +30,8 @@ pub(super) struct Waves {
     receives: Vec<Receive>,
 }
 
-/// A stage: the ends of its parts in the lists of control messages and receives, and its shape.
+/// A stage of a barrier: the ends of its parts in the lists of control messages and of receives, and the arrangement of its
+/// senders and receivers.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
     messages_end: usize,
@@ -36,15 +39,15 @@ struct Wave {
     shape: Shape,
 }
 
-/// How the senders and receivers of a stage are arranged.
+/// The arrangement of the senders and receivers in a stage of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
-    /// Each process p, from process 0 on, exchanges control messages with process p xor this number, which is a power of two.
+    /// Each process p, from process 0 on, exchanges control messages with process p xor n, where the number n is a power of two.
     Exchange(usize),
-    /// A range of processes that begins with `from` sends to an equally long range that begins with `to`, in order. In the
-    /// ranges, process 0 follows the last process.
+    /// The processes of a range that begins with `from` send to the processes of an equally long range that begins with `to`, in
+    /// order. Process 0 follows the last process.
     Rows { from: usize, to: usize },
-    /// No regular arrangement: senders and receivers are taken from the lists.
+    /// There is no regular arrangement; senders and receivers are taken from the lists of messages and receives.
     Listed,
 }
 
@@ -53,7 +56,7 @@ enum Shape {
 pub(super) struct Notice {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// Whether the message keeps a connection from becoming idle on which slow start could delay messages.
+    /// Whether the message keeps its connection from becoming idle, on a connection with slow start.
     pub(super) uses_connection: bool,
 }
 
@@ -64,7 +67,7 @@ struct Receive {
 }
 
 impl Waves {
-    /// Orders a script in stages; returns `None` if it has too many control messages.
+    /// Orders the control messages of a script in stages; returns `None` if the script has too many control messages.
     pub(super) fn from_script(script: &Script, processes: u32) -> Option<Self> {
         let mut waves = Self::default();
         let mut reading = Reading::new(script, processes);
@@ -116,13 +119,13 @@ impl Waves {
         &self.control_messages
     }
 
-    /// Returns each control message with its duration \[s\], both mutable.
+    /// Returns an iterator over all control messages and their durations \[s\], both mutable.
     pub(super) fn durations(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
         self.control_messages.iter_mut().zip(&mut self.duration)
     }
 
-    /// Computes the local times at which processes leave the barrier \[s\]: `dates` contains the arrival times and is replaced by
-    /// the departure times. Sets `delivered` to the times at which control messages are delivered \[s\].
+    /// Replaces the local arrival times of processes in `dates` by the times at which the processes leave the barrier \[s\]. Sets
+    /// `delivered` to the times at which the control messages are delivered \[s\].
     pub(super) fn compute_departures(&self, dates: &mut [f64], delivered: &mut [f64]) {
         let (mut notice, mut receive) = (0, 0);
         for wave in &self.stages {
@@ -147,12 +150,13 @@ impl Waves {
     }
 }
 
-/// The progress of each process in its script, while the script is ordered in stages.
+/// The position of each process in its script, and the messages not yet received, while the script is ordered in stages.
 #[derive(Debug)]
 struct Reading<'s> {
     script: &'s Script,
     position: Vec<u32>,
-    /// For each process, the control messages that were sent to it and that it has not received yet, each with its slot.
+    /// For each process, the control messages that were sent to the process and that it has not received yet, as pairs of slot
+    /// and message.
     unreceived: Vec<Vec<(u32, u32)>>,
 }
 
@@ -165,13 +169,13 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Returns the next action of a process; `None` at the end of its script.
+    /// Returns the next action in the script of a process; `None` at the end of the script.
     fn next_action(&self, process: u32) -> Option<Action> {
         self.script.action(process, self.position[process as usize])
     }
 
-    /// Returns the slot of the control message that a process sends next; `None` if the process has to receive first or has
-    /// finished.
+    /// Returns the slot of the control message that a process sends next; `None` if the process must receive first or has
+    /// finished its script.
     fn next_send_slot(&self, process: u32) -> Option<u32> {
         match self.next_action(process) {
             Some(Action::Send { slot, .. }) => Some(slot),
@@ -179,7 +183,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Appends to `notices` the control messages that a process sends before it has to receive.
+    /// Executes the sends of a process up to its next receive, and appends the sent control messages to `notices`.
     fn take_sends(&mut self, process: u32, notices: &mut Vec<Notice>) {
         while let Some(Action::Send { to, slot }) = self.next_action(process) {
             self.position[process as usize] += 1;
@@ -192,7 +196,8 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Appends to `receives` the control messages that a process can receive before its next send, or before it has to wait.
+    /// Executes the receives of a process up to its next send, or to a message that has not been sent, and appends them to
+    /// `receives`.
     fn take_receives(&mut self, process: u32, receives: &mut Vec<Receive>) {
         while let Some(Action::Receive { slot }) = self.next_action(process) {
             let here = &mut self.unreceived[process as usize];
@@ -209,8 +214,8 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// Returns the arrangement of a stage among `processes` processes, given its control messages, which are numbered from `first`
-/// on, and its receives, in the order of messages.
+/// Returns the arrangement of the senders and receivers in a stage among `processes` processes. The control messages of the stage
+/// have numbers from `first` on, and the receives are in the order of these messages.
 fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
     let sent = to_u32(first)..to_u32(first + notices.len());
     if !sent.eq(receives.iter().map(|received| received.message)) {
@@ -238,10 +243,11 @@ fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Recei
     }
 }
 
-/// The control messages of a stage: their durations \[s\], and the local times at which they are delivered \[s\].
+/// Durations of the control messages of a stage \[s\], and the local times at which these messages are delivered \[s\].
 type Row<'a> = (&'a [f64], &'a mut [f64]);
 
-/// Computes the exchange of control messages between processes whose numbers differ by `distance`, a power of two.
+/// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by `distance`,
+/// a power of two.
 fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     match distance {
         1 => exchange_near::<1>(dates, row),
@@ -251,7 +257,8 @@ fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     }
 }
 
-/// Computes the exchange of control messages between processes whose numbers differ by N (1, 2 or 4).
+/// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by N (1, 2 or
+/// 4).
 fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0;
     let duration = duration.as_chunks::<N>().0.as_chunks::<2>().0;
@@ -262,7 +269,8 @@ fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'
     }
 }
 
-/// Computes the exchange of control messages between processes whose numbers differ by `distance`, a multiple of 8.
+/// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by `distance`,
+/// a multiple of 8.
 fn exchange_far(distance: usize, dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.chunks_exact_mut(2 * distance);
     let duration = duration.chunks_exact(2 * distance);
@@ -291,8 +299,8 @@ fn blocks_mut(values: &mut [f64]) -> impl Iterator<Item = &mut [f64; 8]> {
     values.as_chunks_mut().0.iter_mut()
 }
 
-/// Computes the exchange of control messages between the processes of two blocks, in pairs. All values are read before any is
-/// written, so that several pairs are computed with one instruction.
+/// Updates the times of the processes of two blocks that exchange control messages in pairs. All values are read before any value
+/// is written, so that several pairs are computed with one instruction.
 #[inline]
 fn exchange_blocks<const N: usize>(
     (a, b): (&mut [f64; N], &mut [f64; N]),
@@ -310,7 +318,8 @@ fn exchange_blocks<const N: usize>(
     (*a, *b, *of_a, *of_b) = (date_a, date_b, sent_a, sent_b);
 }
 
-/// Computes the control messages from the processes `from`, `from` + 1, ... to the processes `to`, `to` + 1, ...
+/// Updates `delivered` by the control messages that the processes `from`, `from` + 1, ... send to the processes `to`, `to` + 1,
+/// ..., and the times of the receivers.
 fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delivered): Row<'_>) {
     let senders = dates[from..].iter().zip(duration);
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
@@ -322,7 +331,7 @@ fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delive
     receive(of_first, to_first);
 }
 
-/// Updates the time of each process to the delivery of its control message, if that is later.
+/// Sets the time of each process to the delivery time of its control message, if the message is delivered later.
 fn receive(dates: &mut [f64], delivered: &[f64]) {
     for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);

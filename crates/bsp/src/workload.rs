@@ -5,7 +5,7 @@ use std::fmt;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, Seconds};
 
-/// An application with a fixed number of processes and supersteps.
+/// An application with a fixed number of processes and supersteps, which defines the work and the messages of each superstep.
 pub trait Workload: fmt::Debug + Send + Sync {
     /// Returns the number of processes (p of the papers); at least one.
     fn processes(&self) -> usize;
@@ -13,16 +13,17 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Returns the number of supersteps.
     fn supersteps(&self) -> usize;
 
-    /// Writes the plan of superstep `superstep` (counted from 0) to `plan`, which has been cleared and has room for all
+    /// Writes the work and the messages of superstep `superstep` (counted from 0) to `plan`, which has been cleared for all
     /// processes. It must not allocate memory once the plan has grown to the largest superstep.
     fn fill(&self, superstep: usize, plan: &mut Plan);
 
-    /// Returns whether superstep `superstep` (counted from 0) certainly has the same plan as the superstep before it.
+    /// Returns whether superstep `superstep` (counted from 0) certainly has the same work and messages as the superstep before
+    /// it.
     fn repeats(&self, _superstep: usize) -> bool {
         false
     }
 
-    /// Returns the size of the application, for the estimate of memory.
+    /// Returns the size of the application, from which the memory of a run is estimated.
     fn extent(&self) -> Extent {
         Extent {
             messages: self.processes() as f64,
@@ -38,24 +39,25 @@ pub trait Workload: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Returns the name of the host on which a process starts, if the application prescribes it (a trace may). A mapping in the
-    /// settings takes precedence.
+    /// Returns the name of the host on which a process starts, if the application prescribes it, as a trace may do; otherwise
+    /// `None`. A mapping in the settings takes precedence.
     fn initial_host(&self, _process: ProcessId) -> Option<&str> {
         None
     }
 
-    /// Returns the rank on which a process starts, counted from 0, if the application knows it (vt data does). A mapping then
-    /// assigns hosts to ranks, and each process starts on the host of its rank.
+    /// Returns the rank on which a process starts, counted from 0, if the application knows the rank, as data in the vt format
+    /// do; otherwise `None`. A mapping then assigns hosts to ranks, and each process starts on the host of its rank.
     fn initial_rank(&self, _process: ProcessId) -> Option<usize> {
         None
     }
 
-    /// Returns whether a process may migrate; policies leave all other processes on their hosts.
+    /// Returns whether a process may migrate; policies must leave all other processes on their hosts.
     fn is_movable(&self, _process: ProcessId) -> bool {
         true
     }
 
-    /// Returns the names of processes and supersteps in the data from which the application was read, for exports.
+    /// Returns the names of processes and supersteps in the data from which the application was read, which exports write again;
+    /// `None` if there are no such names.
     fn labels(&self) -> Option<&Labels> {
         None
     }
@@ -71,33 +73,36 @@ pub trait Workload: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Returns the error that made a plan invalid, if there was one; it is called at the end of a run. An application in another
-    /// language may fail in [`Self::fill`], and then leaves plans empty.
+    /// Returns the error because of which the application could not fill a plan; `None` if no error occurred. It is called at the
+    /// end of a run. An application in another language may fail in [`Self::fill`], and then leaves plans empty.
     fn failure(&self) -> Option<Error> {
         None
     }
 
-    /// Returns whether any part of the application depends on the random seed.
+    /// Returns whether the work or the messages of the application depend on the random seed.
     fn uses_seed(&self) -> bool {
         false
     }
 
-    /// Returns the clock cycles per instruction; with 1, a host of 1 GHz executes 1e9 instructions per second.
+    /// Returns the number of clock cycles that the application needs per instruction. With the value 1, a host of 1 GHz executes
+    /// 1e9 instructions per second.
     fn cycles_per_instruction(&self) -> f64 {
         1.0
     }
 }
 
-/// The names of processes and supersteps in the data from which an application was read, for exports.
+/// The names of processes and supersteps in the data (format vt) from which an application was read; exports write these names
+/// again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// The `entity` of each process in the vt data.
+    /// Value of the key `entity` of each process in the vt data.
     pub entities: Vec<serde_json::Value>,
-    /// The phase number of each superstep in the data.
+    /// Number of the phase that each superstep has in the vt data.
     pub phases: Vec<u64>,
-    /// The speed of the hosts that the data assumes: the number of instructions that one second of work stands for.
+    /// Speed of the hosts that the vt data assume \[instr/s\]: the number of instructions that correspond to one second of work;
+    /// `None` if it is not known.
     pub speed: Option<InstructionsPerSecond>,
-    /// Number of ranks in the data.
+    /// Number of ranks (places for processes) in the vt data.
     pub ranks: usize,
 }
 
@@ -106,11 +111,11 @@ pub struct Labels {
 pub struct Extent {
     /// Approximate number of messages in the largest superstep.
     pub messages: f64,
-    /// Memory of the application itself \[B\].
+    /// Memory that the application needs for its own data \[B\].
     pub bytes: f64,
 }
 
-/// The plan of one superstep: the computation of each process and the messages, in flat arrays that are reused.
+/// The plan of one superstep: the computation of each process and the messages between processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The computation of each process; a process with zero instructions does not take part in the computation phase.
@@ -120,7 +125,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Removes all work and messages, for a superstep with `processes` processes; the arrays keep their memory.
+    /// Removes all messages and sets all work to zero, for a superstep with `processes` processes; the memory of the arrays is
+    /// kept.
     pub fn clear(&mut self, processes: usize) {
         self.work.clear();
         self.work.resize(processes, Instructions::default());
@@ -137,7 +143,7 @@ impl Plan {
     }
 }
 
-/// A message of a superstep; its receiver can use the data in the next superstep.
+/// A message that the application sends in a superstep; the receiver can use its data from the next superstep on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message {
     /// The process that sends the message.
@@ -155,19 +161,20 @@ pub struct PrescribedMove {
     pub process: ProcessId,
     /// The name of the destination host.
     pub to: String,
-    /// Amount of data transferred from the origin to the destination; zero for no transfer.
+    /// Amount of data that is transferred from the origin to the destination; 0 B means that nothing is transferred.
     pub size: Bytes,
-    /// Time for which the process still waits after the transfer.
+    /// Time for which the process continues to wait after the transfer.
     pub delay: Seconds,
 }
 
-/// A setting of the experiment that an application provides; settings given by the user take precedence.
+/// A setting of the experiment that an application prescribes, such as one read from its trace file; settings of the user take
+/// precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The key of the setting, as a dotted path (`runtime.sends`).
     pub key: String,
-    /// The value of the setting as text, in the form used after `--set`.
+    /// The value of the setting as text, in the form in which users type it after `--set`.
     pub value: String,
-    /// The position of the setting for error messages: file, line and column.
+    /// The position of the setting in the input for error messages: file, line and column.
     pub source: String,
 }

@@ -1,5 +1,5 @@
-//! The definition of a run, and the state that all parts of the runtime share: the engine, the open plan, the placement and the
-//! measurements.
+//! The definition of a run, and the state that all parts of the runtime share: the engine, the plan of the open superstep, the
+//! placement and the measurements.
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ use migsim_platform::Platform;
 pub struct Setup<'a> {
     /// The platform on which the application runs.
     pub platform: &'a Platform,
-    /// The model of the network, with its constants.
+    /// The network model with its constants, which determines the duration of messages.
     pub network: NetworkModel,
     /// The application that is simulated.
     pub workload: &'a dyn Workload,
@@ -28,16 +28,16 @@ pub struct Setup<'a> {
     pub placement: &'a [HostId],
     /// The options that determine how supersteps are executed.
     pub runtime: RuntimeConfig,
-    /// The costs of rescheduling.
+    /// The costs of rescheduling calls and of migrations.
     pub costs: Costs,
-    /// The errors and delays of the measurements that policies are given.
+    /// The errors and delays of the measurements that policies receive.
     pub view: ViewConfig,
     /// The scenario: the application only, decisions without migrations, or decisions with migrations.
     pub scenario: Scenario,
     /// The seed of all random choices.
     pub seed: u64,
-    /// Results of supersteps shared with other runs that have the same platform, network model, application and runtime options;
-    /// they save computing time and do not change results.
+    /// Stored results of supersteps that this run shares with other runs of the same platform, network model, application and
+    /// runtime options; `None` if nothing is shared. They save computing time and do not change results.
     pub memo: Option<&'a Memo>,
 }
 
@@ -46,29 +46,30 @@ pub struct Setup<'a> {
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Engine<'a>,
-    /// Whether time may advance by a shortcut when nothing is in progress; false while a rescheduling call is about to start.
+    /// Whether simulated time may advance without events when nothing is in progress; false while a rescheduling call is about to
+    /// start.
     pub(super) may_fast_forward: bool,
     pub(super) plan: Plan,
-    /// Number of bytes that the messages of the plan send in total.
+    /// Total size of the messages in the plan of the open superstep \[B\].
     planned_bytes: f64,
-    /// The number of supersteps.
+    /// Number of supersteps of the application.
     pub(super) supersteps: usize,
     /// Number of the open superstep, counted from 0.
     pub(super) superstep: usize,
-    /// Number of the superstep whose barrier processes are leaving or have left last, counted from 0.
+    /// Number of the superstep whose barrier processes are leaving, or left last, counted from 0.
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub(super) pinned: Vec<bool>,
     pub(super) measures: Measures,
-    /// Whether the policy is no longer called, since it will request no more calls.
+    /// Whether the policy is no longer called because it will request no more rescheduling calls.
     is_policy_done: bool,
     pub(super) outcome: Outcome,
     pub(super) log: EventLog,
 }
 
-/// Returns, for each process, whether it must not migrate; empty if all processes may migrate.
+/// Returns for each process whether it must not migrate; the list is empty if all processes may migrate.
 fn pinned(workload: &dyn Workload) -> Vec<bool> {
     let is_pinned = |process| !workload.is_movable(ProcessId::from_index(process));
     let mut all: Vec<bool> = (0..workload.processes()).map(is_pinned).collect();
@@ -78,7 +79,8 @@ fn pinned(workload: &dyn Workload) -> Vec<bool> {
     all
 }
 
-/// Maximum number of processes and of messages that the data for a diagnosis list; the total numbers are always included.
+/// Maximum number of processes and of messages that the diagnosis data of an internal error list; the total numbers are always
+/// included.
 const MOST_DUMPED: usize = 100_000;
 
 impl<'a> World<'a> {
@@ -118,7 +120,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Reads the plan of a superstep from the application; returns whether it differs from the previous plan.
+    /// Reads the plan of a superstep from the application, and returns whether this plan differs from the previous plan.
     pub(super) fn open_superstep(&mut self, superstep: usize) -> bool {
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
@@ -132,7 +134,7 @@ impl<'a> World<'a> {
         !repeats
     }
 
-    /// Begins a superstep whose plan has been read, and counts its messages.
+    /// Begins a superstep whose plan has been read, and adds its messages to the statistics of the run.
     pub(super) fn begin_superstep(&mut self, superstep: usize) {
         self.superstep = superstep;
         self.engine.set_superstep(superstep);
@@ -140,33 +142,35 @@ impl<'a> World<'a> {
         self.outcome.sent.bytes += self.planned_bytes;
     }
 
-    /// Whether the superstep exists and has the same plan as the superstep before it.
+    /// Returns whether superstep `superstep` exists and has the same plan as the superstep before it.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
         superstep < self.supersteps && self.setup.workload.repeats(superstep)
     }
 
-    /// Whether the superstep that is ending is the last superstep of the application.
+    /// Returns whether the superstep that is ending is the last superstep of the application.
     pub(super) fn is_last(&self) -> bool {
         self.ending_superstep + 1 == self.supersteps
     }
 
-    /// Whether a policy still decides in this run: the scenario has one, and it may request more calls.
+    /// Returns whether a policy can still decide about migrations in this run: the scenario has a policy, and the policy may
+    /// request more calls.
     pub(super) fn has_policy(&self) -> bool {
         self.setup.scenario != Scenario::I && !self.is_policy_done
     }
 
-    /// Records that the policy will request no more calls, and stops the measurements that only policies read.
+    /// Records that the policy will request no more rescheduling calls, and ends the measurements that only policies need.
     pub(super) fn dismiss_policy(&mut self) {
         self.is_policy_done = true;
         self.measures.traffic = Pairs::default();
     }
 
-    /// Whether the migrations decided at the present call are executed: in scenario iii, except after the last superstep.
+    /// Returns whether the migrations decided in the present rescheduling call are executed. They are executed in scenario iii,
+    /// except after the last superstep.
     pub(super) fn applies_migrations(&self) -> bool {
         self.setup.scenario == Scenario::Iii && !self.is_last()
     }
 
-    /// Returns the view that a policy is given, for this external load of each host.
+    /// Returns the exact view of the run for a policy, given the external load of each host.
     pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,
@@ -188,7 +192,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Creates the error for an internal fault in the open superstep, with data for a diagnosis.
+    /// Creates the error for an internal fault in the open superstep, with data for its diagnosis.
     pub(super) fn internal_error(&self, process: Option<usize>, what: &str) -> Error {
         let superstep = self.superstep + 1;
         let place = match process {

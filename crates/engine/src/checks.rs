@@ -1,4 +1,4 @@
-//! Invariants of the engine. A violation is a fault of this program: it is recorded where it is detected and reported at the end
+//! Invariants of the engine. A violation is an error of this program: it is recorded where it is detected and reported at the end
 //! of the superstep ([`super::Simulation::fault`]).
 //!
 //! ```text
@@ -6,15 +6,15 @@
 //! within capacity Σ_flows share · rate <= capacity          of each link, whenever rates change
 //! no way back     time never decreases                      of the clock
 //! ```
-//! An execution is the computation of a process on a host. The last invariant is checked in every build, the others where debug
-//! assertions are on, as in all tests.
+//! An execution is the computation of a process on a host. That time never decreases is checked in every build. Conservation and
+//! capacities are checked where debug assertions are on, as in all tests.
 
 use migsim_platform::Platform;
 
-/// An invariant that was violated, with the host or link.
+/// An invariant of the engine that was violated, with the number of the host or link concerned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// A computation on this host ended with work left, or executed more work than it had.
+    /// An execution on the host with this number ended with work left, or executed more work than it had.
     Work(u32),
     /// A flow ended with bytes left, or transferred more bytes than it had.
     Bytes,
@@ -22,21 +22,21 @@ pub(super) enum Fault {
     Overload(u32),
 }
 
-/// Tolerance within which two ends count as simultaneous, relative to the time; work or bytes that are left within this tolerance
-/// count as done.
+/// Tolerance within which two end times count as simultaneous, relative to the time. Work or bytes that would be finished within
+/// this tolerance count as finished.
 pub const DATE_SLACK: f64 = 2e-13;
-/// Rounding error that is accepted in an amount of work or bytes, relative to the amount.
+/// Rounding error that is accepted in an amount of work \[instructions\] or data \[B\], relative to the amount.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether the rest of an amount of work or bytes at the end of an activity is only a rounding error. `left` is what remains of
-/// `amount`, which was used up at `rate`, at local time `now` \[s\]. Always true if `left` is not finite.
+/// Whether the amount `left` at the end of an activity is so small that only rounding errors explain it. `left` is what remains
+/// of `amount`, which was used up at `rate` until the local time `now` \[s\]. Always true if `left` is not finite.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
     let rounding = ROUNDING * amount + rate * (DATE_SLACK * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
 impl Fault {
-    /// Returns a description of the violated invariant.
+    /// Returns a description of the violated invariant that names the host or link.
     pub(super) fn to_words(self, platform: &Platform) -> String {
         match self {
             Self::Work(host) => format!(

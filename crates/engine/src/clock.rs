@@ -1,23 +1,23 @@
-//! The current instant of simulated time, in two parts: an origin, and the local time since the origin.
+//! The clock of simulated time, whose current instant has two parts: an origin, and the local time since the origin.
 //!
-//! Inside a superstep all times are local. Equal supersteps therefore have equal durations to the last bit, at any time of the
-//! run, and short durations keep their digits in a long run. While nothing is in progress, the local time can be added to the
-//! origin ([`Clock::rebase`]).
+//! Inside a superstep all times are local times. Equal supersteps therefore have equal durations to the last bit, at any time of
+//! the run, and short durations keep their digits in a long run. While no activity is in progress, the local time can be added to
+//! the origin ([`Clock::rebase`]).
 
 use migsim_base::units::Time;
 
-/// Tolerance within which events count as simultaneous, relative to the local time; activities that should end together may
-/// differ by rounding errors.
+/// Tolerance within which two events count as simultaneous, relative to the local time; it is needed because activities that
+/// should end at the same time may differ by rounding errors.
 pub const SAME_DATE: f64 = 1e-14;
 
-/// Returns the last local time \[s\] that counts as simultaneous with `date`; finite if `date` is finite.
+/// Returns the last local time \[s\] that counts as simultaneous with the local time `date` \[s\]; finite if `date` is finite.
 #[inline]
 pub(super) fn same_until(date: f64) -> f64 {
     until_within(date, SAME_DATE)
 }
 
-/// Returns the last local time \[s\] that is later than `date` by at most the fraction `near` of `date`; finite if `date` is
-/// finite.
+/// Returns the last local time \[s\] that is later than the local time `date` \[s\] by at most the fraction `near` of `date`;
+/// finite if `date` is finite.
 #[inline]
 pub(super) fn until_within(date: f64, near: f64) -> f64 {
     (date * (1.0 + near)).min(f64::MAX.max(date))
@@ -38,7 +38,7 @@ impl Clock {
         Time::new(self.origin + self.local).expect("the sum of two dates is a date")
     }
 
-    /// Returns the local time: the seconds since the origin \[s\].
+    /// Returns the local time, which is the time since the origin of the clock \[s\].
     pub(crate) fn local(self) -> f64 {
         self.local
     }
@@ -48,27 +48,27 @@ impl Clock {
         (absolute - self.origin).max(0.0)
     }
 
-    /// Whether the instant at local time `date` \[s\] is a finite number.
+    /// Whether the origin of the clock plus the local time `date` \[s\] is a finite number.
     pub(crate) fn can_reach(self, date: f64) -> bool {
         (self.origin + date).is_finite()
     }
 
     /// Advances the clock to local time `date` \[s\].
     ///
-    /// If `date` is earlier than the present, the clock does not change. This is recorded as a fault, except if the difference is
-    /// no more than the rounding error of one addition.
+    /// If `date` is earlier than the current time, the clock does not change. A fault is then recorded, unless the difference is
+    /// at most the accepted rounding error (1e-12 of the current local time).
     pub(crate) fn advance_to(&mut self, date: f64) {
         let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
         self.went_back |= !is_later;
         self.local = self.local.max(date);
     }
 
-    /// Whether any call has tried to set the clock to an earlier time.
+    /// Whether any call has tried to set the clock to an earlier time, by more than rounding errors.
     pub(crate) fn went_back(self) -> bool {
         self.went_back
     }
 
-    /// Makes the current instant the new origin, so that the local time becomes 0.
+    /// Makes the current instant the new origin of the clock, so that the local time becomes 0.
     pub(crate) fn rebase(&mut self) {
         self.origin += self.local;
         self.local = 0.0;

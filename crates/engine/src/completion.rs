@@ -1,11 +1,12 @@
-//! An index that finds the earliest completion time over all flow classes, for the case that many times change in each step.
+//! An index that finds the earliest end time over all flow classes, for the case that the end times of many classes change in
+//! each step.
 //!
 //! ```text
 //! min(block) = min of the times of its classes     min(block of blocks) = min of its blocks     next = min of all blocks of blocks
 //! ```
 //! Setting a time affects the minimum of its block in only two cases. If the time is lower than the minimum, it becomes the
-//! minimum. If it replaces the minimum by a higher time, the block is searched when the next end is requested. The same holds for
-//! blocks of blocks.
+//! minimum. If the time replaces the minimum and is higher, the block is searched again when the next end is requested. The same
+//! holds for blocks of blocks.
 //!
 //! Cost, in instructions: 40 to set a time; to find the next end, 50 per block whose minimum is unknown, and 2 per block of
 //! blocks. The reference implementation, a heap with an index of its entries ([`crate::queue`]), takes 100 per change and
@@ -13,31 +14,32 @@
 
 use migsim_base::units::{lesser, to_u32};
 
-/// The completion time of each class, by class number; an infinite time means that no flow of the class ends.
+/// Index of the times at which the next flow of each flow class ends, by class number; an infinite time means that no flow of the
+/// class ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompletionIndex {
-    /// Number of classes; the last block of blocks is filled up with infinite times.
+    /// Number of flow classes; the last block of blocks is filled up with infinite times.
     count: usize,
     times: Vec<f64>,
     blocks: BlockMinimum,
     blocks_of_blocks: BlockMinimum,
 }
 
-/// The minimum of each block of a list of times.
+/// The minimum of each block of consecutive entries of a list of times.
 #[derive(Clone, Debug, Default)]
 struct BlockMinimum {
     minimum: Vec<f64>,
-    /// The blocks whose minimum has to be searched again.
+    /// The blocks whose minimum is unknown and has to be searched again.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }
 
-/// Number of entries in a block.
+/// Number of entries in a block of a list of times.
 const BLOCK: usize = 32;
 const LANES: usize = 8;
 
 impl CompletionIndex {
-    /// Sets the time at which the next flow of a class ends; NaN counts as infinite.
+    /// Sets the time at which the next flow of a class ends \[s\]; NaN counts as infinite.
     #[inline]
     pub(super) fn set(&mut self, class: u32, date: f64) {
         let at = class as usize;
@@ -50,7 +52,7 @@ impl CompletionIndex {
         }
     }
 
-    /// Returns the earliest end of all classes; infinite if no class ends.
+    /// Returns the earliest end time of all classes \[s\]; infinite if no flow of any class ends.
     pub(super) fn next_end(&mut self) -> f64 {
         let Self {
             times,
@@ -65,8 +67,8 @@ impl CompletionIndex {
         least(&blocks_of_blocks.minimum)
     }
 
-    /// Removes the ends of all classes up to the finite time `limit`, and sets `taken` to the numbers of these classes. The
-    /// method that returns the earliest end must have been called since the last change.
+    /// Removes the end times of all classes up to the finite time `limit` \[s\], and sets `taken` to the numbers of these
+    /// classes. The earliest end time must have been requested since the last change.
     pub(super) fn take_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
@@ -115,8 +117,8 @@ impl CompletionIndex {
 }
 
 impl BlockMinimum {
-    /// Records that entry `at` of the list has changed from `before` to `value`. Returns the previous minimum of the block if
-    /// `value` is its minimum now, otherwise `None`.
+    /// Records that entry `at` of the list of times has changed from `before` to `value`. Returns the previous minimum of the
+    /// entry's block if `value` is now the minimum, otherwise `None`.
     #[inline]
     fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
         let block = at / BLOCK;
@@ -131,8 +133,8 @@ impl BlockMinimum {
         None
     }
 
-    /// Searches the minimum of each block where it is unknown; calls `changed` with the block, its previous minimum and its new
-    /// minimum.
+    /// Searches the minimum of each block for which it is unknown; calls `changed` with the number of the block, its previous
+    /// minimum and its new minimum.
     fn search_stale(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale.drain(..) {
             let at = block as usize;

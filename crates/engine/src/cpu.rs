@@ -1,9 +1,9 @@
 //! Hosts: the executions (computations of processes) on a host share the cores of the host equally.
 //!
-//! With speed s (after the profile of the host), c cores and n executions, each execution progresses at `s · min(1, c/n)`. Since
-//! all executions of a host progress at the same rate, it suffices to store one attained service V \[instructions\] per host. An
-//! execution that starts at service V with work w ends when the service reaches V + w. Cost: O(log n) to insert an execution, and
-//! one event per host.
+//! With speed s (the present speed, which the profile of the host may reduce), c cores and n executions, each execution
+//! progresses at `s · min(1, c/n)`. Since all executions of a host progress at the same rate, it suffices to store one attained
+//! service V \[instructions\] per host. An execution that starts at service V with work w ends when the service reaches V + w.
+//! Cost: O(log n) to insert an execution, and one event per host.
 
 use super::checks::{Fault, is_used_up};
 use super::clock::SAME_DATE;
@@ -11,7 +11,7 @@ use super::queue::{EventQueue, Key};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// The computation of a process that runs on a host.
+/// The computation of a process that runs on a host at present.
 #[derive(Clone, Copy, Debug)]
 struct Execution<T> {
     target: f64,
@@ -22,21 +22,22 @@ struct Execution<T> {
 struct Cpu<T> {
     /// Nominal speed of a core \[instructions/s\].
     speed: f64,
-    /// Fraction of the nominal speed that is available at present.
+    /// Fraction of the nominal speed that is available at the present time, from 0 to 1.
     available: f64,
     /// Number of cores of the host.
     cores: f64,
-    /// Service that each running execution has attained since the host was last idle \[instructions\].
+    /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
+    /// equations of the module \[instructions\].
     service: f64,
-    /// Local time to which the value of `service` belongs \[s\].
+    /// Local time at which the attained service was last computed \[s\].
     updated: f64,
-    /// The executions on the host in decreasing order of their target service. Of equal targets, the later started execution
-    /// comes first, since executions are taken from the end.
+    /// The executions on the host, in decreasing order of the service at which they end. Among executions that end at the same
+    /// service, those that started later come first, since executions are removed from the end of the list.
     running: Vec<Execution<T>>,
     event: Option<Key>,
-    /// Integral of the available fraction over time, from the start of the run to the time `integrated_until` \[s\].
+    /// Integral of the available fraction of the speed over time, from the start of the run to the time `integrated_until` \[s\].
     availability_integral: f64,
-    /// Absolute time up to which the availability is integrated \[s\].
+    /// Absolute time up to which the available fraction of the speed has been integrated \[s\].
     integrated_until: f64,
 }
 
@@ -55,7 +56,7 @@ impl<T> Cpu<T> {
         self.updated = now;
     }
 
-    /// Changes the available fraction of the host's speed at the absolute time `absolute` \[s\].
+    /// Changes the available fraction of the host's speed to `available` at the absolute time `absolute` \[s\].
     #[inline]
     fn set_available(&mut self, absolute: f64, available: f64) {
         self.availability_integral += self.available * (absolute - self.integrated_until);
@@ -64,11 +65,11 @@ impl<T> Cpu<T> {
     }
 }
 
-/// The processors of all hosts.
+/// The processors of all hosts, with the executions that run on them.
 #[derive(Clone, Debug)]
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
-    /// The first violated invariant; `None` if there is none.
+    /// The first violated invariant of an execution; `None` if there is none.
     pub(super) fault: Option<Fault>,
 }
 
@@ -91,7 +92,8 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Starts an execution of `work` instructions on a host at local time `now` \[s\].
+    /// Starts an execution of `work` instructions on a host at local time `now` \[s\]; `token` identifies the execution when it
+    /// ends.
     pub(super) fn start<E: Copy>(
         &mut self,
         host: usize,
@@ -109,8 +111,8 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Ends the executions on a host whose ends count as simultaneous with local time `now` \[s\], and passes their tokens to
-    /// `ended`.
+    /// Ends the executions on a host whose end times count as simultaneous with local time `now` \[s\], and passes their tokens
+    /// to `ended`.
     pub(super) fn finish<E: Copy>(
         &mut self,
         host: usize,
@@ -145,8 +147,8 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Changes the available fraction of a host's speed, at local time `now` \[s\] and the same instant as absolute time
-    /// `absolute` \[s\].
+    /// Changes the available fraction of a host's speed to `available`, at an instant given both as local time `now` \[s\] and as
+    /// absolute time `absolute` \[s\].
     #[inline]
     pub(super) fn set_available<E: Copy>(
         &mut self,
@@ -164,8 +166,8 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Returns a function that changes the available fraction of the speed of an idle host; its arguments are the absolute time
-    /// \[s\] and the fraction.
+    /// Returns a function that changes the available fraction of the speed of an idle host. The arguments of the function are the
+    /// absolute time of the change \[s\] and the new fraction.
     pub(super) fn change_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
         let cpu = &mut self.cpus[host];
         |absolute, available| {
@@ -179,7 +181,7 @@ impl<T: Copy> Cpus<T> {
         !self.cpus[host].running.is_empty()
     }
 
-    /// Returns the fraction of a host's speed that is available at present.
+    /// Returns the fraction of a host's speed that is available at the present time, from 0 to 1.
     pub(super) fn available(&self, host: usize) -> f64 {
         self.cpus[host].available
     }
@@ -191,14 +193,14 @@ impl<T: Copy> Cpus<T> {
         cpu.availability_integral + cpu.available * (absolute - cpu.integrated_until)
     }
 
-    /// Returns the hosts that have executions although their speed is zero at present.
+    /// Returns the hosts that have executions although their speed is zero at the present time, so that no execution can end.
     pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
         let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
         (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
 }
 
-/// Schedules the event of a host for the time at which its first execution ends, or cancels the event if there is none.
+/// Schedules the event of a host for the time at which the next execution ends, or cancels the event if no execution will end.
 fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
     let date = cpu.running.last().map(|first| {
         let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());

@@ -1,15 +1,15 @@
-//! The events in the event list of the engine.
+//! The events in the event list of the engine: ends of executions, steps of messages, and ends of waiting times.
 
 use super::queue::EventQueue;
 
 /// An event in the event list of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event<T> {
-    /// The first execution on the host with this number ends.
+    /// The execution that ends first on the host with this number ends.
     Host(u32),
-    /// A step of a message in the network is due; the network has chosen the number of the step.
+    /// A step of a message in the network is due; the network model has assigned the number of the step.
     Network(u32),
-    /// A wait, or a message inside a host, ends.
+    /// A waiting time of a process, or a message inside a host, ends; the value identifies it.
     Wait(T),
 }
 

@@ -1,4 +1,4 @@
-//! Settings of the network model that consist of several values: the weights of flows, and factors that depend on the size of a
+//! Settings of the network model that consist of several values: how flows are weighted, and factors that depend on the size of a
 //! message.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use migsim_base::error::Problem;
 use migsim_base::units::Bytes;
 
-/// How the weights of flows that share a link are determined.
+/// Rule that sets the weights of flows that share a link, and so the parts of the capacity that they get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// By latency: a flow with a longer latency gets a smaller share.
+    /// The weight depends on the latency of the route: a flow with a longer latency gets a smaller share of a link.
     #[default]
     Latency,
-    /// All flows get equal shares, as on networks where packets wait longer in queues than they travel on links.
+    /// All flows get equal shares of a link, as on networks where packets wait longer in queues than they travel on links.
     Equal,
 }
 
@@ -24,13 +24,13 @@ impl Weights {
     }
 }
 
-/// The factors of latency and bandwidth for messages from a minimum size on.
+/// Factors by which latency and bandwidth are multiplied for all messages of a minimum size or more.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizeFactor {
     /// Minimum size of the messages to which the factors apply.
     pub from: Bytes,
-    /// Factor by which the latency of these messages is multiplied, in addition to `latency_factor`.
+    /// Factor by which the latency for these messages is multiplied, in addition to `latency_factor`.
     #[serde(default = "one")]
     pub latency: f64,
     /// Factor by which the bandwidth for these messages is multiplied, in addition to `bandwidth_factor`.
@@ -48,10 +48,11 @@ const NO_FACTOR: SizeFactor = SizeFactor {
     bandwidth: 1.0,
 };
 
-/// Maximum number of minimum sizes for which factors can be given.
+/// Maximum number of message sizes for which factors can be given.
 const MOST_STEPS: usize = 4;
 
-/// Factors that depend on the size of a message, in increasing order of minimum sizes; both factors are 1 below the first size.
+/// Factors of latency and bandwidth that depend on the size of a message, in increasing order of minimum sizes. Both factors are
+/// 1 for messages below the first minimum size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeFactors {
     steps: [SizeFactor; MOST_STEPS],
@@ -59,13 +60,13 @@ pub struct SizeFactors {
 }
 
 impl SizeFactors {
-    /// The empty list, with which all factors are 1.
+    /// The empty list of factors, with which latency and bandwidth are not changed.
     pub const NONE: Self = Self {
         steps: [NO_FACTOR; MOST_STEPS],
         count: 0,
     };
 
-    /// Creates the factors from a list in increasing order of minimum sizes.
+    /// Creates the size-dependent factors from a list in increasing order of minimum sizes.
     ///
     /// # Errors
     /// There are too many factors, their sizes do not increase, or a factor is not positive.
@@ -91,12 +92,12 @@ impl SizeFactors {
         Ok(all)
     }
 
-    /// Whether the list of factors is empty.
+    /// Whether the list of factors is empty, so that no factor depends on the size of a message.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the factors for a message of `bytes` bytes.
+    /// Returns the factors of latency and bandwidth that apply to a message of `bytes` bytes.
     pub(super) fn for_bytes(&self, bytes: f64) -> &SizeFactor {
         let steps = self.steps[..self.count].iter().rev();
         let mut steps = steps.skip_while(|step| step.from.get() > bytes);

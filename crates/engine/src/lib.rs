@@ -12,7 +12,7 @@
 //!                          │  │ packets    in the place of flows: queues of packets, first come, first served
 //!                          │  │ maxmin     weighted max-min shares: `solve` from scratch, `incremental`, `bottleneck`, `pipes`
 //!                          │  └ service    many flows: their ends are computed from the service of their bottleneck links
-//!                          │  completion   the earliest completion time over all flow classes
+//!                          │  completion   the earliest end time over all flow classes
 //!                          └  profile      capacities that change over time
 //! known starts       ──> FlowBatch: flows on links that do not change, without a queue of all events
 //!                          │  path_table   delay, weight and bound of each route
@@ -25,14 +25,15 @@
 //! checks: invariants of every simulation        log: the hash of all events
 //! ```
 //!
-//! # Why there are several ways to compute a superstep
+//! # Why a superstep can be computed by several methods
 //!
-//! A superstep can always be computed by events ([`Simulation`]). Most supersteps are simpler, and each shortcut serves one kind.
-//! All results agree to 1e-12 (the tests compare them), and the choice depends on the superstep alone.
+//! A superstep can always be computed by events ([`Simulation`]). Most supersteps are simpler, and each of the other methods is
+//! faster for one kind of superstep. The results of all methods agree to a relative difference of 1e-12 (the tests compare them),
+//! and the choice of the method depends on the superstep alone.
 //!
-//! | way | used when | saves |
+//! | method | used when | time saved |
 //! |---|---|---|
-//! | memo (`bsp`) | plan and placement are those of an earlier superstep | the superstep: 100 ns instead of 5 ns per process and 10 ns per message |
+//! | memo (`bsp`) | the work, the messages and the placement of processes are those of an earlier superstep | the superstep: 100 ns instead of 5 ns per process and 10 ns per message |
 //! | direct evaluation with a `FlowBatch` (`bsp`) | all processes start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
 //! | `contention`, in a batch | always for large batches: flows that never share a link are solved in closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
@@ -79,7 +80,7 @@ mod profile;
 mod queue;
 mod service;
 mod simulation;
-/// Helpers for tests: platforms, and random flows and runs.
+/// Test helpers: small platforms, random flows, and random runs.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod transport;

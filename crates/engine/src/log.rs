@@ -1,4 +1,4 @@
-//! The event hash: reduces the whole history of a run to one number.
+//! The event hash: reduces the whole history of a run to one number, by which runs are compared.
 //!
 //! The hash covers every message (sender, receiver, bytes), the computation and communication of each process in each superstep,
 //! the end of each superstep, and every rescheduling call and migration. Two runs with the same hash agree in all of these to the
@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-/// A 128-bit hash of a sequence of numbers, computed while they are added (two lanes of multiply and rotate; not safe against an
-/// adversary).
+/// A 128-bit hash of a sequence of numbers, updated as each number is added. It uses two lanes of multiply and rotate, and is not
+/// safe against an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLog {
     lanes: [u64; 2],
@@ -31,7 +31,7 @@ impl EventLog {
         self.add_number(value.to_bits());
     }
 
-    /// Adds another hash to this one, as two numbers.
+    /// Adds the value of another hash to this hash, as two numbers.
     pub fn add_log(&mut self, other: &Self) {
         self.add_number(other.lanes[0]);
         self.add_number(other.lanes[1]);

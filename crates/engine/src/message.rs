@@ -1,20 +1,20 @@
-//! The costs of a message in addition to its flow: overhead, store and forward, handshake, slow start, factors that depend on the
-//! size.
+//! The costs of a message in addition to its flow: overhead, store and forward, handshake, slow start, and factors that depend on
+//! the size.
 //!
 //! ```text
-//! delay      = latency_factor(m) · L + overhead + h · (min(m, packet) + HEADERS)     h = Σ 1/bandwidth - 1/narrowest
+//! delay      = latency_factor(m) · L + overhead + h · (min(m, packet) + headers)     h = Σ 1/bandwidth - 1/narrowest
 //! round trip = latency_factor(0) · 2L + overhead                                     added before the delay of a message with handshake
-//! slow start : w = WINDOW; while m > w and w / r < round trip:
+//! slow start : w = initial window; while m > w and w / r < round trip:
 //!              wait (round trip - w / r), m -= w, w doubles                           r the narrowest bandwidth, times its factor
 //! bytes      = m / bandwidth_factor(m)                                               bytes that the flow transfers
 //! ```
 //! In these equations, m is the size of the message, L the latency of its route, and h the time per byte that packets wait in
 //! routers. Store and forward: each router forwards a packet once it has received the whole packet; the flow itself accounts for
-//! the slowest link. Slow start applies again to a connection that was idle for [`IDLE`]. A message inside a host has a separate
+//! the slowest link. Slow start applies again to a connection that was idle for 0.2 s. A message inside a host has a separate
 //! overhead, and none of the other costs.
 //!
 //! Sources: RFC 6928 (initial window), RFC 5681 (restart after idle time), RFC 6298 with Linux's minimum timeout. No network
-//! preset sets these costs; a library does (`migsim list libraries`).
+//! preset sets these costs; the settings of a message library do (`migsim list libraries`).
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use migsim_base::units::{HostId, greater, lesser, to_u32};
 
 /// Size of the headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
 pub(super) const HEADERS: f64 = 90.0;
-/// Initial window of TCP \[B\]: 10 segments of 1448 B.
+/// Initial congestion window of TCP \[B\]: 10 segments of 1448 B.
 const WINDOW: f64 = 14_480.0;
 /// Time without a message after which a connection counts as idle \[s\]: the minimum retransmission timeout of Linux.
 const IDLE: f64 = 0.2;
@@ -36,8 +36,8 @@ impl NetworkModel {
         self.overhead.get() <= 0.0 && self.packet.is_none() && self.factors.is_empty()
     }
 
-    /// Returns the time per byte that a packet waits in routers on its route \[s/B\], given the bandwidths of its links; 0
-    /// without store and forward.
+    /// Returns the time per byte that a packet waits in the routers of its route \[s/B\], given the bandwidths of the links
+    /// \[B/s\]; 0 without store and forward.
     pub(super) fn router_time_per_byte(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
         if self.packet.is_none() {
             return 0.0;
@@ -50,27 +50,29 @@ impl NetworkModel {
         sum - slowest
     }
 
-    /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\]; `hop` is the time per
-    /// byte that packets wait in routers.
+    /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\]. `latency` is the latency
+    /// of its route \[s\], and `hop` the time per byte that packets wait in routers \[s/B\].
     pub(super) fn message_delay(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
         let latency = self.delay(latency) * self.factors.for_bytes(bytes).latency;
         latency + self.overhead.get() + hop * self.packet_size(bytes)
     }
 
-    /// Returns the part of this delay that does not depend on packets \[s\], if no factor depends on the size of the message.
+    /// Returns the part of a message's delay that does not depend on its packets \[s\], given the latency of the route \[s\]. It
+    /// applies if no factor depends on the size of the message.
     pub(super) fn fixed_delay(&self, latency: f64) -> f64 {
         self.delay(latency) + self.overhead.get()
     }
 
-    /// Returns the size of the packet that waits in routers, for a message of `bytes` bytes \[B\]; 0 without store and forward.
+    /// Returns the size of the packet that each router has to receive before it forwards a message of `bytes` bytes \[B\]; 0
+    /// without store and forward.
     #[inline]
     pub(super) fn packet_size(&self, bytes: f64) -> f64 {
         self.packet
             .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADERS)
     }
 
-    /// Returns the number of bytes that the flow of a message of `bytes` bytes transfers, which includes the bandwidth factor for
-    /// its size.
+    /// Returns the number of bytes that the flow of a message of `bytes` bytes transfers, which is the size divided by the
+    /// bandwidth factor for this size.
     pub(super) fn flow_bytes(&self, bytes: f64) -> f64 {
         if self.factors.is_empty() {
             return bytes;
@@ -78,12 +80,13 @@ impl NetworkModel {
         bytes / self.factors.for_bytes(bytes).bandwidth
     }
 
-    /// Returns the duration of the round trip of a handshake \[s\].
+    /// Returns the duration of the handshake of a message, which is one round trip on a route with the latency `latency` \[s\].
     pub(super) fn round_trip(&self, latency: f64) -> f64 {
         2.0 * self.delay(latency) * self.factors.for_bytes(0.0).latency + self.overhead.get()
     }
 
-    /// Returns the time by which slow start delays a message whose connection is idle \[s\].
+    /// Returns the time by which slow start delays a message whose connection was idle \[s\]. `narrowest` is the smallest
+    /// bandwidth of the route \[B/s\], and `round_trip` the time until an acknowledgement arrives \[s\].
     pub(super) fn slow_start_delay(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
         let rate = narrowest * self.bandwidth_factor;
         let (mut window, mut left, mut waited) = (WINDOW, bytes, 0.0);
@@ -95,19 +98,19 @@ impl NetworkModel {
         waited
     }
 
-    /// Returns whether a message of `bytes` bytes fits into the initial window, so that slow start cannot delay it.
+    /// Returns whether a message of `bytes` bytes fits into the initial TCP window, so that slow start cannot delay it.
     #[inline]
     pub fn fits_first_window(bytes: f64) -> bool {
         bytes <= WINDOW
     }
 
-    /// Whether slow start can delay messages on a route if the connection is idle: the initial window is sent before its
-    /// acknowledgement arrives.
+    /// Whether slow start can delay messages on a route if the connection is idle, because the initial window is sent before its
+    /// first acknowledgement arrives.
     pub(super) fn may_be_slow(&self, narrowest: f64, round_trip: f64) -> bool {
         WINDOW < narrowest * self.bandwidth_factor * round_trip
     }
 
-    /// Returns the largest factor by which a bandwidth is multiplied for any message.
+    /// Returns the largest factor by which the bandwidth is multiplied for a message of any size; dimensionless.
     pub fn largest_bandwidth_factor(&self) -> f64 {
         // With queues, headers are counted instead.
         let of_link = if self.queues {
@@ -119,48 +122,51 @@ impl NetworkModel {
     }
 }
 
-/// The connections between hosts, with the time since when each is idle, for slow start.
+/// The connections between hosts, with the end of the last message of each, from which the network model decides on slow start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
-    /// Index in `list` of each connection, by its two hosts.
+    /// Index of each connection in the list of connections, by its sender and receiver.
     lookup: HashTable<u32>,
     list: Vec<Connection>,
-    /// Instant at which local time is zero, counted from the start of the run \[s\].
+    /// Instant to which the local time 0 corresponds, counted from the start of the run \[s\].
     zero: f64,
-    /// Messages whose ends have been recorded but not yet stored in the list of connections.
+    /// Ends of messages that have been recorded but not yet stored in the list of connections.
     pending: PendingEnds,
 }
 
-/// The control messages of a barrier, which recur with each barrier. Only the last message of each connection matters, and each
-/// barrier replaces the recorded ends by later ones. The ends are therefore kept in this form until a connection is read.
+/// Ends of the control messages of a barrier, which recur with each barrier, before they are stored in the list of connections.
+///
+/// Only the last message of each connection matters, and each barrier replaces the recorded ends by later ones. The ends are
+/// therefore kept in this form until a connection is read.
 #[derive(Clone, Debug, Default)]
 struct PendingEnds {
-    /// Pairs of a message and its connection; `None` if no ends are pending.
+    /// Pairs of the index of a message and the index of its connection; `None` if no ends are pending.
     messages: Option<Arc<[(u32, u32)]>>,
-    /// Time at which each message ends, counted from `zero` \[s\].
+    /// Time at which each message ends, counted from the time origin of these pending ends \[s\].
     ends: Vec<f64>,
     zero: f64,
 }
 
-/// Number that stands for no message.
+/// Index of a message that stands for no pending message.
 const NOTHING: u32 = u32::MAX;
 
-/// A connection: the state of the messages from one host to another.
+/// State of a connection, which carries the messages from one host to another.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     ends: (HostId, HostId),
     /// Number of messages of the connection that are in progress.
     in_progress: u32,
-    /// Time at which the first message in progress started, counted from the start of the run \[s\].
+    /// Time at which the connection last became busy, counted from the start of the run \[s\]: the start of the first message
+    /// after a time without messages in progress.
     since: f64,
-    /// Time at which the last message ended, counted from the start of the run \[s\]; it does not include a message whose end is
-    /// still pending.
+    /// Time at which the last message of the connection ended, counted from the start of the run \[s\]; it does not include a
+    /// message whose end is still pending.
     last_end: f64,
     pending: u32,
 }
 
 impl Connections {
-    /// Returns the index of the connection between two hosts; adds the connection if it is new.
+    /// Returns the index of the connection from one host to another; adds the connection if it is new.
     pub(super) fn find(&mut self, ends: (HostId, HostId)) -> u32 {
         let Self { lookup, list, .. } = self;
         let is_it = |place: &u32| list[*place as usize].ends == ends;
@@ -180,8 +186,8 @@ impl Connections {
         place
     }
 
-    /// Records that a message of a connection starts at local time `now` \[s\]; returns whether the connection was idle. All
-    /// messages that start at the same time get the same result.
+    /// Records that a message of the connection `place` starts at local time `now` \[s\]; returns whether the connection was idle
+    /// before. All messages that start at the same time get the same result.
     #[inline]
     pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
         if self.pending.messages.is_some() {
@@ -196,7 +202,8 @@ impl Connections {
         connection.since.total_cmp(&now).is_eq() && now - connection.last_end > IDLE
     }
 
-    /// Whether the connection between two hosts is idle at local time `now` \[s\], if none of its messages is in progress.
+    /// Whether the connection from one host to another is idle at local time `now` \[s\], on the assumption that none of its
+    /// messages is in progress.
     pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
         let is_it = |place: &u32| self.list[*place as usize].ends == ends;
         let known = self.lookup.find(hash_of(ends), is_it);
@@ -212,9 +219,11 @@ impl Connections {
         })
     }
 
-    /// Records the ends of messages that were simulated elsewhere, which may be in the future. `messages` are pairs of a message
-    /// and its connection, one per connection. If the same messages are recorded again, each end must be later than before.
-    /// `ends` contains the local time at which each message ends \[s\]; its content is undefined afterwards.
+    /// Records the end times of messages that were simulated elsewhere, which may be in the future.
+    ///
+    /// `messages` are pairs of a message and its connection, one per connection. If the same messages are recorded again, each
+    /// end must be later than before. `ends` contains the local time at which each message ends \[s\]; its content is undefined
+    /// afterwards.
     pub(super) fn record_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         let known = self.pending.messages.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
@@ -229,7 +238,7 @@ impl Connections {
         self.pending.zero = self.zero;
     }
 
-    /// Stores the pending ends in the list of connections.
+    /// Stores all pending ends of messages in the list of connections.
     fn store_pending(&mut self) {
         let Some(messages) = self.pending.messages.take() else {
             return;
@@ -243,26 +252,26 @@ impl Connections {
         self.pending.ends.clear();
     }
 
-    /// Records that a message of a connection, which was simulated elsewhere, ends at local time `date` \[s\].
+    /// Records that a message of the connection `place`, which was simulated elsewhere, ends at local time `date` \[s\].
     pub(super) fn record_end(&mut self, place: u32, date: f64) {
         let connection = &mut self.list[place as usize];
         connection.last_end = greater(self.zero + date, connection.last_end);
     }
 
-    /// Records that a message of a connection that was in progress ends at local time `now` \[s\].
+    /// Records that a message in progress of the connection `place` ends at local time `now` \[s\].
     pub(super) fn end(&mut self, place: u32, now: f64) {
         let connection = &mut self.list[place as usize];
         connection.in_progress -= 1;
         connection.last_end = connection.last_end.max(self.zero + now); // a packet may still be on its way
     }
 
-    /// Moves the instant at which local time is zero to a time that is later by `elapsed` \[s\].
+    /// Moves the instant to which the local time 0 corresponds to a time that is later by `elapsed` \[s\].
     pub(super) fn rebase(&mut self, elapsed: f64) {
         self.zero += elapsed;
     }
 }
 
-/// Returns a hash of a pair of hosts.
+/// Returns a hash of the sender and the receiver of a connection.
 #[inline]
 fn hash_of((from, to): (HostId, HostId)) -> u64 {
     let pair = u64::from(from.0) << 32 | u64::from(to.0);

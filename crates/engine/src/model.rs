@@ -1,4 +1,5 @@
-//! The network model: the constants in which versions of SimGrid differ, as presets and as single settings.
+//! The network model: the constants in which versions of SimGrid's network models differ, as named presets and as single
+//! settings.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,9 +8,9 @@ use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds, lesser};
 use migsim_platform::{Platform, Routes};
 
-/// The parameters that determine the duration of a flow from its route.
+/// Constants of the network model, which determine the duration of a flow from its route.
 ///
-/// A flow waits for `latency_factor · Σ latency`, then transfers its bytes at `bandwidth_factor` times the share that it gets.
+/// A flow waits for `latency_factor · Σ latency`, then transfers its bytes at `bandwidth_factor` times its share of the links.
 /// Shares are weighted max-min fair: the weight of a flow is `Σ latency + Σ weight_s / bandwidth`, and its share is at most
 /// `tcp_gamma / (2 · Σ latency)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,19 +20,21 @@ use migsim_platform::{Platform, Routes};
     reason = "each switch is an effect of its own"
 )]
 pub struct NetworkModel {
-    /// Whether flows share links; otherwise each flow has the whole capacity of its route.
+    /// Whether flows share the capacity of links; otherwise each flow has the whole capacity of its route.
     pub sharing: bool,
     /// Factor by which the latency of a route is multiplied; dimensionless.
     pub latency_factor: f64,
     /// Factor by which the rate of a flow is multiplied; dimensionless.
     pub bandwidth_factor: f64,
-    /// Adds `weight_s / bandwidth` of each link on the route to the weight of a flow \[B\].
+    /// Constant of the weights of flows \[B\]: each link on the route of a flow adds `weight_s / bandwidth` to the weight of the
+    /// flow \[s\].
     pub weight_s: f64,
     /// Maximum TCP window \[B\], which limits the rate on routes with a long latency; `None` for no limit.
     pub tcp_gamma: Option<f64>,
-    /// Whether a flow also takes 5 % of its rate on the links of the route back, for its acknowledgements.
+    /// Whether a flow also takes 5 % of its rate on the links of the route from the receiver to the sender, for its
+    /// acknowledgements.
     pub crosstraffic: bool,
-    /// Rate of each flow between two processes on the same host \[B/s\].
+    /// Maximum rate of a flow between two processes on the same host \[B/s\].
     pub loopback_bandwidth: f64,
     /// Latency of a message inside a host for which the platform defines no loopback.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -39,38 +42,41 @@ pub struct NetworkModel {
     /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces [`Self::overhead`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub loopback_overhead: Seconds,
-    /// Whether all messages inside a host share one loopback. An experiment then adds a link with `loopback_bandwidth` and
-    /// `loopback_latency` to each host for which the platform defines no loopback ([`Platform::add_loopbacks`]). Otherwise each
-    /// message has the whole bandwidth.
+    /// Whether all messages inside a host share one loopback; otherwise each message has the whole bandwidth.
+    ///
+    /// If they share a loopback, an experiment adds a link with `loopback_bandwidth` and `loopback_latency` to each host for
+    /// which the platform defines no loopback ([`Platform::add_loopbacks`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loopback_shared: bool,
-    /// Whether a change of weight has the two side effects that it has in SimGrid. The weight of a flow changes with a latency on
-    /// its route or, with `weight_s`, with a bandwidth. First, a flow in its latency phase starts its transfer immediately.
-    /// Second, a flow without latency gets its computed weight instead of 1.
+    /// Whether a change of the weight of a flow in progress has the same two side effects as in SimGrid.
+    ///
+    /// The weight of a flow changes with a latency on its route or, with `weight_s`, with a bandwidth. First, a flow in its
+    /// latency phase starts its transfer immediately. Second, a flow without latency gets its computed weight instead of 1.
     pub reweigh_slip: bool,
     /// Rule by which flows share a link of the kind that SimGrid calls `FATPIPE`. If no rule is given, SimGrid's rule applies on
     /// platforms in SimGrid's format; on other platforms each flow has the whole capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fatpipe: Option<Fatpipe>,
-    /// How the weights of flows that share a link are determined: by latency, or equal for all flows.
+    /// Rule that sets the weights of flows that share a link: by latency, or equal for all flows.
     #[serde(default, skip_serializing_if = "Weights::is_default")]
     pub weights: Weights,
-    /// Time that each message takes in addition to its time in the network; messages of barriers have it as well.
+    /// Time that each message takes in addition to its time in the network; it also applies to the control messages of barriers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub overhead: Seconds,
-    /// Payload of a packet with store and forward, where routers forward only whole packets; `None` if routers forward each byte
-    /// immediately.
+    /// Maximum payload of a packet with store and forward, where routers forward only whole packets; `None` if routers forward
+    /// each byte immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
-    /// Whether packets of this payload (1448 B if none is given) wait in queues, first come, first served; otherwise flows share
-    /// links. With queues, headers are counted instead of the bandwidth factor, and weights, window and cross-traffic have no
-    /// effect.
+    /// Whether messages are sent as packets that wait in queues, first come, first served; otherwise flows share links.
+    ///
+    /// The payload of a packet is `packet`, or 1448 B if none is given. With queues, headers are counted instead of the bandwidth
+    /// factor, and weights, window and cross-traffic have no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queues: bool,
     /// Whether a connection that has been idle starts again with a small window (TCP slow start).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_start: bool,
-    /// Factors of latency and bandwidth that depend on the size of a message.
+    /// Factors of latency and bandwidth for messages of certain sizes, in addition to `latency_factor` and `bandwidth_factor`.
     #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
     pub factors: SizeFactors,
 }
@@ -84,20 +90,20 @@ fn is_zero(duration: &Seconds) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fatpipe {
-    /// The expressions of SimGrid, where flows on longer routes get smaller shares.
+    /// Flows share the link by the expressions of SimGrid, in which flows on longer routes get smaller shares.
     Simgrid,
-    /// Each flow has the whole capacity of the link.
+    /// Each flow has the whole capacity of the link, which only limits its rate.
     Whole,
 }
 
-/// A named set of constants of the network model.
+/// A named set of values for all constants of the network model.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Name of the preset after `--network`.
+    /// Name of the preset, which is given after the option `--network`.
     pub name: &'static str,
-    /// Description of the preset in one line.
+    /// Description of the preset in one line, as shown to users.
     pub summary: &'static str,
-    /// Network model with the constants of the preset.
+    /// Network model in which all constants have the values of the preset.
     pub model: NetworkModel,
 }
 
@@ -122,7 +128,8 @@ const CM02: NetworkModel = NetworkModel {
     factors: SizeFactors::NONE,
 };
 
-/// All presets; the first is the default. The constants are taken from SimGrid's `CM02` and `LV08` models in the named releases.
+/// All presets of the network model; the first is the default. The constants are those of SimGrid's `CM02` and `LV08` models in
+/// the named releases.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "cm02",
@@ -188,14 +195,15 @@ impl Default for NetworkModel {
     }
 }
 
-/// With `crosstraffic`: load of a flow on the links of its route back, as a fraction of its rate (SimGrid's constant).
+/// Load of a flow on the links of the route from its receiver to its sender, as a fraction of its rate, if `crosstraffic` is on
+/// (SimGrid's constant).
 pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
-/// Minimum weight of a flow \[s\]; the next constant is the maximum. They lie beyond any latency in practice; outside this range
-/// the product with a size may overflow or vanish.
+/// Minimum weight of a flow \[s\]; the next constant is the maximum. Both lie beyond any latency in practice; outside this range
+/// the product of a weight and a size may overflow or vanish.
 const LIGHTEST: f64 = 1e-60;
 const HEAVIEST: f64 = 1e60;
 
-/// The equations of a flow, with L the latency of its route \[s\]:
+/// The equations for the duration of a flow, with L the latency of its route \[s\]:
 ///
 /// ```text
 /// delay  = latency_factor · L              (plus the costs of a message: `message`)
@@ -206,8 +214,8 @@ const HEAVIEST: f64 = 1e60;
 /// Both the simulation by events (`transport`) and the solution of batches (`batch::path_table`) call these functions, so that
 /// each equation exists only once.
 impl NetworkModel {
-    /// Returns the duration of a message of `size` without other traffic \[s\]. `latency` is the sum of the latencies of the
-    /// links on its route, `narrowest` their smallest bandwidth (`None` if the route crosses no link).
+    /// Returns the time that a message of `size` takes if there is no other traffic \[s\]. `latency` is the sum of the latencies
+    /// of the links on its route, `narrowest` their smallest bandwidth (`None` if the route crosses no link).
     ///
     /// ```text
     /// duration = delay + bytes / rate
@@ -245,7 +253,7 @@ impl NetworkModel {
         self.latency_factor * latency
     }
 
-    /// Returns the part of a flow's weight that depends on the bandwidths of the links \[B/s\] and the number of loopbacks on its
+    /// Returns the part of a flow's weight that comes from the bandwidths of the links \[B/s\] and the number of loopbacks on its
     /// route \[s\].
     pub(super) fn weight_of_links(
         &self,
@@ -269,8 +277,9 @@ impl NetworkModel {
         }
     }
 
-    /// Returns the weight of a flow in the sharing of links \[s\], from [`LIGHTEST`] to [`HEAVIEST`]; `slips` states whether the
-    /// weight changes while the flow is in progress ([`Self::reweigh_slip`]).
+    /// Returns the weight of a flow in the sharing of links \[s\], limited to the range of valid weights. `latency` is that of
+    /// its route \[s\], `of_links` the part from bandwidths \[s\], and `slips` states whether SimGrid's rule for a weight that
+    /// changes in progress applies.
     pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
         if self.weights == Weights::Equal {
             1.0
@@ -281,8 +290,8 @@ impl NetworkModel {
         }
     }
 
-    /// Returns the maximum share of a flow that the TCP window allows on a route with this latency \[B/s\]; infinite without a
-    /// window or a latency.
+    /// Returns the maximum share of a flow that the TCP window allows on a route with this latency \[B/s\]; infinite if there is
+    /// no window or no latency.
     pub(super) fn window_bound(&self, latency: f64) -> f64 {
         match self.tcp_gamma {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
@@ -290,13 +299,14 @@ impl NetworkModel {
         }
     }
 
-    /// Whether a message that crosses no link takes only its delay and no time for the transfer; this is SimGrid's rule for its
-    /// platforms. Links of the route back count as well.
+    /// Whether a message that crosses no link takes only its delay and no time for the transfer, as SimGrid's rule is for its
+    /// platforms. Links that the acknowledgements cross count as well.
     pub(super) fn frees_linkless(platform: &Platform) -> bool {
         matches!(platform.routes, Routes::Zoned { .. })
     }
 
-    /// Whether any link of the platform is shared by SimGrid's rule for `FATPIPE`, so that this rule affects the rates of flows.
+    /// Whether SimGrid's rule for links of kind `FATPIPE` applies to any link of the platform, so that it affects the rates of
+    /// flows.
     pub fn follows_pipes(&self, platform: &Platform) -> bool {
         let is_followed = self
             .fatpipe
@@ -317,7 +327,7 @@ impl NetworkModel {
     }
 }
 
-/// The names of the constants that [`NetworkModel::set`] accepts.
+/// The names of the constants of the network model that users can set by name.
 const CONSTANTS: [&str; 18] = [
     "sharing",
     "latency_factor",
@@ -438,7 +448,7 @@ impl NetworkModel {
     }
 }
 
-/// Parses the duration of a constant; `none` stands for zero.
+/// Parses the value of a constant that is a duration; `none` stands for zero.
 fn parse_duration(key: &str, value: &str) -> Result<Seconds, Problem> {
     match value {
         "none" | "null" => Ok(Seconds::ZERO),

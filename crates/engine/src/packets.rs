@@ -1,19 +1,19 @@
 //! Packets in queues: each link sends one packet after the other, first come, first served.
 //!
 //! ```text
-//! message of m bytes    ⌈m / packet⌉ packets (at least one), of `packet` bytes (at least 1 B) each and the rest in the last, each with HEADERS
-//! packet                waits in the queue of a link, takes size / bandwidth there, then the link's latency, and joins the next queue
+//! message of m bytes    ⌈m / packet⌉ packets (at least one), of `packet` bytes (at least 1 B) each and the rest in the last, each with headers
+//! packet                waits in the queue of a link, takes size / bandwidth on the link, then the link's latency, and joins the next queue
 //! message ends          when its last packet has passed the last link
 //! ```
-//! Fluid flows share a link, so that four equal messages that start together also end together. A switch, however, first serves
-//! the message that arrives first. The difference matters for messages of a few packets. On a network whose emulation is not the
-//! bottleneck, LAMMPS takes 21 to 24 % more with equal shares than measured, and 1 to 3 % less with packets
+//! Fluid flows share a link, so that four equal messages that start at the same time also end at the same time. A switch,
+//! however, first serves the message that arrives first. The difference matters for messages of a few packets. On a network whose
+//! emulation is not the bottleneck, LAMMPS takes 21 to 24 % more with equal shares than measured, and 1 to 3 % less with packets
 //! (`results/reality.md`).
 //!
-//! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when the sending
-//! of the packet began; a link without bandwidth sends none. On a link that flows do not share, each message has a separate
-//! queue. There are no windows, losses or acknowledgements, and a queue may have any length. The reference implementation is
-//! `first_come` in the tests.
+//! All packets of a message join the first queue at the same time. A packet is sent at the bandwidth that the link had when the
+//! sending of the packet began; a link without bandwidth sends no packet. On a link that flows do not share, each message has a
+//! separate queue. There are no windows, losses or acknowledgements, and a queue may have any length. The reference
+//! implementation is `first_come` in the tests.
 //!
 //! Cost: 2 events per packet and link.
 
@@ -23,17 +23,18 @@ use super::message::HEADERS;
 use super::queue::{EventQueue, Key};
 use migsim_base::units::{greater, to_u32};
 
-/// A step of a packet in the network, as an event.
+/// A step of a packet in the network, which is due at the time of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// The queue with this index has finished sending a packet.
+    /// The queue with this index has finished sending its packet.
     Sent(u32),
-    /// A packet, or all packets of a message that starts, join the next queue (index of the burst).
+    /// The packets of the burst with this index join the next queue on their route: a single packet, or all packets of a message
+    /// that starts.
     Joins(u32),
 }
 
 impl Step {
-    /// Returns the number that identifies the step in the event list.
+    /// Returns the number by which the event list identifies the step.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Sent(queue) => 2 * queue,
@@ -41,7 +42,7 @@ impl Step {
         }
     }
 
-    /// Returns the step that has this number in the event list.
+    /// Returns the step that the event list identifies by this number.
     pub(super) fn from_number(number: u32) -> Self {
         if number.is_multiple_of(2) {
             Self::Sent(number / 2)
@@ -51,7 +52,8 @@ impl Step {
     }
 }
 
-/// Packets of a message that move together: initially all packets of the message; after the first link, each packet separately.
+/// Packets of a message that wait in the same queue: before the first link all packets of the message, after it each packet
+/// separately.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     message: u32,
@@ -65,7 +67,7 @@ struct Burst {
 #[derive(Clone, Debug)]
 struct Message<T> {
     token: T,
-    /// The queues on the route of the message, each with the latency of its link \[s\].
+    /// The queues on the route of the message, in order; each with the latency of its link \[s\].
     route: Vec<(u32, f64)>,
     /// Size of the last packet on the wire, including its headers \[B\].
     last_packet_bytes: f64,
@@ -78,9 +80,9 @@ struct Message<T> {
 struct Queue {
     link: u32,
     waiting: VecDeque<u32>,
-    /// The packet that is being sent, if there is one.
+    /// Index of the burst with the packet that is being sent; `None` if the queue sends nothing.
     sending: Option<u32>,
-    /// Key of an event at infinite time that exists while the queue waits for bandwidth.
+    /// Key of an event at infinite time that exists while the queue waits for its link to have bandwidth; otherwise `None`.
     stopped: Option<Key>,
 }
 
@@ -95,16 +97,16 @@ impl Queue {
     }
 }
 
-/// The parameters of a message that starts.
+/// The parameters of a message that starts, besides its route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) bytes: f64,
-    /// Time until the message joins the first queue \[s\].
+    /// Time from the sending of the message until its packets join the first queue \[s\].
     pub(super) delay: f64,
     pub(super) connection: Option<u32>,
 }
 
-/// A message whose last packet has arrived.
+/// A message whose last packet has arrived at the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended<T> {
     message: u32,
@@ -112,12 +114,12 @@ pub(super) struct Ended<T> {
     pub(super) connection: Option<u32>,
 }
 
-/// The queues of all links, and the messages whose packets are in them.
+/// The packet queues of all links, and the messages whose packets are in the queues.
 #[derive(Clone, Debug)]
 pub(super) struct Queues<T> {
-    /// Payload of a packet \[B\].
+    /// Maximum payload of a packet \[B\].
     packet: f64,
-    /// The queue of each link, in the order of links, followed by queues that serve one message each.
+    /// The queue of each link, in the order of links, followed by the queues that serve a single message each.
     by_resource: Vec<Queue>,
     links: usize,
     free_exclusive: Vec<u32>,
@@ -127,16 +129,17 @@ pub(super) struct Queues<T> {
     free_messages: Vec<u32>,
 }
 
-/// Maximum number of packets of a message; larger messages are errors, since each packet causes several events.
+/// Maximum number of packets of a message; larger messages are rejected with an error, since each packet causes several events.
 pub(super) const MOST_PACKETS: f64 = 1e7;
 
-/// Returns the number of packets of a message, given its size and the payload of a packet \[B\].
+/// Returns the number of packets into which a message of `bytes` bytes is divided, where `payload` is the payload of a packet
+/// \[B\].
 pub(super) fn packets_of(bytes: f64, payload: f64) -> f64 {
     greater((bytes / payload).ceil(), 1.0)
 }
 
 impl<T: Copy> Queues<T> {
-    /// Creates the queues of `links` links, for packets with a payload of `packet` \[B\].
+    /// Creates empty queues for `links` links, for packets with a payload of at most `packet` bytes.
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
             packet,
@@ -150,8 +153,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Starts a message. Its route is a list of links, each with its latency \[s\] and whether messages share it; `event`
-    /// converts a step into an event of the event list.
+    /// Starts a message on a route, which is a list of links, each with its latency \[s\] and whether messages share it. `event`
+    /// converts a step of a packet into an event of the event list.
     pub(super) fn start<E: Copy>(
         &mut self,
         start: Start,
@@ -206,7 +209,7 @@ impl<T: Copy> Queues<T> {
         queue.push(now + start.delay, event(Step::Joins(burst)));
     }
 
-    /// Handles a step of a packet; returns the message that ends as a result, if there is one.
+    /// Performs a step of a packet at local time `now` \[s\]; returns the message that ends as a result, or `None`.
     pub(super) fn on_step<E: Copy>(
         &mut self,
         step: Step,
@@ -229,8 +232,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Adds a burst to the next queue on the route of its message. After the last queue, its packets have arrived; returns the
-    /// message if it has ended.
+    /// Adds a burst to the next queue on the route of its message. If there is no next queue, the packets of the burst have
+    /// arrived at the receiver. Returns the message if all its packets have arrived, otherwise `None`.
     fn enqueue_burst<E: Copy>(
         &mut self,
         burst: u32,
@@ -259,7 +262,7 @@ impl<T: Copy> Queues<T> {
         None
     }
 
-    /// Starts to send the first packet in a queue, if the link has bandwidth; otherwise the queue waits for bandwidth.
+    /// Starts sending the first packet in a queue if the link has bandwidth; otherwise the queue waits for bandwidth.
     fn send_next<E: Copy>(
         &mut self,
         at: u32,
@@ -299,7 +302,7 @@ impl<T: Copy> Queues<T> {
         queue.push(now + size / bandwidth, event(Step::Sent(at)));
     }
 
-    /// Continues the queues of a link that have waited for bandwidth, once its bandwidth has changed to `bandwidth` \[B/s\].
+    /// Restarts the queues of a link that have waited for bandwidth, when the bandwidth has changed to `bandwidth` \[B/s\].
     pub(super) fn resume<E: Copy>(
         &mut self,
         link: u32,
@@ -323,7 +326,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Returns the links on the route of a message that has just ended, each as often as the message crossed it.
+    /// Returns the links on the route of a message that has just ended; a link that the message crossed several times is
+    /// repeated.
     pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
         route.map(|&(queue, _)| self.by_resource[queue as usize].link)

@@ -1,4 +1,4 @@
-//! Changes of the capacities of hosts and links over time, by profiles and loads, in the order of absolute times.
+//! Changes of the capacities of hosts and links over time, which profiles and loads cause, in the order of absolute times.
 //!
 //! Only the next change of each capacity is stored. A host without executions sleeps, as does a link without flows. Changes of a
 //! sleeping host or link are not in the heap; they are applied when the host or link is needed again. For a link that has slept,
@@ -12,64 +12,66 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
 
-/// The capacity (or latency) that changes.
+/// A quantity of a host or link that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
-    /// The available fraction of the speed of a host.
+    /// The available fraction of the speed of the host; dimensionless.
     Speed(HostId),
-    /// The capacity of a link \[B/s\].
+    /// The capacity of the link \[B/s\].
     Bandwidth(LinkId),
-    /// The latency of a link \[s\].
+    /// The latency of the link \[s\].
     Latency(LinkId),
 }
 
-/// One change of a capacity at a given time.
+/// One change of a speed, bandwidth or latency at a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Change {
-    /// Absolute time from which the new value is valid \[s\].
+    /// Absolute time of the change \[s\], from which the new value applies.
     pub date: f64,
-    /// The capacity (or latency) that changes.
+    /// The speed, bandwidth or latency that changes.
     pub target: Target,
-    /// The new value, in the unit of the target.
+    /// The value after the change, in the unit of the quantity that changes.
     pub value: f64,
 }
 
-/// All capacities of a platform that vary over time, each with its next change.
+/// The future changes of all capacities of a platform that vary over time; for each capacity, the next change is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
-    /// The capacities that vary; those that change at the same time are handled in this order.
+    /// The capacities that vary, in the order in which changes at the same time are applied.
     varying: Vec<Varying>,
-    /// For each host, the index in `varying` of its speed; `NONE` if the speed does not vary.
+    /// For each host, the index of its speed in the list of varying capacities; `NONE` if the speed does not vary.
     speed_index: Vec<u32>,
-    /// For each link, the index in `varying` of its bandwidth, or `NONE`; empty if no bandwidth varies.
+    /// For each link, the index of its bandwidth in the list of varying capacities, or `NONE`; empty if no bandwidth varies.
     bandwidth_index: Vec<u32>,
-    /// The chains of awake capacities, each given by the bits of its time and its first index in `varying`. Times are not
-    /// negative, so that their bits sort like their values. There may be several chains for the same time; the indices within a
-    /// chain increase.
+    /// The chains of awake capacities that change at the same time, as a heap. Each entry has the bits of the time and the index
+    /// of the first capacity of the chain.
+    ///
+    /// Times are not negative, so that their bits sort like their values. Several chains may have the same time; the indices
+    /// within a chain increase.
     chains: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The first index of the rest of the chain that is being handled; `NONE` if there is none.
+    /// Index of the next capacity in the chain whose changes are being applied; `NONE` if no chain is in progress.
     current: u32,
-    /// The index that was added to a chain last.
+    /// Index of the capacity that was added to a chain last.
     last: u32,
-    /// Number of awake hosts and links, without the latencies, which never sleep.
+    /// Number of awake capacities of hosts and links, without the latencies, which never sleep.
     awake: usize,
 }
 
-/// A capacity that varies over time.
+/// A capacity that varies over time, with its next change.
 #[derive(Clone, Debug)]
 struct Varying {
     target: Target,
     /// Absolute time of the next change \[s\]; infinite after the last change.
     date: f64,
-    /// Value of the capacity from the next change on.
+    /// Value that the capacity gets by its next change.
     value: f64,
     later_changes: Course,
     is_awake: bool,
-    /// The next index in the chain of the capacity; `NONE` at the end of the chain.
+    /// Index of the capacity that follows in the same chain; `NONE` at the end of the chain.
     next_in_chain: u32,
 }
 
-/// The changes of a capacity that follow after the next one.
+/// Source of those changes of a capacity that follow its next change.
 #[derive(Clone, Debug)]
 enum Course {
     Profile(ProfileSteps),
@@ -79,7 +81,7 @@ enum Course {
 const NONE: u32 = u32::MAX;
 
 impl Target {
-    /// Whether changes of this capacity may be postponed while no activity uses it.
+    /// Whether changes of this quantity may be postponed while no activity uses the host or link.
     fn may_sleep(self) -> bool {
         !matches!(self, Self::Latency(_))
     }
@@ -107,8 +109,8 @@ impl Course {
         }
     }
 
-    /// Applies the next changes that have already been computed and are due, at most `most` of them, by calling `take(time,
-    /// value)`. Returns their number.
+    /// Applies changes that have already been computed and are due, by calling `take(time, value)` for each, in order. Applies at
+    /// most `most` changes, and returns their number.
     #[inline]
     fn take_computed(
         &mut self,
@@ -143,7 +145,7 @@ impl Varying {
         }
     }
 
-    /// Removes and returns the next change of the capacity.
+    /// Removes and returns the next change of the capacity, and stores the change that follows as the next one.
     fn advance(&mut self) -> Change {
         let change = Change {
             date: self.date,
@@ -154,8 +156,8 @@ impl Varying {
         change
     }
 
-    /// Removes and returns the last change for which `is_due` returns true; at least one change must be due. Returns `None` if
-    /// more than `most` changes would have to be computed one by one.
+    /// Removes all changes for which `is_due` returns true, and returns the last of them; at least one change must be due.
+    /// Returns `None` if more than `most` changes would have to be computed one by one.
     fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
         if let Course::Profile(steps) = &mut self.later_changes
             && let Some((date, value)) = steps.skip_to_last(&is_due)
@@ -173,7 +175,7 @@ impl Varying {
 }
 
 impl Changes {
-    /// Creates the changes of all capacities of `platform` from the start of the run; all capacities are awake.
+    /// Creates the list of changes of all capacities of `platform` from the start of the run; all capacities are awake.
     pub(crate) fn new(platform: &Platform) -> Self {
         let mut changes = Self::from_varying(Vec::new());
         changes.speed_index.resize(platform.hosts.len(), NONE);
@@ -203,8 +205,8 @@ impl Changes {
         changes
     }
 
-    /// Creates the changes of the bandwidths of the given links from now on. Returns `None` if the bandwidth of any of them
-    /// depends on a load, whose changes are not known in advance.
+    /// Creates the list of future changes of the bandwidths of the given links. Returns `None` if the bandwidth of any of these
+    /// links depends on a load, whose changes are not known in advance.
     fn for_links(&self, links: &[LinkId]) -> Option<Self> {
         let varying = |link: &LinkId| {
             let varying = self
@@ -225,7 +227,7 @@ impl Changes {
         Some(changes)
     }
 
-    /// Creates the changes of the given capacities, all of which are asleep.
+    /// Creates the list of changes of the given capacities, all of which are asleep.
     fn from_varying(varying: Vec<Varying>) -> Self {
         Self {
             varying,
@@ -254,14 +256,14 @@ impl Changes {
         !self.bandwidth_index.is_empty()
     }
 
-    /// Whether the bandwidth of this link varies.
+    /// Whether the bandwidth of the given link varies over time.
     #[inline]
     pub(crate) fn varies(&self, link: LinkId) -> bool {
         let place = self.bandwidth_index.get(link.index());
         place.is_some_and(|place| *place != NONE)
     }
 
-    /// Returns the absolute time of the next change of an awake capacity \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of any awake capacity \[s\]; infinite if no awake capacity changes.
     pub(crate) fn next_date(&self) -> f64 {
         let current = self.varying.get(self.current as usize);
         let next = || {
@@ -271,8 +273,8 @@ impl Changes {
         current.map_or_else(next, |varying| varying.date)
     }
 
-    /// Removes and returns the next change of an awake capacity. The capacity then falls asleep, unless `is_needed` returns true
-    /// for it or it never sleeps.
+    /// Removes and returns the next change of an awake capacity; `None` if no awake capacity changes. The capacity then falls
+    /// asleep, unless `is_needed` returns true for it or it never sleeps.
     pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
         let place = self.take_first()?;
         let varying = &mut self.varying[place as usize];
@@ -288,8 +290,8 @@ impl Changes {
         Some(change)
     }
 
-    /// Removes from its chain the capacity that changes next, and returns its index; `None` if no awake capacity changes. It
-    /// belongs to the chain that is being handled, unless another chain of the same time begins with a lower index.
+    /// Removes the awake capacity that changes next from its chain, and returns its index; `None` if no awake capacity changes.
+    /// The capacity is taken from the chain in progress, unless another chain of the same time begins with a lower index.
     fn take_first(&mut self) -> Option<u32> {
         let current = self.current;
         if current == NONE {
@@ -308,8 +310,8 @@ impl Changes {
         Some(place)
     }
 
-    /// Appends a capacity, given by its index in `varying`, to a chain of capacities whose next change is at the same time, or
-    /// starts a new chain.
+    /// Appends a capacity to the chain of capacities whose next change is at the same time, or starts a new chain. `place` is the
+    /// index in the list of varying capacities.
     fn append_to_chain(&mut self, place: u32) {
         if can_follow(&self.varying, self.last, place) {
             self.varying[self.last as usize].next_in_chain = place;
@@ -320,7 +322,7 @@ impl Changes {
         self.last = place;
     }
 
-    /// Puts all hosts and links to sleep: their changes are not returned until they are woken.
+    /// Puts all hosts and links to sleep, so that their changes are not returned until the hosts and links are woken.
     #[inline]
     pub(crate) fn put_to_sleep(&mut self) {
         if self.awake > 0 {
@@ -351,7 +353,8 @@ impl Changes {
         }
     }
 
-    /// Applies the due changes of a sleeping host, at most `most` of them, by calling `take(time, value)`. Returns their number.
+    /// Applies the due changes of the speed of a sleeping host by calling `take(time, value)` for each. Applies at most `most`
+    /// changes, and returns their number.
     #[inline]
     pub(crate) fn take_due(
         &mut self,
@@ -379,7 +382,7 @@ impl Changes {
         count
     }
 
-    /// Removes and returns the last due change of a sleeping link; `None` if no change is due.
+    /// Removes the due changes of the bandwidth of a sleeping link, and returns the last of them; `None` if no change is due.
     ///
     /// # Errors
     /// More than `most` changes would have to be computed one by one.
@@ -401,13 +404,13 @@ impl Changes {
         change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
     }
 
-    /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if the speed does not change any more.
     pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
         self.date_at(self.speed_index[host.index()])
     }
 
     /// Returns the future changes of a host's speed that have already been computed, and the absolute time up to which this list
-    /// is complete \[s\]. Each change is an absolute time \[s\] and the available fraction from then on.
+    /// is complete \[s\]. Each change is an absolute time \[s\] and the fraction of the speed that is available from then on.
     pub(crate) fn known_changes(
         &self,
         host: HostId,
@@ -429,7 +432,8 @@ impl Changes {
         (next.into_iter().chain(then), until)
     }
 
-    /// Returns the absolute time of the next change of a link's bandwidth \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of a link's bandwidth \[s\]; infinite if the bandwidth does not change any
+    /// more.
     pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
         let place = self.bandwidth_index.get(link.index());
         place.map_or(f64::INFINITY, |place| self.date_at(*place))
@@ -440,12 +444,12 @@ impl Changes {
         varying.map_or(f64::INFINITY, |varying| varying.date)
     }
 
-    /// Wakes a host: its changes are returned from now on.
+    /// Wakes a host, so that changes of its speed are returned when their time has come.
     pub(crate) fn wake(&mut self, host: HostId) {
         self.wake_at(self.speed_index[host.index()]);
     }
 
-    /// Wakes a link: its changes are returned from now on.
+    /// Wakes a link, so that changes of its bandwidth are returned when their time has come.
     pub(crate) fn wake_link(&mut self, link: LinkId) {
         self.wake_at(self.bandwidth_index[link.index()]);
     }
@@ -466,29 +470,29 @@ impl Changes {
     }
 }
 
-/// Whether the capacity with index `place` may be appended to the chain of the capacity that was added last. The latter must be
-/// awake, have a lower index, and change at the same time.
+/// Whether the capacity with index `place` can be appended to the chain to which the capacity `last` was added last. The capacity
+/// `last` must be awake, have a lower index, and change at the same time.
 fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
     let date = varying[place as usize].date;
     let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
     last < place && varying.get(last as usize).is_some_and(has_date)
 }
 
-/// The future changes of the bandwidths of some links, all of which can be computed in advance.
+/// The future changes of the bandwidths of certain links, all of which can be computed in advance.
 #[derive(Clone, Debug)]
 pub struct CapacityChanges {
     changes: Changes,
     clock: Clock,
-    /// Maximum number of changes that may still be returned.
+    /// Maximum number of further changes that are returned.
     changes_left: usize,
 }
 
-/// Maximum number of bandwidth changes that are returned for a superstep that is evaluated directly.
+/// Maximum number of bandwidth changes that are returned for one superstep, if the superstep is computed without events.
 const MOST_TAKEN: usize = 1_000_000;
 
 impl CapacityChanges {
-    /// Creates the changes of the given links from now on, the present time of `clock`. Returns `None` if the bandwidth of any of
-    /// them depends on a load.
+    /// Creates the list of changes of the bandwidths of the given links after the present time of `clock`. Returns `None` if the
+    /// bandwidth of any of these links depends on a load.
     pub(crate) fn new(changes: &Changes, links: &[LinkId], clock: Clock) -> Option<Self> {
         changes.for_links(links).map(|changes| Self {
             changes,
@@ -497,7 +501,7 @@ impl CapacityChanges {
         })
     }
 
-    /// Returns the local time of the next change \[s\]; infinite after the last one.
+    /// Returns the local time of the next bandwidth change \[s\]; infinite after the last change.
     pub(crate) fn next_time(&self) -> f64 {
         if self.changes_left == 0 {
             return f64::INFINITY;
@@ -505,7 +509,8 @@ impl CapacityChanges {
         self.clock.to_local(self.changes.next_date())
     }
 
-    /// Removes and returns the changes up to the local time `until` \[s\]: each link with its bandwidth from then on \[B/s\].
+    /// Removes and returns the bandwidth changes up to the local time `until` \[s\]; each is given by the number of the link and
+    /// its new bandwidth \[B/s\].
     pub(crate) fn take_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
         std::iter::from_fn(move || {
             if self.next_time() > until {
@@ -521,6 +526,6 @@ impl CapacityChanges {
     }
 }
 
-/// The error that more changes are due than can be applied in reasonable time.
+/// The error that more changes of a capacity are due than can be applied in reasonable time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooMany;

@@ -1,4 +1,5 @@
-//! The event list: future events in the order of time, then of scheduling; a key moves or cancels any event.
+//! The event list: future events, ordered by time and then by when they were scheduled; any event can be moved or cancelled by
+//! its key.
 //!
 //! The next events are in a sorted list, all others in a 4-ary heap with an index of its entries. Events with equal times are
 //! returned in the order in which they were scheduled, so that their order never depends on where they are stored. If an event in
@@ -8,20 +9,21 @@
 //! Cost: a search in the list and a short shift if the event is near, as most messages are, otherwise O(log n). Removing the next
 //! event costs O(1). No memory is allocated once the queue has reached its largest size.
 
-/// The key of a scheduled event, valid until the event is returned or cancelled.
+/// The key by which a scheduled event can be moved or cancelled; valid until the event is returned or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Sort key: the time of the event (not negative, so that its bits sort like its value), then its sequence number. An entry
-    /// in the heap may have an earlier sort key than its event.
+    /// Sort key of an event in the list or heap: the time of the event (not negative, so that its bits sort like its value), then
+    /// its sequence number. After an event in the heap is moved to a later time, its entry keeps the earlier sort key for a
+    /// while.
     sort_key: u128,
     slot: u32,
 }
 
 impl Entry {
-    /// Returns the bits of the entry's time, which sort like the time.
+    /// Returns the bits of the entry's time, as an integer that sorts like the time.
     #[inline]
     fn time_bits(&self) -> u64 {
         u64::try_from(self.sort_key >> 64).expect("the upper half")
@@ -38,33 +40,33 @@ impl Entry {
     }
 }
 
-/// The event list; `E` is the type of an event.
+/// An event list, from which the next event can be removed; `E` is the type of an event.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    /// The next events in order, from index `first` on; all events in the heap come after them. The list is empty only if the
-    /// heap is empty as well.
+    /// Sorted list of the next events, which begins at index `first`; all events in the heap come after these events. The list is
+    /// empty only if the heap is empty as well.
     near: Vec<Entry>,
     first: usize,
-    /// The heap of all other events; its first entry always has the same sort key as its event.
+    /// Heap of all events that are not in the sorted list; its first entry always has the same sort key as its event.
     heap: Vec<Entry>,
-    /// For each slot, the sort key of its event.
+    /// For each event slot, the sort key of its event.
     sort_keys: Vec<u128>,
-    /// For each slot, the position of its event in the heap, or `NEAR` if the event is in the list.
+    /// For each event slot, the position of its event in the heap, or `NEAR` if the event is in the sorted list.
     position: Vec<u32>,
-    /// For each slot, its event.
+    /// For each event slot, its event.
     event: Vec<E>,
     free: Vec<u32>,
     sequence: u64,
 }
 
 const ARITY: usize = 4;
-/// Position that marks an event that is in the list and not in the heap.
+/// Value of a heap position that marks an event that is in the sorted list and not in the heap.
 const NEAR: u32 = u32::MAX;
-/// Number of events in the list from which on an event that comes last is put into the heap instead.
+/// Number of events in the sorted list from which a new event that comes after all of them is put into the heap instead.
 const ENOUGH: usize = 128;
-/// Maximum number of events in the list.
+/// Maximum number of events in the sorted list.
 const MOST: usize = 2 * ENOUGH;
-/// Number of events that are moved from the heap to the list when the list is empty.
+/// Number of events that are moved from the heap to the sorted list when the list is empty.
 const REFILL: usize = 16;
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -99,7 +101,8 @@ impl<E: Copy> EventQueue<E> {
         self.near.is_empty()
     }
 
-    /// Schedules `event` at the time `date` \[s\] and returns its key; an event at infinite time waits until it is rescheduled.
+    /// Schedules `event` at the time `date` \[s\] and returns the key of the event. An event at infinite time is never due unless
+    /// it is rescheduled.
     #[inline]
     pub fn push(&mut self, date: f64, event: E) -> Key {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -144,7 +147,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Removes the event of `key`.
+    /// Removes the event with the given key from the event list.
     pub fn cancel(&mut self, key: Key) {
         let at = self.position[key.0 as usize];
         if at == NEAR {
@@ -174,7 +177,7 @@ impl<E: Copy> EventQueue<E> {
         Some((first.date(), self.event[first.slot as usize]))
     }
 
-    /// Inserts the entry of an event, which has the sort key of the event, into the list or the heap.
+    /// Inserts the entry of an event into the sorted list or the heap; the entry must have the sort key of the event.
     #[inline]
     fn insert(&mut self, entry: Entry) {
         if self.near.last().is_some_and(|last| entry.is_before(last)) {
@@ -190,7 +193,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Returns the index in the list at which an entry has to be inserted: after all entries with the same or an earlier time.
+    /// Returns the index in the sorted list at which an entry has to be inserted, which is after all entries with the same or an
+    /// earlier time.
     #[inline]
     fn insertion_index(&self, entry: &Entry) -> usize {
         let near = &self.near[self.first..];
@@ -211,7 +215,7 @@ impl<E: Copy> EventQueue<E> {
         self.first + place
     }
 
-    /// Inserts an entry into the list; the shorter side of the list is shifted.
+    /// Inserts an entry into the sorted list, where the shorter side of the list is shifted.
     fn insert_near(&mut self, entry: Entry) {
         let at = self.insertion_index(&entry);
         let Self { near, first, .. } = self;
@@ -232,7 +236,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Removes an event from the list, which may then be empty.
+    /// Removes an event from the sorted list, which may be empty afterwards.
     fn remove_near(&mut self, slot: u32) {
         let Self {
             near,
@@ -255,7 +259,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves the next events from the heap to the list if the list is empty; also frees the space of removed events in the list.
+    /// Moves the next events from the heap to the sorted list if the list is empty; also frees the space of removed events in the
+    /// list.
     fn refill(&mut self) {
         if self.first < self.near.len() {
             if self.first >= MOST {
@@ -306,8 +311,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves entries from the front of the heap to the positions of their events, until the first entry has the sort key of its
-    /// event.
+    /// Corrects the front of the heap until its first entry has the sort key of its event. Entries with an outdated sort key are
+    /// moved to the positions of their events.
     fn correct_first(&mut self) {
         while let Some(first) = self.heap.first() {
             let order = self.sort_keys[first.slot as usize];
@@ -319,7 +324,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves the entry at position `at`, which may be out of order in either direction, to its proper position in the heap.
+    /// Moves the entry at position `at` of the heap to the position that its sort key requires.
     fn restore(&mut self, at: usize) {
         if at > 0 && self.heap[at].is_before(&self.heap[(at - 1) / ARITY]) {
             self.sift_up(at);

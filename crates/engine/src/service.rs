@@ -1,7 +1,8 @@
-//! Flows whose ends are computed from the service of their bottleneck links.
+//! Flows whose end times are computed from the service of their bottleneck links, without a visit to each flow whose rate
+//! changes.
 //!
-//! All flows with the same bottleneck link run at the fair-share level x of that link: a flow of weight w at `factor · x / w`
-//! bytes per second, where `factor` is the bandwidth factor. With S the service of the link,
+//! All flows with the same bottleneck link run at the fair-share level x of that link: a flow of weight w transfers `factor · x /
+//! w` bytes per second, where `factor` is the bandwidth factor. With S the service of the link,
 //!
 //! ```text
 //! S(t) = S(t0) + x · (t - t0)        a flow of B bytes bottlenecked there from s on ends when S = S(s) + B · w / factor
@@ -21,41 +22,42 @@ use super::completion::CompletionIndex;
 use super::maxmin::bottleneck::{BottleneckMaxMin, Moved};
 use migsim_base::units::to_u32;
 
-/// Groups of flows with equal routes, whose ends are computed from the service of their bottleneck links.
+/// Groups of flows with equal routes; the end times of the flows are computed from the service of their bottleneck links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckedFlows {
     levels: BottleneckMaxMin,
     services: Vec<Service>,
     groups: Vec<Group>,
-    /// For each link, the time at which the next of the flows bottlenecked at the link ends.
+    /// For each link, the time at which the next of the flows bottlenecked at the link ends \[s\].
     ends: CompletionIndex,
-    /// The links whose next end has to be computed again.
+    /// The links for which the time of the next end has to be computed again.
     stale: Vec<u32>,
-    /// The links with a flow that ends at the current time.
+    /// The links at which a bottlenecked flow ends at the current time.
     ending: Vec<u32>,
     moved: Vec<Moved>,
-    /// Number of groups that have flows.
+    /// Number of groups that have flows in progress.
     active_groups: usize,
-    /// Bandwidth factor, by which the share of a flow is multiplied to give its rate.
+    /// Bandwidth factor of the network model, by which the share of a flow is multiplied to give its rate; dimensionless.
     bandwidth_factor: f64,
-    /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
+    /// Whether any flow ended with bytes left, or with more bytes transferred than its size.
     lost_bytes: bool,
 }
 
-/// Maximum ratio of the time in which a link attains its service at its present level to the present time. Beyond it, the service
-/// is counted from 0 again, so that times keep their precision.
+/// Maximum ratio of the time in which a link would attain its service at its present fair-share level to the present time. Beyond
+/// it, the service is counted from 0 again, so that times keep their precision.
 const MOST_SERVICE: f64 = 100.0;
 
-/// The service of a link to each of the groups bottlenecked at the link.
+/// Service of a link: the integral of its fair-share level over time, which each group bottlenecked at the link receives.
 #[derive(Clone, Debug, Default)]
 struct Service {
-    /// Service S of the link at the time `updated`.
+    /// Service S of the link at the time of the last update, in the equation of the module.
     attained: f64,
     updated: f64,
-    /// Fair-share level of the link since the time `updated`; 0 if the link is unsaturated.
+    /// Fair-share level of the link since the last update; 0 if the link is unsaturated.
     level: f64,
-    /// For each group, the service at which its next flow ends (as bits, which sort like the value), the number of the group, and
-    /// a stamp. An entry is invalid if the stamp of its group has changed since.
+    /// Heap of the next ends of the groups bottlenecked at the link, in order of service. An entry has the service at which the
+    /// next flow of the group ends (as bits, which sort like the value), the number of the group, and a stamp. It is invalid if
+    /// the stamp of its group has changed since.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups whose bottleneck link is this link.
     bottlenecked: usize,
@@ -71,21 +73,21 @@ impl Service {
     }
 }
 
-/// The flows of a group, with their ends given as amounts of service of the group.
+/// A group of flows with equal routes; the end of each flow is given as an amount of service that the group receives.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// The bottleneck link of the group; `None` before the first update.
+    /// The bottleneck link of the group; `None` until the fair shares are updated after the group was added or rerouted.
     bottleneck: Option<u32>,
-    /// Service that the group has attained minus the service of its bottleneck link.
+    /// Service that the group has received minus the service of its bottleneck link.
     service_offset: f64,
     stamp: u32,
-    /// Service that each byte of the group's flows needs: w / factor in the equation of the service.
+    /// Service that the group needs for each byte of its flows: w / factor in the equation of the module.
     service_per_byte: f64,
     targets: Targets,
 }
 
-/// The flows of a group: the service of the group at which each flow ends (as bits, which sort like the value), and the name of
-/// the flow. The flow that ends first is stored separately, since most groups have one flow.
+/// The flows of a group, each given by the service of the group at which it ends (as bits, which sort like the value) and its
+/// name. The flow that ends first is stored separately, since most groups have only one flow.
 #[derive(Clone, Debug, Default)]
 struct Targets {
     first: Option<(u64, u32)>,
@@ -97,7 +99,8 @@ impl Targets {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds a flow that ends at the service `target`; returns whether it is the first flow to end.
+    /// Adds a flow that ends when the service of the group reaches `target`; returns whether the flow is the first one of the
+    /// group to end.
     fn push(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
         match self.first {
@@ -113,7 +116,7 @@ impl Targets {
         }
     }
 
-    /// Removes the flow that ends first and returns its name, unless its target is above `limit`.
+    /// Removes the flow of the group that ends first, and returns its name; returns `None` if it ends at a service above `limit`.
     fn pop(&mut self, limit: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > limit {
@@ -123,7 +126,7 @@ impl Targets {
         Some(name)
     }
 
-    /// Replaces the target of each flow by the result of `new`.
+    /// Replaces the target of each flow, which is the service at which it ends, by the result of `new` for this target.
     fn map_targets(&mut self, new: impl Fn(f64) -> f64) {
         let Self { first, others } = std::mem::take(self);
         for (target, name) in first
@@ -141,8 +144,8 @@ impl Targets {
 }
 
 impl BottleneckedFlows {
-    /// Creates the solver without flows for links with the given capacities \[B/s\]. `varies` states whether capacities may
-    /// change, `factor` is the bandwidth factor.
+    /// Creates the solver without flows, for links with the given capacities \[B/s\]. `varies` states whether capacities may
+    /// change, and `factor` is the bandwidth factor.
     pub(super) fn new(
         capacities: impl IntoIterator<Item = f64>,
         varies: bool,
@@ -160,19 +163,19 @@ impl BottleneckedFlows {
         self.levels.has_links()
     }
 
-    /// Whether there are no flows in progress.
+    /// Whether no flow is in progress.
     pub(super) fn is_empty(&self) -> bool {
         self.active_groups == 0
     }
 
-    /// Returns the first violated invariant; `None` if there is none.
+    /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
     }
 
-    /// Starts a flow of `bytes` bytes in a group at the time `now` \[s\]. If it is the first flow of the group, `route` adds the
-    /// group with its weight, bound and links to the max-min solver.
+    /// Starts a flow of `bytes` bytes in a group at the time `now` \[s\]. For the first flow of a group, `route` must add the
+    /// group with its weight, maximum rate and links to the max-min solver.
     pub(super) fn start(
         &mut self,
         group: u32,
@@ -211,8 +214,8 @@ impl BottleneckedFlows {
         self.levels.set_capacity(link, capacity);
     }
 
-    /// Changes the weight and the bound \[B/s\] of a group whose links stay the same; returns `false` without a change if the
-    /// group has no bound.
+    /// Changes the weight and the maximum rate \[B/s\] of the flows of a group whose links stay the same. Returns `false` without
+    /// a change if the max-min solver has no maximum rate for the group.
     pub(super) fn set_weight_and_bound(
         &mut self,
         group: u32,
@@ -230,7 +233,7 @@ impl BottleneckedFlows {
         true
     }
 
-    /// Changes the weight, the bound and the links of a group; `route` adds the group to the max-min solver again.
+    /// Changes the weight, the maximum rate and the links of a group; `route` must add the group to the max-min solver again.
     pub(super) fn reroute(
         &mut self,
         group: u32,
@@ -244,8 +247,8 @@ impl BottleneckedFlows {
         self.apply_weight(group, now);
     }
 
-    /// Applies the weight that a group has in the max-min solver. The service that its flows still need is then counted from 0,
-    /// since it would vanish in the sum if the weight decreases greatly.
+    /// Applies to the flows of a group the weight that the group has in the max-min solver. The service that its flows still need
+    /// is then counted from 0, since it would vanish in the sum if the weight decreases greatly.
     fn apply_weight(&mut self, group: u32, now: f64) {
         let price = self.compute_service_per_byte(group);
         let had = self.attained_service(group, now);
@@ -258,12 +261,12 @@ impl BottleneckedFlows {
         state.service_offset = bottleneck.map_or(0.0, |service| -service.attained);
     }
 
-    /// Returns the service that each byte of a group's flows needs.
+    /// Returns the service that a group needs for each byte of its flows.
     fn compute_service_per_byte(&self, group: u32) -> f64 {
         self.levels.weight(group) / self.bandwidth_factor
     }
 
-    /// Returns the service that a group has attained at the time `now` \[s\].
+    /// Returns the service that a group has received by the time `now` \[s\].
     fn attained_service(&mut self, group: u32, now: f64) -> f64 {
         let Group {
             bottleneck,
@@ -278,7 +281,7 @@ impl BottleneckedFlows {
         (service.attained + ahead).max(0.0)
     }
 
-    /// Detaches a group from its bottleneck link, whose entry for the group becomes invalid.
+    /// Separates a group from its bottleneck link; the entry for the group in the heap of the link becomes invalid.
     fn detach(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
@@ -296,7 +299,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Adds the next end of a group to the list of its bottleneck link.
+    /// Adds the next end of a group to the heap of its bottleneck link.
     fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
@@ -313,7 +316,7 @@ impl BottleneckedFlows {
         self.mark_stale(bottleneck);
     }
 
-    /// Updates the fair shares and the next ends of all links that have changed, at the time `now` \[s\].
+    /// Updates the fair-share levels and the times of the next ends of all links that have changed, at the time `now` \[s\].
     pub(super) fn update_shares(&mut self, now: f64) {
         if self.levels.update_levels() {
             self.services
@@ -328,7 +331,7 @@ impl BottleneckedFlows {
         self.stale = stale;
     }
 
-    /// Applies the new fair-share levels and bottleneck links of the max-min solver.
+    /// Applies to the flows the new fair-share levels and bottleneck links of the max-min solver, at the time `now` \[s\].
     fn apply_levels(&mut self, now: f64) {
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
@@ -363,8 +366,8 @@ impl BottleneckedFlows {
         self.moved = moved;
     }
 
-    /// Counts the service of a link from 0 again, because the target of a new flow with little weight would otherwise vanish in
-    /// the sum.
+    /// Counts the service of a link from 0 again, because otherwise the service needed by a new flow of little weight would
+    /// vanish in the sum.
     fn reset_service(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         let done = std::mem::replace(&mut service.attained, 0.0);
@@ -382,7 +385,7 @@ impl BottleneckedFlows {
         self.services[link as usize].targets = BinaryHeap::from(entries);
     }
 
-    /// Computes the next end among the flows that are bottlenecked at a link.
+    /// Computes the time of the next end among the flows that are bottlenecked at a link.
     fn find_next_end(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         service.is_stale = false;
@@ -400,13 +403,13 @@ impl BottleneckedFlows {
         self.ends.set(link, f64::INFINITY);
     }
 
-    /// Returns the time of the next end among all flows \[s\]; infinite if no flow ends.
+    /// Returns the time at which the next of all flows ends \[s\]; infinite if no flow ends.
     pub(super) fn next_end(&mut self) -> f64 {
         self.ends.next_end()
     }
 
-    /// Ends all flows that end at `now`, the time of the next end \[s\], or later by at most the fraction `near` of this time.
-    /// Calls `ended(group, name, is last)` for each of them; a group is removed with its last flow.
+    /// Ends all flows that end at `now`, which must be the time of the next end \[s\], or later by at most the fraction `near` of
+    /// this time. Calls `ended(group, name, is last)` for each flow; a group is removed with its last flow.
     pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
         let mut done = std::mem::take(&mut self.ending);
         self.ends.take_until(until_within(now, near), &mut done);
@@ -443,7 +446,7 @@ impl BottleneckedFlows {
         self.ending = done;
     }
 
-    /// Ends the flows of a group whose targets do not exceed the service of their link.
+    /// Ends those flows of a group that end at or below the service `service` of its bottleneck link.
     fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
         let limit = (service + state.service_offset).max(state.targets.next_target());
@@ -460,7 +463,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Ends the flows that never end otherwise; calls `ended(group, name)` for each of them.
+    /// Removes the remaining flows, which never end; calls `ended(group, name)` for each of them.
     pub(super) fn clear(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];

@@ -1,9 +1,9 @@
 //! The simulation engine: starts activities, advances time and ends activities.
 //!
-//! There are three kinds of activity: an execution (computation) on a host, a flow between two hosts, and a wait. Each activity
-//! has a token, by which its owner recognises it. [`Simulation::next_ended`] advances to the next time at which an activity ends
-//! and returns the tokens one by one. At one time, activities end first, then capacities change, then the owner reacts and starts
-//! new activities, and finally rates are computed.
+//! There are three kinds of activity: an execution (computation) on a host, a flow between two hosts, and a waiting time. Each
+//! activity has a token, by which the caller that started it recognises the activity. [`Simulation::next_ended`] advances to the
+//! next time at which an activity ends and returns the tokens one by one. At each simulated time, activities end first, then
+//! capacities change, then the caller reacts and starts new activities, and finally rates are computed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
-/// The local times until which capacities do not change \[s\].
+/// Local times until which the capacities of hosts and links do not change \[s\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// Local time of the next change of a host's speed \[s\].
+    /// Local time of the next change of the speed of any of the hosts considered \[s\].
     pub hosts: f64,
-    /// Local time of the next change of a link's latency \[s\].
+    /// Local time of the next change of the latency of any link \[s\].
     pub latencies: f64,
-    /// Local time of the next change of a link's bandwidth or latency \[s\].
+    /// Local time of the next change of the bandwidth or latency of any link \[s\], as far as it is known.
     pub links: f64,
 }
 
-/// A simulation of the hosts and links of a platform; `T` is the type of the token by which the owner of an activity recognises
-/// it.
+/// A simulation of the hosts and links of a platform. `T` is the type of the token by which the owner of an activity recognises
+/// the activity.
 #[derive(Debug)]
 pub struct Simulation<'p, T> {
     platform: &'p Platform,
@@ -42,29 +42,31 @@ pub struct Simulation<'p, T> {
     /// Tokens of the activities that have ended at the current time and have not been returned yet, in reverse order.
     ended: Vec<T>,
     flows: u64,
-    /// Number of capacity changes that have been applied.
+    /// Number of changes of the capacities of hosts and links that have been applied.
     applied_changes: u64,
-    /// Absolute time until which no bandwidth changes \[s\]; a past time if this is not known.
+    /// Absolute time until which the bandwidth of no link changes \[s\]; a past time if this is not known.
     bandwidths_constant_until: f64,
-    /// Maximum number of capacity changes in a row without the end of an activity: [`MOST_CHANGES`], or less in tests.
+    /// Maximum number of capacity changes in a row during which no activity ends: `MAX_CHANGES`, or a smaller number in tests.
     most_changes: u64,
-    /// Maximum number of changes of one unused capacity: [`MOST_UNUSED_CHANGES`], or less in tests.
+    /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
+    /// tests.
     most_unused_changes: u64,
 }
 
-/// Maximum number of capacity changes in a row while no activity progresses; beyond it the run counts as stuck.
+/// Maximum number of capacity changes in a row while no activity progresses; beyond it the run ends with an error, since it would
+/// never end.
 const MOST_IDLE_CHANGES: u64 = 1_000_000;
-/// Maximum number of capacity changes in a row without the end of an activity; they take ten seconds of computing time if each
-/// changes rates of flows.
+/// Maximum number of capacity changes in a row during which no activity ends. They take ten seconds of computing time if each
+/// changes the rates of flows.
 const MOST_CHANGES: u64 = 20_000_000;
-/// Maximum number of changes of one capacity while no activity uses it; such changes cost less.
+/// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
 const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 
 const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is too late to be represented";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
-    /// Returns a copy of the simulation that continues independently from the present time.
+    /// Returns a copy of the simulation, which continues independently from the present simulated time.
     fn clone(&self) -> Self {
         Self {
             platform: self.platform,
@@ -103,18 +105,19 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         simulation
     }
 
-    /// Returns the current instant.
+    /// Returns the current instant of simulated time.
     #[inline]
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Returns the local time: the seconds since the last [`Self::rebase`], or since the start \[s\].
+    /// Returns the current local time \[s\], which is counted from the last successful call of [`Self::rebase`] or from the
+    /// start.
     pub fn local_now(&self) -> f64 {
         self.clock.local()
     }
 
-    /// Makes the current instant the zero of local time if nothing is in progress; returns whether it did.
+    /// Makes the current instant the zero of local time if no activity is in progress; returns whether it was done.
     ///
     /// From then on the simulation depends only on the state of the platform, not on the time: equal activities have equal
     /// durations to the last bit.
@@ -136,8 +139,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the local times until which the speeds of `hosts` and all latencies stay constant \[s\]. No activity may be in
-    /// progress. The available fractions of these hosts are up to date afterwards ([`Self::available`]). For bandwidths see
-    /// [`Self::bandwidths_steady_until`].
+    /// progress.
+    ///
+    /// The available fractions of the speeds of these hosts are up to date afterwards (`Self::available_fraction`). For
+    /// bandwidths see [`Self::bandwidths_steady_until`].
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -165,7 +170,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the future changes of a host's speed that have already been computed, and the local time up to which this list is
-    /// complete \[s\]. Each change is a local time \[s\] and the available fraction from then on.
+    /// complete \[s\]. Each change is a local time \[s\] and the fraction of the speed that is available from then on.
     pub fn known_changes(&self, host: HostId) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
         let (changes, until) = self.changes.known_changes(host);
@@ -178,8 +183,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.changes.has_links()
     }
 
-    /// Returns the links with varying bandwidth on the routes between the hosts in `ends`, and on the routes back if there is
-    /// cross-traffic; each link is listed once.
+    /// Returns the links with varying bandwidth on the routes between the hosts of each pair in `ends`; each link is listed once.
+    /// With cross-traffic, the routes from the receiver to the sender are included.
     pub fn varying_links(&self, ends: impl Iterator<Item = (HostId, HostId)>) -> Vec<LinkId> {
         let platform = self.platform;
         let is_answered = self.network.state().model.crosstraffic;
@@ -198,10 +203,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         links
     }
 
-    /// Returns the local time until which no bandwidth of `links` changes \[s\], or of no link at all if that is later or `links`
-    /// is `None`. No activity may be in progress, and no flow may start before `from`: afterwards all links have their bandwidths
-    /// of that time, even if it is in the future. If a link changes between `from` and `enough`, the time of that change is
-    /// returned, and other links may not be up to date.
+    /// Returns the local time until which no bandwidth of `links` changes \[s\]. If the bandwidth of every link is known to stay
+    /// constant for longer, or if `links` is `None`, it returns the time until which no bandwidth of any link changes.
+    ///
+    /// No activity may be in progress, and no flow may start before the local time `from`. Afterwards all links have the
+    /// bandwidths of that time, even if it is in the future. If a link changes between `from` and `enough`, the time of that
+    /// change is returned, and other links may not be up to date.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -239,8 +246,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.clock.to_local(until))
     }
 
-    /// Returns the changes of the bandwidths of `links` after the time of [`Self::bandwidths_steady_until`]. Returns `None` if
-    /// some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a flow.
+    /// Returns the changes of the bandwidths of `links` that follow after the last call of [`Self::bandwidths_steady_until`].
+    /// Returns `None` if some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share
+    /// of a flow.
     pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<CapacityChanges> {
         let model = &self.network.state().model;
         if !model.sharing || model.weight_s > 0.0 {
@@ -249,13 +257,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         CapacityChanges::new(&self.changes, links, self.clock)
     }
 
-    /// Returns the number of capacity changes that have been applied; as long as it stays the same, no capacity has changed.
+    /// Returns the number of capacity changes that have been applied since the start; while this number stays the same, no
+    /// capacity has changed.
     pub fn applied_changes(&self) -> u64 {
         self.applied_changes
     }
 
-    /// Advances time by `duration` \[s\] while no activity is in progress here, since `flows` flows were simulated elsewhere.
-    /// Hosts sleep meanwhile. Returns whether time was advanced; it is not if the new time would be infinite.
+    /// Advances the simulated time by `duration` \[s\], during which `flows` flows were simulated elsewhere; returns whether time
+    /// was advanced. Time is not advanced if an activity is in progress or the new time would be infinite.
     pub fn try_advance(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local() + duration;
         let can_pass = self.is_idle() && self.clock.can_reach(date);
@@ -267,39 +276,42 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         can_pass
     }
 
-    /// With slow start: whether the connection between two hosts is idle at local time `date` \[s\], if no message is sent
-    /// before.
+    /// Whether the connection from one host to another is idle at local time `date` \[s\], if it sends no message before that
+    /// time; used with slow start.
     pub fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
         self.network.state().is_idle_between((from, to), date)
     }
 
-    /// With slow start: records that a message between two hosts was simulated elsewhere and ended at local time `date` \[s\].
+    /// Records that a message from one host to another, which was simulated elsewhere, ended at local time `date` \[s\]; used
+    /// with slow start.
     pub fn record_message(&mut self, ends: (HostId, HostId), date: f64) {
         if let Some(connection) = self.connection(ends) {
             self.record_connection_use(connection, date);
         }
     }
 
-    /// With slow start: returns the number of the connection between two hosts; `None` if they are the same host.
+    /// Returns the number of the connection from one host to another, for use with slow start; `None` if they are the same host.
     pub fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         self.network.state_mut().connection(ends)
     }
 
-    /// With slow start: records that a message of a connection was simulated elsewhere and ended at local time `date` \[s\].
+    /// Records that a message of a connection, which was simulated elsewhere, ended at local time `date` \[s\]; used with slow
+    /// start.
     pub fn record_connection_use(&mut self, connection: u32, date: f64) {
         self.network
             .state_mut()
             .record_connection_use(connection, date);
     }
 
-    /// With slow start: records recurring messages that were simulated elsewhere, whose ends may be in the future. `messages` are
-    /// pairs of a message and its connection, one per connection. `ends` contains the local time at which each message ends
-    /// \[s\]; its content is undefined afterwards.
+    /// Records the ends of recurring messages that were simulated elsewhere, which may be in the future; used with slow start.
+    ///
+    /// `messages` are pairs of a message and its connection, one per connection. `ends` contains the local time at which each
+    /// message ends \[s\]; its content is undefined afterwards.
     pub fn record_message_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         self.network.state_mut().record_message_ends(messages, ends);
     }
 
-    /// Starts an execution of `work` on a host; the executions on a host share its cores.
+    /// Starts an execution of `work` \[instructions\] on a host; the executions on a host share its cores.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -320,15 +332,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Starts a flow of `size` from one host to another.
+    /// Starts a flow of `size` bytes from one host to another; `token` identifies the flow when it ends.
     ///
     /// # Errors
-    /// The platform has no route between them; or as [`Self::refresh`].
+    /// The platform has no route between the hosts; or as [`Self::refresh`].
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
         self.send_message(from, to, (size, false), token)
     }
 
-    /// Starts a flow as [`Self::send`] does, but with the delay before the transfer multiplied by `factor`.
+    /// Starts a flow as [`Self::send`] does, but multiplies the delay before its transfer by `factor`.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -350,7 +362,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    /// Starts a flow as [`Self::send`] does; if `is_late` is true, the message begins with a handshake, which takes a round trip.
+    /// Starts a flow as [`Self::send`] does. If `is_late` is true, the message begins with a handshake, which takes a round trip,
+    /// because it is sent before its receiver is ready.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -409,12 +422,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Adds flows that were simulated elsewhere to the number of flows.
+    /// Adds the number of flows that were simulated elsewhere to the number of flows started.
     pub fn count_flows(&mut self, flows: u64) {
         self.flows += flows;
     }
 
-    /// Starts a wait of `duration`.
+    /// Starts a waiting time of the given duration; `token` identifies it when it ends.
     pub fn wait(&mut self, duration: Seconds, token: T) {
         self.queue
             .push(self.clock.local() + duration.get(), Event::Wait(token));
@@ -489,20 +502,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Moves to `taken` the tokens of the activities that have ended at the current time and for which `wanted` returns true, in
-    /// the order in which [`Self::next_ended`] would return them.
+    /// Moves to `taken` those tokens of activities ended at the current time for which `wanted` returns true, in the order in
+    /// which [`Self::next_ended`] would return them.
     pub fn take_ended(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
         let before = taken.len();
         taken.extend(self.ended.extract_if(.., |token| wanted(token)));
         taken[before..].reverse();
     }
 
-    /// Whether activities have ended at the current time that have not been returned yet.
+    /// Whether any activity has ended at the current time whose token has not been returned yet.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// Returns a description of the first violated invariant; `None` in a correct program.
+    /// Returns a description of the first violated invariant of the engine; `None` in a correct program.
     pub fn fault(&self) -> Option<String> {
         if self.clock.went_back() {
             return Some("time went back".to_owned());
@@ -511,12 +524,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         fault.map(|fault| fault.to_words(self.platform))
     }
 
-    /// Returns the number of flows that have been started.
+    /// Returns the number of flows that have been started so far.
     pub fn flows(&self) -> u64 {
         self.flows
     }
 
-    /// Applies to a host the changes of its speed that occurred while no execution ran on it.
+    /// Applies to a host those changes of its speed that were due while no execution ran on it.
     ///
     /// # Errors
     /// There are too many changes to apply in reasonable time.
@@ -538,8 +551,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Applies to a link the last change of its bandwidth up to the local time `until` \[s\]; the link must have had no flow
-    /// since the previous change. Returns the absolute time of the next change \[s\].
+    /// Applies to a link the last change of its bandwidth up to the local time `until` \[s\], and returns the absolute time of
+    /// the next change \[s\]. The link must have had no flow since the previous change.
     fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
@@ -557,7 +570,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.changes.next_date_of_link(link))
     }
 
-    /// Brings the bandwidths of the links on a route up to date, and wakes the links.
+    /// Applies all due bandwidth changes to the links on a route, and wakes these links.
     fn wake_links(&mut self, route: &Route<'_>) -> Result<(), Error> {
         let until = same_until(self.clock.local());
         for link in route.links() {
@@ -575,8 +588,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
     }
 
-    /// Returns the mean fraction of a host's speed that was available since `since`; 1 if the speed does not vary.
-    /// [`Self::refresh`] must be called before.
+    /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
+    /// vary. [`Self::refresh`] must be called before.
     pub fn mean_availability(&self, host: HostId, since: Availability) -> f64 {
         let now = self.now().get();
         let duration = now - since.date;
@@ -587,19 +600,19 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Returns the fraction of a host's speed that is available at present; 1 if the speed does not vary. [`Self::refresh`] must
-    /// be called before.
+    /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary.
+    /// [`Self::refresh`] must be called before.
     pub fn available(&self, host: HostId) -> f64 {
         self.cpus.available(host.index())
     }
 
-    /// Returns the present capacity \[B/s\] and latency \[s\] of a link.
+    /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
     pub fn capacity_and_latency(&self, link: LinkId) -> (f64, f64) {
         self.network.state().capacity_and_latency(link.index())
     }
 
-    /// Returns the present point in time as the start of an interval for a later call of [`Self::mean_availability`].
-    /// [`Self::refresh`] must be called before.
+    /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
+    /// availability of the host. [`Self::refresh`] must be called before.
     pub fn availability_mark(&self, host: HostId) -> Availability {
         let date = self.now().get();
         Availability {
@@ -628,8 +641,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.ended.pop()
     }
 
-    /// Handles the next event, at the time `date`. Adds the tokens of executions that end to `ended`; returns the token of any
-    /// other activity that ends.
+    /// Processes the next event of the event list, at the time `date`. Adds the tokens of executions that end to the list of
+    /// ended activities; returns the token of any other activity that ends.
     #[inline]
     fn end_event(&mut self, date: f64) -> Option<T> {
         let (_, event) = self.queue.pop()?;
@@ -647,7 +660,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Ends all activities that end at `date`, and applies the capacity changes of that time.
+    /// Ends all activities that end at the local time `date` \[s\], and applies the capacity changes of that time.
     fn end_all(&mut self, date: f64) {
         let until = same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
@@ -730,8 +743,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             .into()
     }
 
-    /// Creates the error for a run in which no activity can end. It names the hosts and links without capacity; if there are
-    /// none, `hint` is used.
+    /// Creates the error for a run in which no activity can end any more. The message names the hosts and links without capacity;
+    /// if there are none, it contains `hint`.
     fn stuck_error(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
@@ -756,7 +769,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 }
 
-/// A point in time, with the integral of a host's availability up to this time, as the start of an interval.
+/// Start of an interval over which the availability of a host is averaged: a time, and the integral of the availability up to
+/// this time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Availability {
     date: f64,

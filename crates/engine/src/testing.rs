@@ -1,4 +1,4 @@
-//! Small platforms and random flows for unit tests.
+//! Small platforms, random flows and a function that runs a simulation, for unit tests.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -11,8 +11,8 @@ use super::Simulation;
 use migsim_base::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 use migsim_platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 
-/// Returns a platform with one cluster of hosts on a switch. The hosts have the given speeds \[instr/s\], and each has a link
-/// with `bandwidth` \[B/s\] and `latency` \[s\].
+/// Returns a platform with one cluster, whose hosts are connected by a switch. The hosts have the given speeds \[instr/s\], and
+/// each host has a link with `bandwidth` \[B/s\] and `latency` \[s\].
 pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     let host = |(index, speed): (usize, &f64)| Host {
         name: format!("h{index}"),
@@ -56,8 +56,8 @@ pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     }
 }
 
-/// Returns a strategy for random flows `(start, from, to, bytes)` between eight hosts, which start within the given number of
-/// quarters of a second.
+/// Returns a test-data generator (a `proptest` strategy) for random flows `(start, from, to, bytes)` between eight hosts, which
+/// start within the given number of quarters of a second.
 #[cfg(test)]
 pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
     let flow = (0..quarters, 0_u32..8, 1_u32..8, 1_u32..40).prop_map(|(date, from, on, size)| {
@@ -67,7 +67,8 @@ pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> 
     prop::collection::vec(flow, 1..60)
 }
 
-/// Runs a simulation until no activity is in progress; returns the token and the end time \[s\] of each activity.
+/// Runs a simulation until no activity is in progress; returns the token and the end time \[s\] of each activity, in the order of
+/// ends.
 pub fn run<'p, T: Copy + Debug + Send + 'p>(simulation: &mut Simulation<'p, T>) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
     while let Some(token) = simulation.next_ended().unwrap() {

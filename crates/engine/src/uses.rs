@@ -1,22 +1,23 @@
 //! The shared links that a flow uses, each with the load on the link per unit of the flow's rate.
 //!
-//! Most routes have at most four such links: these are stored in the flow itself, so that a message allocates no memory.
+//! Most routes have at most four shared links. These are stored in the flow itself, so that a message allocates no memory.
 
 use std::ops::{Deref, DerefMut};
 
-/// A list of links, each with the load per unit of a flow's rate; stored as an array as long as it is short.
+/// The links that a flow uses, each with the load on the link per unit of the flow's rate. A short list is stored in an array,
+/// without allocated memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses {
     few: [(u32, f64); FEW],
     count: usize,
-    /// The whole list, if it has more links than fit into the array.
+    /// The whole list of uses, if it has more links than fit into the array.
     many: Vec<(u32, f64)>,
 }
 
 const FEW: usize = 4;
 
 impl Uses {
-    /// Adds a use of a link; if the link is already in the list, the loads are added.
+    /// Adds `share` to the load on a link per unit of the flow's rate; adds the link if it is not in the list.
     pub(super) fn add(&mut self, link: u32, share: f64) {
         if let Some(used) = self.iter_mut().find(|used| used.0 == link) {
             used.1 += share;

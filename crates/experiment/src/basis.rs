@@ -1,17 +1,17 @@
-//! Built-in settings that complete the settings of the user: the settings of a paper on the platforms that they were fitted to,
-//! neutral settings on other platforms.
+//! Chooses the built-in settings that complete the settings of the user: the experiment of a paper on the platforms that it was
+//! fitted to, neutral settings on other platforms.
 //!
-//! The experiment of a paper contains constants for properties of the machine that its paper does not state: messages of 0 B, a
-//! cost for each rescheduling call, a barrier that serves one process after the other. The key `calibrated_for` of the experiment
-//! names the platforms that these constants were fitted to.
+//! The experiment of a paper contains constants that the paper does not state and that were fitted to its results instead:
+//! messages of 0 B, a cost for each rescheduling call, a barrier that serves one process after the other. The key
+//! `calibrated_for` of the experiment names the platforms that these constants were fitted to.
 //!
 //! | what the user sets | built-in settings that complete it |
 //! |---|---|
 //! | an application, on a platform that its experiment names | that experiment |
 //! | an application, on any other platform | [`ONE_READING`]: messages, calls and moves are simulated; the common rules of `MigBSP` |
-//! | `extends`, or the experiment itself | the experiment, on whatever platform |
+//! | the key `extends`, or the name of an experiment instead of an application | the experiment that is named, on every platform |
 //!
-//! A platform counts as one of the named platforms if its file has the same values as the built-in copy. An edited copy is
+//! A platform counts as one of the named platforms if its file has the same values as the built-in copy. An edited copy counts as
 //! another platform.
 
 use std::collections::BTreeMap;
@@ -33,21 +33,23 @@ use migsim_base::memory::Limits;
 use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_workloads::Setting;
 
-/// A remark for the user about the built-in settings that complete the settings of an experiment on one platform.
+/// Remark for the user about which built-in settings complete an experiment on one platform, and about the platforms that they
+/// were fitted to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The text of the remark before the name of the platform, and the text after the name.
+    /// The text of the remark in two parts: the part before the name of the platform, and the part after the name.
     text: [String; 2],
     /// The name of the platform, as messages show it to the user.
     platform: String,
 }
 
-/// The key of the barrier settings, and the key of the name of the barrier protocol within these settings.
+/// Two keys of an experiment: the key of all barrier settings, and the key of the name of the barrier protocol.
 const BARRIER: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
-/// Maximum number of platforms that a note names; further platforms are only counted.
+/// Maximum number of platforms whose names a note lists; a note about more platforms states only how many more there are.
 const MAX_NAMED_PLATFORMS: usize = 3;
 
-/// Returns the remarks as notes for the user. Remarks that have the same text for several platforms become one note.
+/// Converts the remarks of all platforms into notes for the user. Remarks that have the same text for several platforms become
+/// one note.
 pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
     let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
     for Remark { text, platform } in remarks {
@@ -74,21 +76,24 @@ fn join_names(mut names: Vec<String>) -> String {
     }
 }
 
-/// All settings of an experiment: the settings that the user gave, and the built-in settings that complete them.
+/// The complete settings of an experiment: the settings that the user gave, and the built-in settings that complete them.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// All settings of the experiment, merged from the built-in settings, the library and the settings of the user.
+    /// The merged settings of the experiment: built-in settings, settings of the message-passing library, and settings of the
+    /// user, which override all other settings.
     pub(super) layers: Layers,
-    /// The built-in settings, and settings that a platform or a workload adds; the settings of the user override them.
+    /// The settings that the settings of the user override: those of the built-in experiments, and those that a platform or a
+    /// workload adds.
     below: Layers,
     /// The settings that the user gave.
     user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
     pub(super) library: Option<LoadedLibrary>,
-    /// The name of the built-in experiment whose settings override those of all other built-in experiments; `none` if there is
-    /// none.
+    /// Name of the built-in experiment whose settings override those of all other built-in experiments; `none` if no built-in
+    /// experiment completes the settings.
     top_experiment: String,
-    /// The experiment of the application, if neutral settings replaced it because it was fitted to other platforms.
+    /// The built-in experiment of the application that neutral settings replaced, because its constants were fitted to other
+    /// platforms; `None` if no experiment was replaced.
     replaced_experiment: Option<Arc<Document>>,
 }
 
@@ -146,7 +151,7 @@ impl Whole {
         Ok(whole)
     }
 
-    /// Merges the built-in settings, the settings of the library and the settings of the user into one list.
+    /// Merges the built-in settings, the settings of the library and the settings of the user into one list of settings.
     fn join_layers(&self) -> Layers {
         let source = self.library.as_ref().map(LoadedLibrary::source);
         let library = source.as_deref().zip(self.library.as_ref());
@@ -161,8 +166,8 @@ impl Whole {
         document::from_value(&merged, "")
     }
 
-    /// Adds settings that come from a platform or a workload. They override the built-in experiments; the settings of the user
-    /// override them.
+    /// Adds settings that come from a platform or a workload, and returns the new configuration. They override the built-in
+    /// experiments; the settings of the user override them.
     pub(super) fn insert(
         &mut self,
         source: &str,
@@ -255,8 +260,8 @@ impl Whole {
         (basis, remark)
     }
 
-    /// Returns the remark for the user that neutral settings replace the experiment `own` on this platform: the text before and
-    /// after the platform's name.
+    /// Returns the remark that neutral settings replace the experiment `own` on this platform, as the two parts of its text
+    /// before and after the name of the platform.
     fn neutral_remark(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
         // The hosts that the paper's mapping names do not exist on this platform.
         let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
@@ -279,7 +284,10 @@ impl Whole {
     }
 }
 
-/// Returns the name of the application that the settings name, or else the application of the experiment that they extend.
+/// Returns the name of the application that the settings name; if they name none, that of the experiment that they extend.
+///
+/// # Errors
+/// No application is named, or its name is unknown.
 fn app_of(
     registry: &Registry,
     given: &Layers,
@@ -312,12 +320,12 @@ fn app_of(
     }
 }
 
-/// Puts each name in backticks and joins the names with commas and `and`.
+/// Joins names with commas and `and`, each name in backticks.
 fn quoted(names: &[String]) -> String {
     join_names(names.iter().map(|name| format!("`{name}`")).collect())
 }
 
-/// Returns the name of a platform for a message. A file that only bears the name of one of the platforms in `fitted` is marked as
+/// Returns the name of a platform, in backticks, for a message. A file with the same name as a platform in `fitted` is marked as
 /// not built in.
 fn display_platform(platform: &str, fitted: &[String]) -> String {
     let platform = platform::display_name(platform);
@@ -339,7 +347,7 @@ fn fitted_to(experiment: &Document) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a platform equals a built-in platform whose name is in the list.
+/// Returns whether a platform equals one of the built-in platforms in `names`.
 fn is_one_of(platform: &LoadedPlatform, names: &[String]) -> bool {
     let built_in = platform.built_in;
     built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))
@@ -350,14 +358,14 @@ fn without_extension(name: &str) -> &str {
     name.strip_suffix(".json").unwrap_or(name)
 }
 
-/// Returns the name of an experiment, derived from the name of its file.
+/// Returns the name of an experiment, which is the name of its file without folders, ending and the mark of built-in files.
 fn stem(source: &str) -> String {
     let file = source.strip_suffix(built_in::MARK).unwrap_or(source);
     let stem = std::path::Path::new(file).file_stem();
     stem.map_or_else(|| file.to_owned(), |stem| stem.display().to_string())
 }
 
-/// Lists the names under `calibrated_for` that are not built-in platforms.
+/// Lists a problem for each name under the key `calibrated_for` that is not a built-in platform.
 pub(super) fn unknown_platforms(config: &ExperimentConfig) -> impl Iterator<Item = Problem> {
     let is_known = |name: &str| {
         platform::built_in()

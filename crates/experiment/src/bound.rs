@@ -56,8 +56,8 @@ impl Experiment {
         Seconds::of(least.fold(f64::INFINITY, f64::min))
     }
 
-    /// Computes, for each number n of moved processes, the lowest cost \[s\] of the rescheduling calls and the moves that move n
-    /// processes.
+    /// Computes the lowest total cost \[s\] of rescheduling calls and moves in runs in which at least n processes move, at index
+    /// n of the result.
     fn lowest_costs(&self) -> Vec<f64> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
@@ -114,31 +114,34 @@ impl Experiment {
     }
 }
 
-/// Maximum number of pairs of a process and a host for which the lower bound includes the time to transfer memory; with more
-/// pairs it is left out.
+/// Maximum number of pairs of a process and a host for which the lower bound includes the time that migrations transfer memory.
+/// With more pairs this time is left out of the bound.
 const MAX_PAIRS: usize = 1 << 18;
 
-/// Computes the lower bound of the time of one superstep, with buffers that are reused from superstep to superstep.
+/// Computes a lower bound of the time of a superstep; holds the speeds that the bound needs, and buffers that are reused in each
+/// superstep.
 struct Bound<'e> {
     experiment: &'e Experiment,
-    /// Total speed of the k + 1 fastest cores of the platform, at index k \[instructions/s\].
+    /// Total speed of the fastest core of the platform, of its two fastest cores, and so on \[instructions/s\]: index k holds the
+    /// sum over the k + 1 fastest cores.
     cores: Vec<f64>,
-    /// The largest speed of a core of each host [instructions/s].
+    /// The largest speed that a core of each host ever has, by index of the host \[instructions/s\].
     speed: Vec<f64>,
-    /// Cycles per instruction of the application; multiplies all computation times.
+    /// Cycles per instruction of the application; all computation times are multiplied by this number.
     cycles_per_instruction: f64,
-    /// Buffer: the work of all processes in the superstep \[instructions\].
+    /// Buffer: the work of each process in the superstep, the largest first \[instructions\].
     works: Vec<f64>,
-    /// Buffer: the work \[instructions\] of the processes that each host has at the start.
+    /// Buffer: for each host, the work \[instructions\] of the processes that it has at the start of the run.
     residents: Vec<Vec<f64>>,
-    /// Buffer: the messages between different hosts, as time \[s\], index of the sender, index of the receiver.
+    /// Buffer: the messages between different hosts, each as the shortest time from the start of the superstep until it arrives
+    /// \[s\], and the indices of its sender and its receiver.
     crossing: Vec<(f64, usize, usize)>,
-    /// Buffer: whether a process already sends or receives one of the longer messages.
+    /// Buffer: whether each process sends or receives a longer message that was already counted.
     is_taken: Vec<bool>,
 }
 
 impl<'e> Bound<'e> {
-    /// Creates the buffers for an experiment.
+    /// Creates the buffers and computes the speeds of the cores for an experiment.
     fn new(experiment: &'e Experiment) -> Self {
         let hosts = &experiment.platform.platform.hosts;
         let processes = experiment.placement.len();
@@ -154,8 +157,8 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Computes, for each n, a lower bound of the time \[s\] of a superstep in which at most n processes are away from their
-    /// first hosts.
+    /// Computes lower bounds of the time of a superstep \[s\]: `times[n]` becomes the bound if at most n processes are away from
+    /// the hosts that they had at the start.
     fn superstep_times(&mut self, plan: &Plan, times: &mut [f64]) {
         self.works.clear();
         self.works.extend(plan.work.iter().map(|work| work.get()));
@@ -173,8 +176,8 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Raises the time for each n to the time that the slowest host needs for its first processes, without the n processes with
-    /// the most work.
+    /// Raises each bound `times[n]` to the time that the slowest host needs for the processes that it had at the start, without
+    /// the n processes with the most work.
     fn raise_for_residents(&mut self, plan: &Plan, times: &mut [f64]) {
         for works in &mut self.residents {
             works.clear();
@@ -200,8 +203,8 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Raises the time for each n to that of the (n + 1)-th longest message. Of n + 1 messages that share no process, at least
-    /// one still runs between its first two hosts.
+    /// Raises each bound `times[n]` to the time of the (n + 1)-th longest message between hosts. Of n + 1 messages that share no
+    /// process, at least one message still runs between the two hosts of the start if only n processes moved.
     fn raise_for_messages(&mut self, plan: &Plan, times: &mut [f64]) {
         if self.experiment.network.queues {
             return; // packets of several messages take turns
@@ -238,7 +241,7 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Computes the time \[s\] that the barrier adds after the last process has arrived.
+    /// Computes the time \[s\] that the barrier takes in a superstep after the last process has arrived.
     fn barrier(&self, plan: &Plan) -> f64 {
         let barrier = &self.experiment.config.runtime.barrier;
         if barrier.kind != BarrierKind::RootSerial || plan.work.len() < 2 {
@@ -250,11 +253,12 @@ impl<'e> Bound<'e> {
     }
 }
 
-/// Factor just below 1 that multiplies a sum, so that rounding errors from another order of summation cannot make the bound too
-/// large.
+/// Factor just below 1 that multiplies each computed time, so that rounding errors from another order of summation cannot make
+/// the lower bound too large.
 const ROUNDING_MARGIN: f64 = 1.0 - 1e-12;
 
-/// Computes the time \[s\] that a message takes if no other message shares its route; 0 if there is no route.
+/// Computes the shortest time \[s\] that a message of this size takes between two hosts, with no other message on its route; 0 if
+/// there is no route.
 fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> f64 {
     let platform: &Platform = &experiment.platform.platform;
     let Some(route) = platform.route(from, to) else {
@@ -294,8 +298,8 @@ fn largest_speed(host: &Host) -> f64 {
     host.speed.get() * most
 }
 
-/// Computes the total speed [instructions/s] of the fastest core, of the two fastest cores, and so on up to `most` cores. If the platform
-/// has fewer cores, the last entry is the total of all cores.
+/// Computes the total speed \[instructions/s\] of the fastest core, of the two fastest cores, and so on up to `most` cores. If
+/// the platform has fewer cores, the list ends with the total of all cores.
 fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     let mut speeds: Vec<f64> = hosts
         .iter()
@@ -311,9 +315,11 @@ fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     speeds
 }
 
-/// Computes the lower bound of the computation of one superstep: `max_k W_k / S_k`. `W_k` is the total of the k largest works
-/// \[instructions\], and `S_k` the total speed of the k fastest cores \[instructions/s\]. If there are fewer cores than works, the
-/// last term divides all work by the speed of all cores.
+/// Computes a lower bound of the computation time \[s\] of one superstep on any placement, for one cycle per instruction: `max_k
+/// W_k / S_k`.
+///
+/// `W_k` is the total of the k largest works \[instructions\], and `S_k` the total speed of the k fastest cores
+/// \[instructions/s\]. If there are fewer cores than works, the last term divides all work by the speed of all cores.
 fn computation_bound(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut bound) = (0.0, 0.0_f64);

@@ -9,7 +9,7 @@ use super::suite::case_named;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
-/// Name and text of each built-in experiment.
+/// Name and JSON text of each built-in experiment.
 const BUILT_IN: &[(&str, &str)] = &[
     (
         "authors-cpu",
@@ -54,8 +54,8 @@ pub const COMMON_RULES: &str = "common-rules";
 /// It completes the settings for applications without an experiment and for platforms that no paper used.
 pub const ONE_READING: &str = "one-reading";
 
-/// The platforms that experiments of papers name, without `.json`. They are listed here because reading all experiments would
-/// take a tenth of the time of a short run.
+/// Names of the built-in platforms that the experiments of the papers use, without `.json`. The list is constant because reading
+/// all experiments would take a tenth of the time of a short run.
 const PAPER_PLATFORMS: [&str; 9] = [
     "lbm",
     "sw-dynamic",
@@ -76,14 +76,14 @@ pub(super) fn is_of_a_paper(platform: &str) -> bool {
 /// Suffix of the name of a built-in experiment in messages, so that the name is not mistaken for that of a file.
 pub(super) const MARK: &str = " (built in)";
 
-/// Returns the names of all built-in experiments that can be run.
+/// Returns the names of the built-in experiments that a user can run by name, without [`COMMON_RULES`] and [`ONE_READING`].
 pub fn names() -> impl Iterator<Item = &'static str> {
     let all = BUILT_IN.iter().map(|(name, _)| *name);
     all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
-/// Finds the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment. `lb-1.2.17` is case 17
-/// of draw 2 of the suite `lb-1`, and `lb-1.fixed.3` its fixed case 3.
+/// Returns the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment. `lb-1.2.17` is case
+/// 17 of draw 2 of the benchmark suite `lb-1`, and `lb-1.fixed.3` its fixed case 3.
 ///
 /// # Errors
 /// The text of the built-in experiment cannot be read, which would be a fault of the program.
@@ -98,8 +98,8 @@ pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
         .transpose()
 }
 
-/// Returns the built-in experiments that complete an experiment which extends `extends`, or else the experiment of `app`. Each
-/// experiment overrides the experiments before it.
+/// Returns the chain of built-in experiments that complete an experiment with the key `extends`, or without that key an
+/// experiment of the application `app`. Each experiment overrides the experiments before it.
 pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, Error> {
     let mut chain = Vec::new();
     let mut next = match extends {
@@ -128,7 +128,10 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
     Ok(chain)
 }
 
-/// Finds the built-in experiment that the key `extends` names, or returns an error that lists the known names.
+/// Returns the built-in experiment that the key `extends` names.
+///
+/// # Errors
+/// There is no such experiment; the error lists the known names.
 fn find_extended(name: &str) -> Result<Document, Error> {
     built_in(name)?.ok_or_else(|| {
         let problem = Problem::unknown("experiment", name).key("extends");

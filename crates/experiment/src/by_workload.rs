@@ -1,4 +1,5 @@
-//! Notes for the user about important settings that the application does not specify, and about settings without effect.
+//! Notes for the user about important values that the application does not provide, such as the memory of its processes, and
+//! about settings without effect.
 
 use super::config::ExperimentConfig;
 use migsim_base::units::ProcessId;
@@ -6,7 +7,8 @@ use migsim_bsp::{CallModel, CallOrder, Scenario, Transfer};
 use migsim_policies as policy;
 use migsim_workloads::Workload;
 
-/// Returns notes about settings without effect, and about settings that matter but that the workload does not give.
+/// Returns notes about settings that have no effect in the experiment, and about values that its results depend on but that the
+/// workload does not provide.
 pub(super) fn notes(
     config: &ExperimentConfig,
     is_mapped: bool,

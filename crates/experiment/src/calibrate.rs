@@ -1,17 +1,19 @@
-//! Calibration: fits the overhead per message and the bandwidth factor of a library to a table of measured single messages.
+//! Calibration: fits the overhead per message and the bandwidth factor of a message-passing library to a table of measured times
+//! of single messages.
 //!
 //! ```text
 //! t(m) = base(m) + k(m) · overhead + transfer(m) / factor       k: 1, or 2 with a handshake
 //! minimise Σ |t(m) - measured(m)| / measured(m)                 over the sizes and pairs of hosts of the table
 //! ```
-//! Messages inside a host have their own straight line: t(m) = overhead + m / bandwidth. An exchange sends two messages at the
-//! same time, one in each direction. The bandwidth counts as shared if exchanges take 1.5 times as long as single messages, in
-//! the median of the sizes whose transfer takes most of the time.
+//! Here m is a message of the table, `base` its time without overhead and transfer, and `transfer` its transfer time at the full
+//! bandwidth of the route; both come from the engine, which simulates the message on an idle platform. The time of a message
+//! inside a host is fitted by a separate straight line: t(m) = overhead + m / bandwidth, with m as the size. An exchange sends
+//! two messages at the same time, one in each direction. The bandwidth inside a host counts as shared if exchanges take 1.5 times
+//! as long as single messages, in the median of the sizes whose transfer takes most of the time.
 //!
-//! `base`, `k` and `transfer` come from the engine, which simulates one message on an idle platform. Least absolute errors are
-//! insensitive to outliers. Their minimum goes through two points of the table, or through one point at a bound, so all pairs of
-//! points are tried. Slow start is off, because pings keep their connection active. A constant that the table does not determine
-//! keeps the value of the library.
+//! Least absolute errors are insensitive to outliers. Their minimum goes through two points of the table, or through one point at
+//! a bound, so all pairs of points are tried. TCP slow start is off, because repeated messages keep their connection active. A
+//! constant that the table does not determine keeps the value of the library.
 
 use serde_json::{Value, json};
 
@@ -23,26 +25,29 @@ use migsim_bsp::{Receives, RuntimeConfig};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// The result of a calibration: the fitted constants, the predicted times, and the calibrated library file.
+/// The result of a calibration: the fitted constants of a message-passing library, the times that they predict, and the
+/// calibrated library file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
-    /// Fitted overhead of a message \[s\]; `None` if the table has no small messages.
+    /// Fitted overhead per message between hosts \[s\]; `None` if the table of measured messages has no small messages.
     pub overhead: Option<f64>,
-    /// Fitted bandwidth factor, which multiplies the rate of each flow; `None` if the table has no large messages.
+    /// Fitted bandwidth factor, which multiplies the rate of each flow; `None` if the table of measured messages has no large
+    /// messages between hosts.
     pub bandwidth_factor: Option<f64>,
-    /// The overhead \[s\] and the bandwidth factor of the calibrated library: the fitted value, or the value of the base library
-    /// if the table does not determine it.
+    /// The overhead \[s\] and the bandwidth factor of the calibrated library. A constant that the table of measured messages does
+    /// not determine has the value of the base library.
     pub in_use: (f64, f64),
-    /// Fitted constants of messages inside a host; `None` if the table has no such messages.
+    /// Fitted constants of messages inside a host; `None` if the table of measured messages has none.
     pub inside_host: Option<Inside>,
-    /// The times that the calibrated library predicts for the messages of the table, in the order of the table \[s\].
+    /// Time that the calibrated library predicts for each message of the table, in the order of the table \[s\].
     pub predicted: Vec<f64>,
-    /// Median of the absolute relative differences between predicted and measured times.
+    /// Median of the absolute relative differences between predicted and measured times of single messages, as a fraction of the
+    /// measured time.
     pub median_residual: f64,
-    /// The constants that the table does not determine, one sentence for each.
+    /// What the table of measured messages does not determine, such as the overhead per message: one sentence for each.
     pub undetermined: Vec<String>,
-    /// Reasons to doubt the fit, one sentence for each.
+    /// Reasons to doubt that the fitted constants describe the machine, one sentence for each.
     pub doubts: Vec<String>,
     /// The calibrated library as the JSON value of a library file.
     pub library: Value,
@@ -52,63 +57,73 @@ pub struct Calibration {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Inside {
-    /// Overhead of a message inside a host \[s\].
+    /// Fitted overhead of a message inside a host \[s\].
     pub overhead: f64,
-    /// Bandwidth of messages inside a host \[B/s\]; `None` if the table has no large messages.
+    /// Fitted bandwidth of messages inside a host \[B/s\]; `None` if the table of measured messages does not determine it.
     pub bandwidth: Option<f64>,
-    /// Whether simultaneous messages inside a host share the bandwidth; `None` if the table has no exchanges of large messages.
+    /// Whether two messages that are sent inside a host at the same time share the bandwidth; `None` if no exchanges of large
+    /// messages were measured.
     pub is_shared: Option<bool>,
 }
 
-/// One measured message of the table as a linear equation in the overhead and the inverse of the bandwidth factor.
+/// One measured message of the table as a linear equation for its time: base + overheads · overhead + transfer · (1 / bandwidth
+/// factor).
 #[derive(Clone, Copy, Debug)]
 struct Equation {
-    /// Simulated time of the message without overhead and transfer \[s\].
+    /// Time of the message on an idle route \[s\], simulated without the overhead of the library and without the transfer of its
+    /// bytes.
     base: f64,
-    /// Number of overheads that the message costs: 1, or 2 with a handshake.
+    /// Number of times that the overhead per message counts in the time of this message: 1, or 2 with a handshake.
     overheads: f64,
-    /// Simulated time of the transfer at a bandwidth factor of 1 \[s\].
+    /// Simulated time that the transfer of the bytes of the message takes at a bandwidth factor of 1 \[s\].
     transfer: f64,
     /// Measured time of the message \[s\].
     measured: f64,
 }
 
 impl Equation {
-    /// Predicts the time of the message \[s\] from an overhead \[s\] and the inverse of a bandwidth factor.
+    /// Predicts the time of the message \[s\] from an overhead per message \[s\] and the inverse of a bandwidth factor.
     fn time(&self, (overhead, inverse): (f64, f64)) -> f64 {
         self.base + self.overheads * overhead + self.transfer * inverse
     }
 
-    /// Returns the absolute relative error of the time that an overhead \[s\] and the inverse of a bandwidth factor predict.
+    /// Returns the relative error (not negative) of the time that is predicted for the message from an overhead \[s\] and the
+    /// inverse of a bandwidth factor.
     fn relative_error(&self, at: (f64, f64)) -> f64 {
         (self.time(at) - self.measured).abs() / self.measured
     }
 
-    /// Returns whether the transfer, at the bandwidth of the platform, takes longer than the latency plus this overhead \[s\].
+    /// Returns whether the transfer of the message, at the bandwidth of the platform, takes longer than the rest of its time with
+    /// this overhead per message \[s\].
     fn is_large(&self, overhead: f64) -> bool {
         self.transfer > self.base + self.overheads * overhead
     }
 
-    /// Returns the measured time without the simulated time of the message before overhead and transfer \[s\].
+    /// Returns the measured time of the message minus its simulated base time \[s\]: the part that overhead and transfer have to
+    /// explain.
     fn unexplained_time(&self) -> f64 {
         self.measured - self.base
     }
 }
 
-/// Minimum ratio of the longest to the shortest transfer of a table. Below this ratio, overhead and bandwidth factor cannot be
-/// determined separately.
+/// Minimum ratio of the longest to the shortest transfer time in a table of measured messages. Below this ratio, overhead and
+/// bandwidth factor cannot be determined separately.
 const MIN_SPREAD: f64 = 2.0;
-/// Maximum plausible overhead of a message \[s\]. Open MPI over TCP has 0.147 ms where ranks sleep (`results/reality.md`).
+/// Maximum plausible overhead per message \[s\]; a fit with a larger overhead is reported as doubtful. Open MPI over TCP has
+/// 0.147 ms where waiting ranks sleep (`results/reality.md`).
 const MAX_OVERHEAD: f64 = 0.01;
-/// Minimum and maximum plausible bandwidth factor. Ethernet frames leave 0.94 of the bandwidth to the payload.
+/// Minimum and maximum plausible bandwidth factor; a fit outside of this range is reported as doubtful. Ethernet frames leave
+/// 0.94 of the bandwidth to the payload.
 const FACTORS: [f64; 2] = [0.1, 1.05];
-/// Maximum median residual (a relative error) with which a fit still counts as a description of its table.
+/// Maximum median of the relative differences between predicted and measured times; a fit with a larger median is reported as
+/// doubtful.
 const MAX_RESIDUAL: f64 = 0.25;
-/// Maximum number of points that are fitted. From a larger table, the fit takes only each second, third, ... point.
+/// Maximum number of measured messages that enter a fit. From a larger table, the fit takes only every second, third, ...
+/// message.
 const MAX_POINTS: usize = 200;
 
-/// Fits the constants of the library `base` to a table of measured messages on a platform; the calibrated library gets the name
-/// `name`.
+/// Fits the overhead and the bandwidth factor of the library `base` to a table of measured messages on a platform, and returns
+/// the calibrated library with the name `name`.
 ///
 /// # Errors
 /// The base library is unknown, or a message has no route.
@@ -199,7 +214,7 @@ pub fn calibrate(
     })
 }
 
-/// Returns one sentence for each constant that the table does not determine.
+/// Returns one sentence for each property of the library that the table of measured messages does not determine.
 fn undetermined(
     equations: &[Equation],
     (has_small, has_large): (bool, bool),
@@ -232,26 +247,27 @@ fn undetermined(
     open
 }
 
-/// Bandwidth inside a host from which the fit starts \[B/s\]: the value of [`NetworkModel::default`].
+/// Bandwidth of messages inside a host \[B/s\] that is assumed before the fit: the value of [`NetworkModel::default`].
 const INITIAL_BANDWIDTH: f64 = 1e10;
-/// Ratio of the time of an exchange to that of one message from which both directions are taken to share the bandwidth \[1\].
+/// Ratio of the time of an exchange of two messages to the time of one message above which both directions count as sharing the
+/// bandwidth.
 const SHARED_RATIO: f64 = 1.5;
 
 impl Inside {
-    /// Predicts the time of a message inside a host, or of an exchange of two messages \[s\].
+    /// Predicts the time of a measured message inside a host \[s\], or of an exchange of two messages at the same time.
     fn time(&self, ping: &Pings) -> f64 {
         let flows = f64::from(1 + u8::from(ping.is_exchange && self.is_shared == Some(true)));
         self.overhead + flows * ping.bytes / self.bandwidth.unwrap_or(INITIAL_BANDWIDTH)
     }
 
-    /// Returns whether the transfer of a message takes longer than its overhead.
+    /// Returns whether the transfer of a message inside a host takes longer than its overhead.
     fn is_large(&self, ping: &Pings) -> bool {
         self.bandwidth
             .is_some_and(|bandwidth| ping.bytes / bandwidth > self.overhead)
     }
 }
 
-/// Fits overhead and bandwidth to the messages inside a host.
+/// Fits the overhead and the bandwidth of messages inside a host to their measured times.
 fn fit_inside(pings: &[&Pings]) -> Inside {
     let single = || pings.iter().filter(|ping| !ping.is_exchange);
     let equations: Vec<Equation> = single()
@@ -283,8 +299,8 @@ fn fit_inside(pings: &[&Pings]) -> Inside {
     line
 }
 
-/// Writes the fitted constants of messages inside a host into a library file, with their origin. The bandwidth is divided by
-/// `factor`, because the engine multiplies each bandwidth by this factor.
+/// Writes the fitted constants of messages inside a host, and where they come from, into a library file. The bandwidth is divided
+/// by `factor`, because the engine multiplies each bandwidth by this factor.
 fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
     let bandwidth = line
         .bandwidth
@@ -307,7 +323,8 @@ fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
     }
 }
 
-/// Returns the reasons to doubt a fit, each with the key of the library file that it concerns, if it concerns a single key.
+/// Returns the reasons to doubt a fit, each with the key of the library file that it concerns; the key is `None` if the doubt
+/// concerns the whole fit.
 fn doubts(
     overhead: Option<f64>,
     factor: Option<f64>,
@@ -340,7 +357,7 @@ fn doubts(
     doubts
 }
 
-/// Writes the fitted overhead and bandwidth factor into a library file, with their origin.
+/// Writes the fitted overhead and bandwidth factor of messages between hosts, and where they come from, into a library file.
 fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
     let overhead = overhead.map(|overhead| json!(format!("{} us", round_to(overhead * 1e6, 1e3))));
     let found = [
@@ -360,7 +377,7 @@ fn round_to(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
-/// Reads the network model and the settings of supersteps from the JSON value of a library file.
+/// Reads the network model, and the settings of how supersteps are executed, from the JSON value of a library file.
 ///
 /// # Errors
 /// A key or a value is wrong.
@@ -374,7 +391,8 @@ pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     Ok((network, runtime))
 }
 
-/// Simulates a message to get the parts of its time, as an equation for the fit.
+/// Returns the equation for the time of one measured message; its terms are obtained by simulating the message on an idle
+/// platform.
 fn equation(
     platform: &Platform,
     network: NetworkModel,
@@ -405,7 +423,7 @@ fn equation(
     })
 }
 
-/// Returns whether the transfers are short and long enough to determine overhead and bandwidth factor separately.
+/// Returns whether the transfer times of the messages differ enough to determine overhead and bandwidth factor separately.
 fn can_separate(equations: &[Equation]) -> bool {
     let parts = equations.iter().map(|one| one.transfer / one.overheads);
     let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
@@ -414,8 +432,8 @@ fn can_separate(equations: &[Equation]) -> bool {
     most > MIN_SPREAD * least
 }
 
-/// Finds the overhead \[s\] and the inverse of the bandwidth factor with the smallest sum of relative errors. A value in `fixed`
-/// is kept.
+/// Returns the overhead \[s\] and the inverse of the bandwidth factor with the smallest sum of relative errors. A value given in
+/// `fixed` is returned unchanged.
 fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
     let step = all.len().div_ceil(MAX_POINTS).max(1);
     let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
@@ -457,7 +475,7 @@ fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
     best.1
 }
 
-/// Returns the text of the library file of a calibration.
+/// Returns the JSON text of the library file that a calibration produced.
 pub fn text_of(calibration: &Calibration) -> String {
     format!("{:#}\n", calibration.library)
 }

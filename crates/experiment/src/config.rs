@@ -2,7 +2,7 @@
 //!
 //! Every flag of the command has its key in this file. A file needs to name only the settings that differ from the experiment of
 //! its application (`workloads/<app>.json`), or from neutral settings on a platform that no paper used. The key `origins` states
-//! where calibrated values come from.
+//! which source each calibrated value has.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,13 @@ use migsim_workloads::registry;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub enum SchemaVersion {
-    /// `migsim-experiment-1`, the only version so far.
+    /// The version `migsim-experiment-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-experiment-1")]
     One,
 }
 
-/// The keys of resolved settings that only inform people; no result depends on them.
+/// The keys of resolved settings that only inform the reader of the file; no result depends on them.
 pub const INFORMATIVE_KEYS: [&str; 5] = [
     "$schema",
     "description",
@@ -38,7 +38,7 @@ pub const INFORMATIVE_KEYS: [&str; 5] = [
     "calibrated_for",
 ];
 
-/// Removes the keys that only inform people from resolved settings.
+/// Removes the keys that only inform the reader of the file from resolved settings.
 pub fn remove_informative_keys(settings: &mut Value) {
     if let Some(map) = settings.as_object_mut() {
         for key in INFORMATIVE_KEYS {
@@ -47,7 +47,7 @@ pub fn remove_informative_keys(settings: &mut Value) {
     }
 }
 
-/// Returns JSON pointers to all keys of an experiment whose values name files.
+/// Returns JSON pointers to all keys of an experiment whose values are names of files.
 pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
@@ -67,7 +67,8 @@ pub struct Basis {
     /// The name of the built-in experiment. `one-reading` has the neutral settings for platforms that no paper used; `none`
     /// stands for the defaults alone.
     pub experiment: String,
-    /// Whether the constants of the experiment were fitted to the platform of the run; absent if they were fitted to no platform.
+    /// Whether the constants of the built-in experiment were fitted to the platform of the run; absent if they were fitted to no
+    /// platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_calibrated: Option<bool>,
 }
@@ -86,7 +87,7 @@ impl Basis {
     }
 }
 
-/// The value of the key `extends` that excludes all built-in experiments.
+/// The value of the key `extends` with which no built-in experiment completes the settings.
 pub(super) const NONE: &str = "none";
 
 /// A complete experiment, with the keys of the experiment file: platform, application, policy, costs, scenarios and seed.
@@ -103,14 +104,14 @@ pub struct ExperimentConfig {
     /// The built-in experiment that completes the settings of this file, or `none`. Default: the experiment of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The built-in platforms for which the constants of this experiment were fitted. On other platforms `--app NAME` uses neutral
-    /// settings instead. `migsim run EXPERIMENT` and `extends` keep the fitted settings on every platform, with a note.
+    /// The built-in platforms to which the constants of this experiment were fitted. On other platforms `--app NAME` uses neutral
+    /// settings instead; `migsim run EXPERIMENT` and `extends` keep the fitted settings on every platform, with a note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_for: Option<Vec<String>>,
     /// The built-in experiment that completed the settings: written by `migsim`, without effect on a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
-    /// A description of the experiment for its readers, without effect on a run.
+    /// A description of the experiment for people who read the file, without effect on a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The platform: a file, the name of a built-in platform, or the platform itself as an object (see `migsim schema platform`).
@@ -126,7 +127,7 @@ pub struct ExperimentConfig {
     /// a CSV file with the columns `host,cluster`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<String>,
-    /// Background load of hosts and links: one load (`kind`, `on` and its parameters) or a list.
+    /// Background load that takes capacity of hosts and links: one load (`kind`, `on` and its parameters) or a list of loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadKey>,
     /// Changes of the platform, the application or the costs of rescheduling, applied in this order to the experiment that the other keys
@@ -135,8 +136,8 @@ pub struct ExperimentConfig {
     pub changes: Vec<String>,
     /// The application (`app`) and its settings.
     pub workload: Map<String, Value>,
-    /// The first host of each process: by a rule, from a list of hosts, or from a table. Default: `contiguous` on the platforms of the papers,
-    /// `fast-first` on others.
+    /// The host of each process at the start of the run: by a rule, from a list of hosts, or from a table. Default: `contiguous`
+    /// on the platforms of the papers, `fast-first` on others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingKey>,
     /// The network model: a preset (`model`), and constants that replace those of the preset.
@@ -150,29 +151,30 @@ pub struct ExperimentConfig {
     /// The execution of supersteps: the barrier, and how processes send and receive messages.
     #[serde(default)]
     pub runtime: RuntimeConfig,
-    /// The policy (`name`) and, under the name of each policy, its options.
+    /// The rescheduling policy (`name`) and, under the name of each policy, its options.
     #[serde(default)]
     pub policy: Map<String, Value>,
-    /// The costs of rescheduling: of calls and of migrations.
+    /// The costs of rescheduling: the costs of a rescheduling call, and the costs of a migration.
     #[serde(default)]
     pub costs: Costs,
-    /// The quality of the measurements that policies see of supersteps and loads; by default they are exact and immediate.
+    /// The quality of the measurements of supersteps and of background load that policies get; by default they are exact and
+    /// immediate.
     #[serde(default, skip_serializing_if = "ViewConfig::is_exact")]
     pub view: ViewConfig,
-    /// The scenarios to run.
+    /// The scenarios to run: `i` (application only), `ii` (scheduler without moves), `iii` (with moves).
     #[serde(default = "all_scenarios")]
     pub scenarios: Vec<Scenario>,
-    /// The seed of every random choice of the run: by the load, by the policy, and by the application unless `workload.seed` is
-    /// set.
+    /// The seed of all random draws of the run: those of the load, of the policy, and of the application unless `workload.seed`
+    /// is set.
     #[serde(default = "first_seed")]
     pub seed: u64,
-    /// The origins of calibrated values: the key of a value, and a text that begins with `stated`, `inferred` or `fitted`.
+    /// The sources of calibrated values: for each key, a text that begins with `stated`, `inferred` or `fitted`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origins: BTreeMap<String, String>,
 }
 
 impl ExperimentConfig {
-    /// Returns the mapping of processes to hosts; contiguous if the experiment does not set one.
+    /// Returns the rule by which processes are placed on hosts at the start; contiguous if the experiment sets no mapping.
     pub fn mapping(&self) -> Mapping {
         let mapping = self.mapping.as_ref();
         mapping.map_or_else(Mapping::default, MappingKey::mapping)
@@ -187,15 +189,16 @@ impl ExperimentConfig {
 )]
 #[non_exhaustive]
 pub enum MappingKey {
-    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), also restricted to some hosts
+    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), optionally restricted to some hosts
     /// (`by-core:epyc,old-3`); host names separated by commas; or a CSV file with the columns `process,host` (`places.csv`).
     Text(String),
-    /// Hosts, ranges of hosts (`ICE-0..ICE-4`) or clusters, in the order of the processes.
+    /// One host for each process, in the order of the processes; `ICE-0..ICE-4` stands for a range of hosts, the name of a
+    /// cluster for all its hosts.
     List(Vec<String>),
 }
 
 impl MappingKey {
-    /// Returns the mapping that the key describes.
+    /// Parses the value of the key as a mapping of processes to hosts.
     pub fn mapping(&self) -> Mapping {
         match self {
             Self::Text(text) => text
@@ -206,11 +209,13 @@ impl MappingKey {
     }
 }
 
+/// Returns the default of the key `platform`, the name of a built-in platform.
 fn usual_platform() -> String {
     "ufrgs.json".into()
 }
 
-/// Returns the key `platform` as a text: a name, or the JSON text of a platform; `None` if it is neither a text nor an object.
+/// Returns the value of the key `platform` as a text: a name, or the JSON text of an object; `None` if the value is neither a
+/// text nor an object.
 pub(super) fn platform_text(key: &Value) -> Option<String> {
     match key {
         Value::String(name) => Some(name.clone()),
@@ -219,6 +224,7 @@ pub(super) fn platform_text(key: &Value) -> Option<String> {
     }
 }
 
+/// Deserializes the key `platform`, which is a text or an object, as a text.
 fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let key = Value::deserialize(from)?;
     let wrong =
@@ -226,6 +232,7 @@ fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
     platform_text(&key).ok_or_else(wrong)
 }
 
+/// Serializes the key `platform` as an object if the text is the JSON of a platform, else as a text.
 fn written_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Error> {
     let text = is_text(platform).then(|| serde_json::from_str::<Value>(platform).ok());
     match text.flatten() {
@@ -234,14 +241,17 @@ fn written_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Er
     }
 }
 
+/// Returns the JSON Schema of the key `platform`.
 fn platform_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "object"], "default": usual_platform() })
 }
 
+/// Returns the default of the key `scenarios`: all scenarios.
 fn all_scenarios() -> Vec<Scenario> {
     Scenario::ALL.to_vec()
 }
 
+/// Returns the default of the key `seed`.
 fn first_seed() -> u64 {
     1
 }

@@ -1,5 +1,5 @@
-//! Evaluates the critical path of a scenario: its time summed by kind, process or resource, and the share of the path that
-//! depends on a quantity.
+//! Evaluates the critical path of a run: sums of its time by kind of activity, process or resource, and the share of the path
+//! that depends on a quantity.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +11,34 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds};
 use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
 use migsim_platform::Platform;
 
-/// The part of the critical path that one kind of activity takes on one resource for one process.
+/// The total time that activities of one kind, on one resource and for one process take on the critical path of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PathShare {
-    /// The kind of activity.
+    /// The kind of activity, such as computation or the transfer of a message.
     pub kind: PieceKind,
     /// The resource that the activity uses: a host, a link, two clusters, `window`, `loopback`, or the name of the kind if it
     /// uses no such resource.
     pub resource: String,
-    /// The process of the activity; `None` for kinds that belong to no process.
+    /// The process that performs the activity; `None` for kinds that belong to no process.
     pub process: Option<ProcessId>,
-    /// Total time of these activities on the critical path \[s\].
+    /// Total time of the activities on the critical path \[s\].
     pub time: Seconds,
-    /// Share of this time in the makespan \[%\].
+    /// Percentage of the makespan that the activities take on the critical path.
     pub percent: f64,
 }
 
-/// The property by which the time of the critical path is summed.
+/// The property of activities by which the time of the critical path is grouped before it is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SumBy {
     /// The kind of activity.
     Kind,
-    /// The process that is active.
+    /// The process that performs the activity.
     Process,
-    /// The host that computes.
+    /// The host on which the activity computes.
     Host,
-    /// The cluster of the host that computes.
+    /// The cluster of the host on which the activity computes.
     Cluster,
     /// The link that limits the rate of a transfer.
     Link,
@@ -74,13 +74,15 @@ impl Experiment {
         Ok((run, path))
     }
 
-    /// Returns the name of the resource of a piece of the path: a host, a link, two clusters, `window`, `loopback`, or the kind
-    /// of the piece if it uses no such resource.
+    /// Returns the name of the resource that a piece of the critical path uses.
+    ///
+    /// This is a host, a link, two clusters, `window`, `loopback`, or the name of the kind of the piece if it uses no such
+    /// resource.
     pub fn resource_of(&self, piece: &Piece) -> String {
         resource(piece, &self.platform.platform)
     }
 
-    /// Sums the time of the critical path by kind, resource and process, sorted by time, the longest first.
+    /// Sums the time of the critical path for each kind of activity, resource and process, sorted by time, the longest first.
     pub fn path_shares(&self, path: &CriticalPath) -> Vec<PathShare> {
         let platform = &self.platform.platform;
         let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
@@ -103,8 +105,8 @@ impl Experiment {
         shares
     }
 
-    /// Sums the time of the critical path \[s\] by one property of its pieces, sorted by time, the longest first. Pieces without
-    /// that property are left out.
+    /// Sums the time of the critical path \[s\] for each value of one property, such as each host; the longest time is first.
+    /// Activities without that property are left out.
     pub fn path_sums(&self, path: &CriticalPath, by: SumBy) -> Vec<(String, f64)> {
         let platform = &self.platform.platform;
         let host = |piece: &Piece| match piece.work {
@@ -135,8 +137,8 @@ impl Experiment {
         sums
     }
 
-    /// Computes the share of the critical path whose duration depends on a quantity \[%\]. `None` for the load, the imbalance,
-    /// and the number of processes on hosts, because these have no pieces of the path.
+    /// Computes the percentage of the critical path whose duration depends on a quantity. `None` for the background load, the
+    /// imbalance, and the number of processes per host, which belong to no activity of the path.
     pub fn path_share_of(&self, path: &CriticalPath, changed: &Changed) -> Option<f64> {
         let platform = &self.platform.platform;
         let links = links_of(changed, platform);
@@ -179,18 +181,19 @@ impl Experiment {
     }
 }
 
-/// Returns the duration of a path \[s\], or 1 if it is 0, so that shares can be computed.
+/// Returns the duration of the critical path \[s\], or 1 if the duration is 0, so that it can divide the times of activities.
 fn duration_or_one(path: &CriticalPath) -> f64 {
     let end = path.pieces.last().map_or(0.0, |piece| piece.end.get());
     if end > 0.0 { end } else { 1.0 }
 }
 
+/// Returns the name of the cluster of a host.
 fn cluster(platform: &Platform, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// Computes the fraction of the nominal latency of a route that some links contribute; 0 if the platform specifies the latency of
-/// the whole route.
+/// Computes the fraction of the latency of the route between two hosts that some links contribute; 0 if the platform specifies
+/// the latency of the whole route.
 fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
     let Some(route) = platform.route(from, to) else {
         return 0.0;
@@ -205,7 +208,7 @@ fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[L
         / whole
 }
 
-/// Returns the name of the resource that a piece of the path uses.
+/// Returns the name of the resource that a piece of the critical path uses.
 fn resource(piece: &Piece, platform: &Platform) -> String {
     let between = |from: HostId, to: HostId| {
         let [from, to] = [from, to].map(|host| cluster(platform, host));

@@ -1,22 +1,23 @@
-//! The effect of a rescheduling call: compares the run with a second run that leaves out the moves of that call.
+//! The effect of a rescheduling call: compares a run with a second run that leaves out the moves of that call.
 //!
 //! ```text
-//! both runs       identical to the last bit until the call after superstep k is paid
+//! both runs       identical to the last bit until the end of the call after superstep k
 //! with            then the moves, then supersteps k+1 .. u, where u ends with the next call of the run, or with the run
 //! without         supersteps k+1 .. u without a pause, each process on the host it was on
-//! makespan        end(u) - start,  start: held_until with the moves, the end of the paid call without
+//! makespan        end(u) - start,  start: delayed_until with the moves, the end of the call without
 //! gain            makespan(without) - makespan(with)
-//! price           held_until - when the call was paid, with
-//! net             gain - price = end(u) without - end(u) with
+//! cost            delayed_until - the end of the call, with
+//! net             gain - cost = end(u) without - end(u) with
 //! ```
-//! `held_until` is the time at which the application continues after the moves. Both runs repeat recorded calls and moves
-//! ([`Replay`]), so that any policy can be examined, even one that is not available. The run *with* the moves must have the event
-//! hash of the recorded run; a caller that compares the two hashes knows that it is the same run.
+//! `delayed_until` is the time at which the application continues after the moves. Both runs repeat recorded calls and moves
+//! ([`Replay`]), so that any policy can be examined, even a policy that is not available. The run *with* the moves must have the
+//! event hash of the recorded run; a caller that compares the two hashes knows that it is the same run.
 //!
-//! The prediction is stated in the same quantity. Let `T(i,s) = delay + computation + own sends` be the time of process i in
-//! superstep s, one of the m supersteps since the previous call. `T'(i,s)` is the same time after the moves: for a process that
-//! moves, its computation and its sends are multiplied by the ratio t2/t1 that the policy predicts for one superstep, without the
-//! cost of the move. Then, with the mean duration D of these supersteps,
+//! The policy's prediction of the same gain is computed as follows. Let `T(i,s) = delay + computation + own sends` be the time of
+//! process i in superstep s, one of the m supersteps since the previous call. `T'(i,s)` is the same time after the moves: for a
+//! process that moves, its computation and its sends are multiplied by the ratio t2/t1 that the policy predicts for one superstep
+//! (t1: on the present host, t2: at the destination), without the cost of the move. Then, with the mean duration D of these
+//! supersteps,
 //!
 //! ```text
 //! g                     = 1/m · Σ_s ( max_i T(i,s) - max_i T'(i,s) )
@@ -32,63 +33,65 @@ use migsim_base::units::{HostId, Seconds, Time};
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{ForcedMove, Measures, Replay};
 
-/// The recorded calls and moves of a run of scenario iii, and the call whose effect is computed.
+/// The recorded calls and moves of a run of scenario iii (with moves), and which of its calls is examined for its effect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
     /// The supersteps after which rescheduling calls took place, counted from 1, in order.
     pub calls: Vec<u64>,
-    /// All moves of processes to hosts, in the order in which the calls decided them.
+    /// All moves of processes to hosts in the recorded run, in the order in which the rescheduling calls decided them.
     pub moves: Vec<ForcedMove>,
-    /// The index in `calls` of the call whose effect is computed. It must not be at the end of the run.
+    /// Index in `calls` of the rescheduling call whose effect is computed; at least one superstep must follow this call.
     pub call_index: usize,
-    /// The predicted changes of the times of the processes that move; `None` if the policy predicts no times.
+    /// The changes that the policy predicted for the times of the processes that move; `None` if the policy predicts no times.
     pub changes: Option<Vec<Change>>,
 }
 
-/// The predicted change of the times of a process that moves to another host.
+/// The changes that a policy predicts for the computation time and the send time of a process that moves to another host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The process, counted from 1.
+    /// The process that moves, counted from 1.
     pub process: u64,
-    /// Ratio of the predicted computation time at the destination to the time on the present host.
+    /// Ratio of the predicted computation time of the process at the destination to its computation time on the present host.
     pub computation_ratio: f64,
-    /// Ratio of the predicted time of its sends at the destination to the time on the present host.
+    /// Ratio of the predicted time in which the process sends its messages at the destination to this time on the present host.
     pub send_ratio: f64,
 }
 
-/// The effect of the moves of one rescheduling call on the supersteps until the next call.
+/// The effect of the moves of one rescheduling call, compared with the same run without these moves, until the next call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Effect {
-    /// The first superstep after the call, counted from 1.
+    /// The first superstep after the examined rescheduling call, counted from 1.
     pub first_superstep: u64,
-    /// The last superstep before the next call, or the last superstep of the run, counted from 1.
+    /// The last superstep before the next rescheduling call, or the last superstep of the run, counted from 1.
     pub last_superstep: u64,
-    /// The predicted makespans of these supersteps; `None` if the policy predicts no times.
+    /// The makespans of these supersteps with and without the moves, as the policy predicted them; `None` if the policy predicts
+    /// no times.
     pub prediction: Option<Prediction>,
-    /// The makespan of these supersteps with the moves.
+    /// The makespan of the supersteps up to the next call, in the run with the moves of the examined call.
     pub with_moves: Makespan,
-    /// The makespan of these supersteps without the moves.
+    /// The makespan of the supersteps up to the next call, in the run without the moves of the examined call.
     pub without_moves: Makespan,
-    /// Time by which the moves delayed the application \[s\].
+    /// Time by which the moves of the examined call delayed the start of the next superstep \[s\].
     pub cost: Seconds,
-    /// The hash of the events of the run with all its moves, to compare it with the recorded run.
+    /// The hash of the events of the run with all its moves; a caller compares it with the hash of the recorded run.
     pub event_hash: String,
 }
 
-/// The makespan of a range of supersteps, split into computation and the rest.
+/// The makespan of a range of supersteps, split into the time until the last process has computed and the time after that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Makespan {
     /// Time from the start of a superstep until the last process has computed, summed over the supersteps \[s\].
     pub computation: Seconds,
-    /// Time from the end of the last computation until the last process has left the barrier, summed over the supersteps \[s\].
+    /// Time from the end of the last computation of a superstep until the last process has left its barrier, summed over the
+    /// supersteps \[s\].
     pub after_computation: Seconds,
-    /// Sum of the computation and the rest \[s\].
+    /// Makespan of the range of supersteps \[s\]: the sum of `computation` and `after_computation`.
     pub total: Seconds,
 }
 
-/// The makespan of the supersteps after a call, as predicted from the supersteps before the call.
+/// The makespans of the supersteps after a rescheduling call that a policy predicts from the supersteps before the call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prediction {
@@ -96,36 +99,36 @@ pub struct Prediction {
     pub first_superstep: u64,
     /// The last superstep on which the prediction is based, counted from 1: the superstep before the call.
     pub last_superstep: u64,
-    /// Predicted makespan with the moves \[s\].
+    /// Predicted makespan of the supersteps after the call if its moves are made \[s\].
     pub with_moves: Seconds,
-    /// Predicted makespan without the moves \[s\].
+    /// Predicted makespan of the supersteps after the call if no process moves \[s\].
     pub without_moves: Seconds,
 }
 
 impl Effect {
-    /// Returns the number of supersteps from the call to the next call.
+    /// Returns the number of supersteps from the examined call to the next call, or to the end of the run.
     pub fn supersteps(&self) -> u64 {
         self.last_superstep + 1 - self.first_superstep
     }
 
-    /// Computes the time that the moves saved in these supersteps, without the cost of the moves \[s\].
+    /// Computes the time that the moves saved in these supersteps \[s\]; the cost of the moves is not subtracted.
     pub fn gain_s(&self) -> f64 {
         self.without_moves.total.get() - self.with_moves.total.get()
     }
 
-    /// Computes the mean time that the moves saved per superstep, without the cost of the moves \[s\].
+    /// Computes the mean time that the moves saved per superstep \[s\]; the cost of the moves is not subtracted.
     pub fn gain_per_superstep_s(&self) -> f64 {
         self.gain_s() / self.supersteps() as f64
     }
 
-    /// Computes the time that the moves saved until the end of these supersteps, with the cost of the moves included \[s\];
-    /// negative if they cost more than they saved.
+    /// Computes the time that the moves saved in these supersteps minus the cost of the moves \[s\]; negative if they cost more
+    /// than they saved.
     pub fn net_gain_s(&self) -> f64 {
         self.gain_s() - self.cost.get()
     }
 
-    /// Computes the number of supersteps after which the gain has paid the cost of the moves: `⌈cost / gain per superstep⌉`;
-    /// `None` if it never does.
+    /// Computes the number of supersteps after which the time saved equals the cost of the moves: `⌈cost / gain per superstep⌉`;
+    /// `None` if the moves save no time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -138,7 +141,8 @@ impl Effect {
         (self.gain_s() > 0.0).then(|| (self.cost.get() / self.gain_per_superstep_s()).ceil() as u64)
     }
 
-    /// Computes the effect of the call with index `judged` from the run with the moves of that call and the run without them.
+    /// Computes the effect of the rescheduling call with index `judged`, from the run with the moves of that call and the run
+    /// without these moves.
     fn new(
         with: &Outcome,
         without_moves: &Outcome,
@@ -184,7 +188,7 @@ impl Effect {
 }
 
 impl Makespan {
-    /// Computes the makespan of the supersteps in `range`, counted from the time `start`.
+    /// Computes the makespan of the supersteps in `range` of a run, measured from the time `start`.
     fn new(run: &Outcome, range: std::ops::Range<usize>, start: Time) -> Self {
         let (mut computation, mut rest) = (0.0, 0.0);
         let mut now = start.get();
@@ -203,20 +207,22 @@ impl Makespan {
     }
 }
 
-/// Observes the supersteps before a call and computes the gain that the policy predicts from the moves of the call.
+/// Observes the supersteps between two rescheduling calls, and computes the gain that the policy predicts from the moves of the
+/// second call.
 #[derive(Debug)]
 struct PredictedGain {
-    /// The supersteps since the previous call, counted from 0.
+    /// The supersteps between the previous call and the examined call, counted from 0.
     supersteps: std::ops::Range<usize>,
-    /// Predicted ratios of the computation time and the send time of each process at its destination to those on the present
-    /// host; 1 for a process that stays.
+    /// For each process, the predicted ratios of its computation time and of its send time at the destination to the times on the
+    /// present host; 1 if it stays.
     ratios: Vec<(f64, f64)>,
-    /// Sum over the supersteps of the longest time of a process minus the longest time after the predicted moves \[s\].
+    /// Sum over the observed supersteps of the longest time of a process minus the longest time that is predicted after the moves
+    /// \[s\].
     gain: f64,
 }
 
 impl PredictedGain {
-    /// Returns the predicted gain per superstep \[s\].
+    /// Returns the predicted gain per superstep \[s\], averaged over the observed supersteps.
     fn gain_per_superstep(&self) -> f64 {
         self.gain / self.supersteps.len() as f64
     }
@@ -241,14 +247,14 @@ impl Recorder for PredictedGain {
 }
 
 impl Experiment {
-    /// Computes the effect of one call: runs scenario iii with the recorded calls and moves, and again without the moves of that
-    /// call.
+    /// Computes the effect of one rescheduling call: simulates scenario iii with the recorded calls and moves, and a second time
+    /// without the moves of that call.
     ///
     /// # Errors
     /// The recorded moves are impossible in this experiment, because they come from another run or another platform.
     ///
     /// # Panics
-    /// The call does not exist, or the run ends with it.
+    /// The call does not exist, or the run ends with this call.
     pub fn effect(&self, trial: &Trial, progress: &Progress) -> Result<Effect, Error> {
         let superstep = trial.calls[trial.call_index];
         let since = trial

@@ -1,22 +1,22 @@
-//! Settings of former versions: how this version reads the files that former versions wrote.
+//! Settings of former versions of the simulator: how this version reads files that former versions wrote.
 //!
-//! A key that has a new name is still read, and a note states the new name. A former value without a counterpart stays as it is
-//! and is refused as an unknown key. A key that a former version lacked gets the value that describes the behaviour of that
-//! version. In this way, `migsim run RUN/run.json` repeats a run of a former version.
+//! A key that has a new name is still read, and a note to the user states the new name. A former value without a counterpart
+//! stays as it is and is refused as an unknown key. A key that did not exist in a former version gets the value that describes
+//! the behaviour of that version. In this way, `migsim run RUN/run.json` repeats a run of a former version.
 
 use serde_json::Value;
 
 use super::settings::Layers;
 
-/// A setting that only former versions had, and its counterpart in this version.
+/// A setting that only former versions of the simulator had, and the setting that replaces it in this version.
 struct Former {
-    /// The last version that had the setting.
+    /// The last version of the simulator that had the setting.
     version: &'static str,
-    /// The former key, with dots between its parts.
+    /// The key of the setting in former versions, with dots between its parts.
     key: &'static str,
-    /// The former value.
+    /// The value of the former key to which the counterpart corresponds.
     value: &'static str,
-    /// The key and the value of the counterpart in this version.
+    /// The key and the value that replace the former setting in this version.
     counterpart: (&'static str, &'static str),
 }
 
@@ -35,11 +35,11 @@ const FORMER: [Former; 2] = [
     },
 ];
 
-/// Keys that a former version lacked: the version, the JSON pointer of the key, and the value that describes the behaviour of
-/// that version.
+/// Keys that did not exist in a former version: the version, the JSON pointer of the key, and the value that describes the
+/// behaviour of that version.
 const ADDED: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
 
-/// Adds the keys that the former `version` lacked to a complete experiment that this version wrote.
+/// Adds the keys that did not exist in the former `version` to a complete experiment that this former version wrote.
 pub fn complete_former(experiment: &mut Value, version: &str) {
     for (_, pointer, value) in ADDED.iter().filter(|(of, ..)| *of == version) {
         let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
@@ -52,7 +52,8 @@ pub fn complete_former(experiment: &mut Value, version: &str) {
     }
 }
 
-/// Replaces settings of former versions by their counterparts. If the file sets the counterpart too, its value is kept.
+/// Replaces settings of former versions by the settings of this version. If the settings contain the new key as well, its value
+/// is kept.
 pub(super) fn replace_former(settings: &mut Value) {
     for former in &FORMER {
         let Some((object, key)) = former.key.rsplit_once('.') else {
@@ -71,7 +72,7 @@ pub(super) fn replace_former(settings: &mut Value) {
     }
 }
 
-/// Returns a note for each setting of the user that only former versions had.
+/// Returns a note for each setting of the user that only former versions of the simulator had.
 pub(super) fn notes(given: &Layers) -> Vec<String> {
     let found = FORMER.iter().filter(|former| {
         let value = given.get(former.key);

@@ -1,7 +1,6 @@
-//! The best plan found with knowledge of all supersteps: calls and moves that a search finds by simulation.
+//! Searches for the best rescheduling plan of a run in hindsight, with knowledge of all supersteps, by simulating many plans.
 //!
-//! A plan lists the supersteps after which there is a rescheduling call, and the moves of each call. The search knows all
-//! supersteps in advance:
+//! A rescheduling plan lists the supersteps after which there is a rescheduling call, and the moves of each call. The search:
 //!
 //! 1. It simulates the plans that policies made, and variants that make all moves of a plan at the first barrier.
 //! 2. It constructs plans, starting at the first barrier. At every k-th barrier it copies the run, and simulates the next 2 k
@@ -12,8 +11,8 @@
 //!    changed plan starts from a copy of the best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has
 //!    taken as long as the best run.
 //!
-//! The result is not an optimum. The gap between a policy and the true optimum is at least the gap between the policy and this
-//! plan.
+//! The plan found is not necessarily the optimum. The makespan of a policy exceeds the true optimum by at least as much as it
+//! exceeds the makespan of this plan.
 
 mod window;
 
@@ -29,26 +28,27 @@ use migsim_bsp::{
 };
 use window::Window;
 
-/// A plan of a run: the rescheduling calls, and the moves of each call.
+/// A rescheduling plan of a run: the supersteps after which there is a rescheduling call, and the moves of each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovePlan {
     /// The rescheduling calls, in the order of their supersteps.
     calls: Vec<ForcedCall>,
 }
 
-/// A rescheduling call of a plan, with its moves.
+/// A rescheduling call that a plan prescribes, with the moves of processes that it makes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ForcedCall {
     /// The superstep after which the call takes place, counted from 1.
     superstep: u64,
-    /// The moves as pairs of process and destination host, both counted from 0.
+    /// The moves of the call, as pairs of the process and its destination host, both counted from 0.
     moves: Vec<(u32, HostId)>,
-    /// The procedure of the call, which determines its messages; `None` stands for the procedure of `MigBSP`.
+    /// The procedure of the rescheduling call, which determines the messages that it sends; `None` stands for the procedure of
+    /// `MigBSP`.
     procedure: Option<Procedure>,
 }
 
 impl ForcedCall {
-    /// Returns the call as a decision that a policy would return.
+    /// Converts the planned call into the decision that a policy returns at a rescheduling call.
     fn decision(&self) -> Decision {
         let moves = self.moves.iter();
         let migration = |&(process, to): &(u32, HostId)| Migration {
@@ -62,20 +62,20 @@ impl ForcedCall {
     }
 }
 
-/// The best plan that the search found.
+/// The best rescheduling plan that the search in hindsight found, and its makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hindsight {
     /// The makespan of a run that follows the plan \[s\].
     pub makespan: Seconds,
-    /// The calls and moves of the plan.
+    /// The rescheduling calls of the plan and their moves.
     pub plan: MovePlan,
-    /// Amount of simulation that the search took, as the number of whole runs with the same number of supersteps.
+    /// Number of whole runs that the search could have simulated with the supersteps that it simulated: a measure of its effort.
     pub simulated_runs: usize,
 }
 
 impl MovePlan {
-    /// Extracts the plan that a run followed from its outcome.
+    /// Extracts the rescheduling calls and moves of a finished run as a plan.
     pub fn from_outcome(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let call = |call: &migsim_bsp::CallRecord| ForcedCall {
@@ -93,17 +93,18 @@ impl MovePlan {
         }
     }
 
-    /// Returns the number of rescheduling calls.
+    /// Returns the number of rescheduling calls of the plan.
     pub fn calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// Returns the number of moves of all calls.
+    /// Returns the number of moves in all calls of the plan.
     pub fn moves(&self) -> usize {
         self.calls.iter().map(|call| call.moves.len()).sum()
     }
 
-    /// Appends a call after the superstep `superstep`, counted from 1.
+    /// Appends a rescheduling call after `superstep`, counted from 1, with these moves (process and destination host, counted
+    /// from 0).
     pub(super) fn add_call(
         &mut self,
         superstep: usize,
@@ -117,12 +118,12 @@ impl MovePlan {
         });
     }
 
-    /// Returns the procedure for added calls, which is that of the first call of the plan.
+    /// Returns the procedure that calls added to the plan get: the procedure of its first call.
     fn procedure(&self) -> Option<Procedure> {
         self.calls.first().and_then(|call| call.procedure)
     }
 
-    /// Returns the call after the superstep `superstep`, counted from 1; `None` if there is no call.
+    /// Returns the planned call after `superstep`, counted from 1; `None` if the plan has no call after this superstep.
     fn call_after(&self, superstep: u64) -> Option<&ForcedCall> {
         let place = self
             .calls
@@ -130,7 +131,8 @@ impl MovePlan {
         place.ok().map(|place| &self.calls[place])
     }
 
-    /// Returns a copy of the plan that makes these moves at a call after `superstep`. They replace the moves of an existing call.
+    /// Returns a copy of the plan in which the call after `superstep`, counted from 1, makes these moves; they replace the moves
+    /// of an existing call.
     fn with_call(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
         let mut plan = self.clone();
         let procedure = self.procedure();
@@ -144,7 +146,8 @@ impl MovePlan {
         plan
     }
 
-    /// Returns the last superstep, counted from 1, until which two plans have the same calls and moves.
+    /// Returns the superstep, counted from 1, after which the calls or moves of two plans differ for the first time; `u64::MAX`
+    /// if the plans are equal.
     fn common_supersteps(&self, other: &Self) -> u64 {
         let pairs = self.calls.iter().zip(&other.calls);
         let same = pairs.take_while(|(one, other)| one == other).count();
@@ -153,7 +156,8 @@ impl MovePlan {
         next[0].min(next[1])
     }
 
-    /// Returns a plan that reaches the final placement of this plan with a single call after `superstep`.
+    /// Returns a plan that makes a single call after `superstep`, counted from 1, and there moves each process to its final host
+    /// of this plan.
     fn in_one_call(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
         let all = self.calls.iter().flat_map(|call| &call.moves);
@@ -167,7 +171,7 @@ impl MovePlan {
         }
     }
 
-    /// Returns a copy of the plan with one random change; `None` if the drawn change cannot be applied.
+    /// Returns a copy of the plan with one random change, such as a removed move; `None` if the drawn change cannot be applied.
     fn random_change(
         &self,
         (hosts, processes, supersteps): (usize, usize, u64),
@@ -222,8 +226,8 @@ impl MovePlan {
 }
 
 impl Experiment {
-    /// Searches for a plan that is faster than the plans in `starts`. The search simulates as many supersteps as `budget` whole
-    /// runs of scenario iii, but at least all plans in `starts`.
+    /// Searches for a rescheduling plan that is faster than the plans in `starts`. The search may simulate as many supersteps as
+    /// `budget` runs of scenario iii have, but it simulates at least all plans in `starts`.
     ///
     /// # Errors
     /// The run without calls cannot be simulated, or `progress` was stopped.
@@ -261,37 +265,38 @@ impl Experiment {
     }
 }
 
-/// Maximum number of copies of the best run, at different barriers. The simulation of a changed plan starts from one of these
-/// copies.
+/// Maximum number of copies of the best run that are stored, each at another barrier; the simulation of a changed plan starts
+/// from one of these copies.
 const MAX_COPIES: usize = 16;
 
-/// State of the search for the fastest plan.
+/// State of the search for the fastest rescheduling plan: the best plan found so far, and the number of supersteps simulated so
+/// far.
 struct Search<'s> {
     experiment: &'s Experiment,
     progress: &'s Progress,
-    /// The run at its first barrier, from which other runs are copied.
+    /// The run at its first barrier; the search copies it to simulate plans from there.
     at_first_barrier: Stepper<'s>,
-    /// Number of supersteps of a run.
+    /// Number of supersteps of one run.
     supersteps: usize,
-    /// Number of supersteps that were simulated so far.
+    /// Number of supersteps that the search has simulated so far.
     simulated_supersteps: u64,
-    /// Maximum number of supersteps that are simulated.
+    /// Maximum number of supersteps that the search may simulate.
     budget: u64,
-    /// The fastest plan so far.
+    /// The fastest plan found so far.
     best: Best<'s>,
 }
 
-/// The fastest plan so far, with its makespan and copies of its run.
+/// The fastest plan found so far, with its makespan and copies of its run at some barriers.
 struct Best<'s> {
     plan: MovePlan,
     /// Time at which the run with this plan ends.
     makespan: Time,
-    /// Copies of the run with this plan at some barriers, in the order of the barriers.
+    /// Copies of the run with this plan at different barriers, in the order of the barriers.
     copies: Vec<Rc<Stepper<'s>>>,
 }
 
 impl<'s> Search<'s> {
-    /// Creates the search, and simulates the run without calls as the first plan.
+    /// Creates the search, and simulates the run without rescheduling calls as the first plan.
     fn new(
         experiment: &'s Experiment,
         setup: &'s Setup<'s>,
@@ -320,7 +325,7 @@ impl<'s> Search<'s> {
         Ok(search)
     }
 
-    /// Simulates one more superstep of a run, after the rescheduling call `call` if there is one.
+    /// Simulates one more superstep of a run, preceded by the rescheduling call `call` if one is given.
     fn advance(&mut self, run: &mut Stepper<'s>, call: Option<&ForcedCall>) -> Result<(), Error> {
         if self.progress.is_stopped() {
             return Err(Error::Run(Problem::new("the search was stopped")));
@@ -329,8 +334,8 @@ impl<'s> Search<'s> {
         run.advance(call.map(ForcedCall::decision)).map(drop)
     }
 
-    /// Simulates a plan, and keeps it as the best plan if it is faster. A plan that cannot be run (a host lacks memory) is
-    /// ignored.
+    /// Simulates a plan, and stores it as the best plan if its makespan is the shortest so far. A plan that cannot be run because
+    /// a host lacks memory is ignored.
     fn try_plan(&mut self, plan: &MovePlan) -> Result<(), Error> {
         let common = plan.common_supersteps(&self.best.plan);
         let copies = &self.best.copies;
@@ -368,8 +373,8 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Constructs a plan barrier by barrier: at each `every`-th barrier, it chooses the call that is fastest over the next 2
-    /// `every` supersteps. Keeps the plan if it is faster than the best plan.
+    /// Constructs a plan barrier by barrier, and stores it if it is the fastest so far. At each `every`-th barrier, it chooses
+    /// the call that is fastest over the next 2 · `every` supersteps.
     fn construct(&mut self, every: usize) -> Result<(), Error> {
         let (mut run, mut plan) = (self.at_first_barrier.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {
@@ -417,7 +422,7 @@ impl<'s> Search<'s> {
         self.try_plan(&plan)
     }
 
-    /// Simulates a run without calls until `supersteps` supersteps have ended, or until the end of the run.
+    /// Simulates a run without further calls until `supersteps` supersteps of it have ended, or until its end.
     fn advance_until(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
         while !run.is_over() && run.ended_supersteps() < supersteps {
             self.advance(run, None)?;
@@ -425,7 +430,8 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Finds the moves to a placement that suits the supersteps from this barrier up to superstep `until`.
+    /// Finds the moves from the placement of `run` at its present barrier to a placement that suits the work of the supersteps up
+    /// to superstep `until`.
     fn moves_to_target(
         &self,
         run: &mut Stepper<'s>,
@@ -437,8 +443,8 @@ impl<'s> Search<'s> {
         Ok(window.find_moves())
     }
 
-    /// Tries random changes of the best plan until the budget is spent. A change that cannot be applied counts as one superstep,
-    /// so that the search ends.
+    /// Simulates random changes of the best plan until the budget of simulated supersteps is spent. A change that cannot be
+    /// applied counts as one superstep, so that the search ends.
     fn improve(&mut self) -> Result<(), Error> {
         let hosts = self.experiment.platform.platform.hosts.len();
         let extent = (

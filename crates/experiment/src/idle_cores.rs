@@ -5,7 +5,7 @@ use migsim_base::units::HostId;
 use migsim_base::words::{counted, singular_or_plural};
 use migsim_platform::{Mapping, Platform, Rule};
 
-/// Returns a note if `mapping` leaves cores idle while a host has more processes than cores.
+/// Returns a note for the user if `mapping` leaves cores idle although some host has more processes than cores.
 pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping) -> Option<String> {
     let Mapping::Rule(rule @ (Rule::Contiguous | Rule::RoundRobin), entries) = mapping else {
         return None;

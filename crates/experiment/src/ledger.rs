@@ -6,51 +6,54 @@
 //! superstep k   from the end of the last interval    until computed(k)   computation
 //!               from computed(k)                     until end(k)        communication and barrier
 //! after it      moves that the workload prescribes                       moves of the workload
-//! a call that processes wait for        messages | work | messages, or waiting, until it is paid
-//!               from there                           until held_until    migrations
+//! a call that processes wait for        messages | work | messages, or waiting, until the call ends
+//!               from there                           until delayed_until migrations
 //! ```
 //! `computed(k)` is the time at which the last process had computed in superstep k, `end(k)` the time at which the last process
-//! had left the barrier, and `held_until` the time at which the application continues after the moves. A term of a run is the sum
-//! of its intervals over all supersteps. A term of the ledger is the term of scenario iii (or ii) minus that of scenario i:
+//! had left the barrier, and `delayed_until` the time at which the application continues after the moves. A term of a run is the
+//! sum of its intervals over all supersteps. A term of the ledger is the term of scenario iii (or ii) minus the term of scenario
+//! i:
 //!
 //! ```text
 //! term = Σ_k (interval of superstep k in iii) - Σ_k (interval of superstep k in i),   Σ terms = makespan(iii) - makespan(i)
 //! ```
-//! Since neighbouring intervals share an end, each sum telescopes for any times; no term is computed as a remainder. Activities
-//! that overlap a superstep have no interval of their own. If only the processes that move wait (`wait: movers`), `held_until` is
-//! `computed(k)` minus the longest computation of superstep k. The term of migrations is then the delay that they caused, without
-//! the part that the computation of other processes hid. Of a call that overlaps a superstep, only the part that is left at the
-//! barrier counts as waiting. Processes that leave a barrier early compute in the superstep that this barrier ends.
+//! The terms always add up to the difference because each interval begins where the previous interval ends; no term is computed
+//! as a remainder. Activities that overlap a superstep have no interval of their own. If only the processes that move wait
+//! (`wait: movers`), `delayed_until` is `computed(k)` minus the longest computation of superstep k. The term of migrations is
+//! then the delay that they caused, without the part that the computation of other processes hid. Of a call that overlaps a
+//! superstep, only the part that remains at the barrier counts as waiting. The computation of processes that leave a barrier
+//! early belongs to the superstep that this barrier ends.
 //!
 //! The arithmetic is exact: times are counted in ticks. A tick is the value of the lowest binary digit of the two makespans, and
-//! all sums are sums of whole numbers. A time in between is rounded to the nearest tick, as the engine rounded the makespan. If
-//! one makespan is more than 2^9 times the other, a makespan may itself be rounded to 62 bits.
+//! all sums are sums of whole numbers. Times during the run are rounded to the nearest tick, as the engine rounded the makespan.
+//! If one makespan is more than 2^9 times the other, a makespan may itself be rounded to 62 bits.
 
 use migsim_base::units::{Seconds, Time};
 use migsim_bsp::{CallRecord, Outcome};
 
-/// The kinds of activities into which the ledger splits the time of a run.
+/// The kinds of activities between which the ledger divides the time of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Term {
     /// Messages of rescheduling calls: reports of processes, lists that managers exchange, answers.
     CallMessages,
-    /// Computation of the managers in rescheduling calls.
+    /// Computation of the managers of the clusters in rescheduling calls.
     CallWork,
-    /// Waiting for rescheduling calls whose duration is a fixed number, or for the rest of a call that overlaps a superstep.
+    /// Waiting for rescheduling calls whose duration is a fixed number, or for the remaining part of a call that overlaps a
+    /// superstep.
     CallWaiting,
-    /// Migrations that a rescheduling call decided; only the time by which they delayed the application.
+    /// Time by which migrations that a rescheduling call decided delayed the application.
     Migrations,
     /// Moves that the workload prescribes in every scenario.
     WorkloadMoves,
-    /// From the start of each superstep until the last process has finished its computation.
+    /// Time from the start of each superstep until the last process has finished its computation.
     Computation,
     /// Time from the end of the last computation of each superstep until the last process has left the barrier.
     Communication,
 }
 
 impl Term {
-    /// All terms, in the order in which a ledger shows them.
+    /// All terms, in the order in which reports show them.
     pub const ALL: [Self; 7] = [
         Self::CallMessages,
         Self::CallWork,
@@ -88,11 +91,11 @@ impl Term {
     }
 }
 
-/// The difference between the makespan of a run and that of scenario i, split into terms.
+/// The difference between the makespan of a run and the makespan of scenario i (application only), split into terms.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ledger {
-    /// Length of a tick \[s\], a power of two.
+    /// Length of a tick, the unit of all whole numbers of this ledger \[s\]: a power of two.
     pub tick: Seconds,
     /// Makespan of the run minus the makespan of scenario i, in ticks.
     pub difference: i64,
@@ -101,7 +104,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Computes the ledger of `run` compared with `base`, the run of scenario i.
+    /// Computes the ledger of `run` (scenario ii or iii) compared with `base`, the run of scenario i.
     pub fn new(run: &Outcome, base: &Outcome) -> Self {
         let grid = Grid::containing(run.makespan, base.makespan);
         let (spent, before) = (grid.ticks_by_term(run), grid.ticks_by_term(base));
@@ -112,9 +115,11 @@ impl Ledger {
         }
     }
 
-    /// Returns the contribution of each term to the difference \[s\]; it is negative if the run spends less time on the term than
-    /// scenario i. The terms are exact, and so is their sum in any order, as long as all terms together are below 2^53 ticks,
-    /// which is at least half a makespan. Beyond that, use the exact `ticks`.
+    /// Returns the contribution of each term to the difference of the makespans \[s\]; negative if the run spends less time on
+    /// the term than scenario i.
+    ///
+    /// The terms are exact, and so is their sum in any order, as long as all terms together are below 2^53 ticks, which is at
+    /// least half a makespan. Beyond that, use the exact `ticks`.
     pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> {
         Term::ALL
             .into_iter()
@@ -132,7 +137,7 @@ impl Ledger {
         sum == i128::from(self.difference)
     }
 
-    /// Returns the difference of the makespans \[s\].
+    /// Returns the makespan of the run minus the makespan of scenario i \[s\].
     pub fn difference_s(&self) -> f64 {
         self.seconds(self.difference)
     }
@@ -148,22 +153,23 @@ impl Ledger {
     }
 }
 
-/// A grid of times: each time is a whole number of ticks of `2^exponent` s.
+/// A grid of times: each time is counted as a whole number of ticks, and a tick lasts `2^exponent` s.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
-    /// Binary logarithm of the length of a tick in seconds.
+    /// Binary logarithm of the length of a tick in s.
     exponent: i32,
 }
 
 /// Number of fraction bits of an `f64`.
 const FRACTION_BITS: i32 = 52;
-/// Maximum number of bits that a makespan in ticks may have.
+/// Maximum number of bits of a makespan that is counted in ticks.
 const MAX_BITS: i32 = 62;
-/// Minimum binary exponent of the length of a tick, so that the inverse of a tick is finite.
+/// Minimum binary logarithm of the length of a tick in s, so that the inverse of a tick is finite.
 const MIN_EXPONENT: i32 = -1000;
 
 impl Grid {
-    /// Finds the coarsest grid that contains both times, and that resolves the times in between as finely as the later time.
+    /// Returns the coarsest grid on which both times are whole numbers of ticks and whose tick is at most the unit in the last
+    /// place of the later time.
     fn containing(a: Time, b: Time) -> Self {
         let lowest = [a, b]
             .into_iter()
@@ -185,12 +191,12 @@ impl Grid {
         clippy::cast_possible_truncation,
         reason = "a rounded number of at most 62 bits"
     )]
-    /// Returns a time as a whole number of ticks, rounded to the nearest tick.
+    /// Converts a time to a whole number of ticks, rounded to the nearest tick.
     fn to_ticks(self, date: Time) -> i64 {
         (date.get() * 2.0_f64.powi(-self.exponent)).round() as i64
     }
 
-    /// Computes the number of ticks that a run spends on each term.
+    /// Computes the number of ticks that a run spends on each term, in the order of [`Term::ALL`].
     fn ticks_by_term(self, run: &Outcome) -> [i64; Term::ALL.len()] {
         let mut account = Account {
             grid: self,
@@ -228,12 +234,12 @@ impl Grid {
     }
 }
 
-/// The ticks that a run has spent on each term up to a time.
+/// Running account of the ticks that a run has spent on each term, from its start up to a time.
 #[derive(Debug)]
 struct Account {
-    /// The grid in whose ticks times are counted.
+    /// The grid that converts times to ticks.
     grid: Grid,
-    /// Time up to which the run has been counted, in ticks.
+    /// Time up to which the run has been assigned to terms, in ticks.
     until: i64,
     /// End of the run, in ticks.
     end: i64,
@@ -242,14 +248,14 @@ struct Account {
 }
 
 impl Account {
-    /// Counts the time from the last counted time up to `date` as spent on `term`.
+    /// Assigns the time from the last assigned time up to `date` to `term`.
     fn spend(&mut self, term: Term, date: Time) {
         let date = self.grid.to_ticks(date).clamp(self.until, self.end);
         self.ticks[term as usize] += date - self.until;
         self.until = date;
     }
 
-    /// Counts the parts of a rescheduling call and of its migrations.
+    /// Assigns the time of a rescheduling call, and of the migrations that it decided, to the terms of its parts.
     fn spend_call(&mut self, call: &CallRecord) {
         self.spend(Term::WorkloadMoves, call.wait.from);
         let is_simulated = call.has_messages && call.wait.from == call.start;

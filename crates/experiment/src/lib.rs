@@ -1,11 +1,11 @@
-//! Experiments: read the settings, run the scenarios, return the results.
+//! Experiments: combines the settings, runs the scenarios of an experiment and returns their results.
 //!
 //! ```text
 //! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
 //! ```
 //!
 //! The central types are [`Experiment`] and [`Registry`]; a registry maps the names in settings to policies, applications and
-//! loads. Crates that depend on this crate show the results.
+//! loads. Crates that depend on this crate present the results.
 //!
 //! ```
 //! use migsim_bsp::Scenario;

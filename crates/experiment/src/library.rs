@@ -1,8 +1,9 @@
-//! Message-passing libraries: named sets of values for the settings `network` and `runtime`.
+//! Message-passing libraries: named sets of values for the keys `network` and `runtime`, such as the overhead per message of Open
+//! MPI.
 //!
 //! `--library NAME|FILE` (the key `library`) selects such a set. Flags and keys that are set together with it override the values
-//! of the library. The library overrides what a trace recorded, and the built-in experiments. A file has the format of
-//! [`Library::text`], which `migsim calibrate` writes.
+//! of the library. The library overrides the values that a trace recorded and the values of the built-in experiments. A file has
+//! the format of [`Library::text`], which `migsim calibrate` writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,20 +14,20 @@ use super::settings::Flag;
 use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};
 
-/// A built-in message-passing library.
+/// A built-in message-passing library, as a named set of values for the network model and the runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
     /// The name of the library, as the option `--library` takes it.
     pub name: &'static str,
-    /// The library in one line, and the conditions that its values describe.
+    /// One line about the library and about the conditions under which its values were measured.
     pub summary: &'static str,
-    /// Where the values of the library come from.
+    /// The source of the values of the library, such as a measurement or a publication.
     pub source: &'static str,
     /// The text of the library file, in JSON.
     pub text: &'static str,
 }
 
-/// The built-in libraries.
+/// The built-in message-passing libraries.
 pub const LIBRARIES: [Library; 3] = [
     Library {
         name: "ideal",
@@ -48,7 +49,7 @@ pub const LIBRARIES: [Library; 3] = [
     },
 ];
 
-/// The version of the format of library files, as the key `schema` names it.
+/// The version of the format of library files: the required value of their key `schema`.
 pub(crate) const SCHEMA: &str = "migsim-library-1";
 
 /// A message-passing library that was read from a file or from the built-in libraries.
@@ -56,34 +57,34 @@ pub(crate) const SCHEMA: &str = "migsim-library-1";
 pub(crate) struct LoadedLibrary {
     /// The name of the library; for a file, the value of its key `name`, or the path if it has no such key.
     pub name: String,
-    /// The path of the file and its SHA-256; `None` if the library is built in.
+    /// The path of the library file and its SHA-256; `None` if the library is built in.
     pub file: Option<(String, String)>,
-    /// The values of `network` and `runtime` that the library sets.
+    /// The settings under the keys `network` and `runtime` that the library provides.
     pub settings: Vec<Flag>,
-    /// The origins of the values, by their keys.
+    /// The source of each value of the library, by the key of the value.
     pub origins: BTreeMap<String, String>,
-    /// Facts about the machine on which the overhead of the library was measured: `library`, `transport` and `waiting`, as in the
-    /// `recorded` lines of a trace.
+    /// Facts about the machine on which the overhead of the library was measured, by name: `library`, `transport` and `waiting`,
+    /// as in the `recorded` lines of a trace.
     pub machine: BTreeMap<String, String>,
 }
 
 impl LoadedLibrary {
-    /// Returns the text that names the library as the source of its settings.
+    /// Returns the text by which messages name the library as the source of a setting.
     pub(super) fn source(&self) -> String {
         format!("the library {}", self.name)
     }
 }
 
-/// Returns the JSON value of a library, given its name or file.
+/// Returns the JSON value of the library with this name, or of the library file with this path.
 ///
 /// # Errors
-/// As [`open`].
+/// As [`open_library`].
 pub(super) fn json_of(name: &str) -> Result<Value, Error> {
     open(name)?;
     Ok(document_of(name)?.0.value)
 }
 
-/// Reads the library with this name, or from this file.
+/// Reads the built-in library with this name, or the library file with this path.
 ///
 /// # Errors
 /// There is no such library, or its format is wrong.
@@ -97,7 +98,7 @@ pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
     Ok(library)
 }
 
-/// Finds the document of a library; for a file, also the path and the SHA-256.
+/// Returns the JSON document of the library with this name or path, and for a file its path and SHA-256.
 fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
     let built_in = LIBRARIES.iter().find(|library| library.name == name);
     let (source, text, is_file) = match built_in {
@@ -121,7 +122,7 @@ fn is_path(name: &str) -> bool {
     name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
 }
 
-/// Returns the error for a library file that does not exist.
+/// Returns the error that the library file `name` does not exist.
 fn missing_file(name: &str) -> Problem {
     let kind = if Path::new(name).is_dir() {
         "is a directory, not a library file"
@@ -138,7 +139,7 @@ fn missing_file(name: &str) -> Problem {
         ))
 }
 
-/// Reads the settings, origins and machine of a library from its document.
+/// Reads the settings, their sources and the facts about the machine from the document of a library.
 fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
         return Err(document
@@ -187,7 +188,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     }
 }
 
-/// Returns the texts of an object by their keys.
+/// Returns the values of a JSON object as texts by their keys; a value that is not a text becomes empty.
 fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let pairs = object.iter();
@@ -208,7 +209,8 @@ const KEYS: [&str; 8] = [
     "schema",
 ];
 
-/// Adds the settings of a JSON object to the list: each constant of the network, or each key of the runtime and of its barrier.
+/// Appends the settings in a JSON object of a library file to the list: one for each constant of the network and each key of the
+/// runtime and barrier.
 fn push_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
     let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
     match value {

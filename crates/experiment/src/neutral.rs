@@ -1,4 +1,4 @@
-//! Neutral settings: the options of a policy that are in effect on a platform that no paper used.
+//! Neutral settings: the options of a policy that apply on a platform that no paper used.
 //!
 //! The default of an option is the value of the LU paper, or the simplest interpretation of the texts. On a platform that no
 //! paper used, the built-in experiment [`ONE_READING`] completes the settings of the user and gives some options another value.
@@ -14,7 +14,8 @@ use migsim_policies as policy;
 /// The key in the JSON Schema for the value that an option has on platforms that no paper used.
 pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 
-/// Returns all options of a policy with the values that apply, without settings of the user, on a platform that no paper used.
+/// Returns all options of a policy with the values that they have on a platform that no paper used, if the user sets none of
+/// them.
 ///
 /// # Errors
 /// Some options have no value, which is possible for a policy that is implemented in another language.
@@ -32,7 +33,7 @@ pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Erro
     }
 }
 
-/// Adds to the schema of a policy's options the values that apply on platforms that no paper used, where they differ from the
+/// Adds the values that options have on platforms that no paper used to the JSON Schema of a policy, where they differ from the
 /// defaults.
 pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
     let Ok(options) = neutral_options(entry) else {
@@ -53,7 +54,7 @@ pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
     }
 }
 
-/// Formats a value as a user types it on the command line.
+/// Formats the value of an option as a user types it on the command line.
 pub fn format_value(value: &Value) -> String {
     value
         .as_str()

@@ -1,11 +1,14 @@
-//! Disturbances: random factors on the work of each process in each superstep, as other programs, caches and clocks cause them.
+//! Disturbances: random factors on the work of each process in each superstep, such as other programs, caches and clocks cause on
+//! real machines.
 //!
 //! ```text
 //! work of process i in superstep t:  w_i(t) · f_i(t)     f uniform in 1 ± √3·noise (standard deviation: noise)
 //! ```
-//! A deterministic run gives one makespan, and any difference between two policies looks significant. With `runtime.noise=0.01` and several
-//! seeds, a difference counts only if it is larger than the effect of such disturbances. The factors of a superstep come from a stream of
-//! its own ([`Purpose::Noise`]), so that they depend neither on the policy nor on its calls: all policies face the same work.
+//! Here `w_i(t)` is the work that the application states, and `noise` the value of the key `runtime.noise`. A deterministic run
+//! gives one makespan, and any difference between two policies looks significant. With `runtime.noise=0.01` and several seeds, a
+//! difference counts only if it is larger than the effect of such disturbances. The factors of each superstep come from a
+//! separate random stream ([`Purpose::Noise`]), so that they depend neither on the policy nor on its calls: the work is the same
+//! for all policies.
 
 use super::case_change::other_methods;
 use migsim_base::error::{Error, Problem};
@@ -13,16 +16,16 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
 
-/// The key of the standard deviation.
+/// The key of an experiment that sets the relative standard deviation of the random factors on the work.
 const KEY: &str = "runtime.noise";
 
-/// Maximum of `runtime.noise`; above 1/√3 a factor could be negative.
+/// Maximum value of `runtime.noise`; with a value above 1/√3, a factor on the work could be negative.
 const MOST: f64 = 0.5;
 
-/// Returns the application `inner` with disturbed work, or `inner` itself without noise.
+/// Returns the application `inner` with random factors on its work, or `inner` itself if `noise` is 0.
 ///
 /// # Errors
-/// The noise is out of range.
+/// The noise is negative or too large.
 pub(super) fn disturbed(
     inner: Box<dyn Workload>,
     noise: f64,
@@ -38,11 +41,11 @@ pub(super) fn disturbed(
     Ok(Box::new(Disturbed { inner, noise, seed }))
 }
 
-/// An application with disturbed work.
+/// An application whose work is multiplied by a random factor for each process in each superstep.
 #[derive(Debug)]
 struct Disturbed {
     inner: Box<dyn Workload>,
-    /// Relative standard deviation of the factors, dimensionless.
+    /// Relative standard deviation of the random factors on the work \[1\].
     noise: f64,
     seed: u64,
 }

@@ -1,15 +1,15 @@
-//! The exact optimum of calls and moves of a small case, by dynamic programming over all placements.
+//! The exact optimum of rescheduling calls and moves of a small case, by dynamic programming over all placements.
 //!
 //! ```text
 //! d_t(a)   time of superstep t with placement a [s]                     simulated, for each of hosts^processes placements
-//! c        price of a call [s]        m_p(g, h)   price of the move of process p from host g to host h [s]
+//! c        cost of a call [s]         m_p(g, h)   cost of the move of process p from host g to host h [s]
 //! S_t(a) = d_t(a) + U_t(a)            cost from the beginning of superstep t to the end of the run
 //! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        after superstep t; 0 after the last one
 //! ```
-//! The inner minimum is taken process by process, because the costs of moves add up. This needs `hosts` additions for each
+//! The inner minimum is computed process by process, because the costs of moves add up. This needs `hosts` additions for each
 //! placement, process and superstep: 1e8 for 8 processes, 4 hosts and 50 supersteps. The result is exact if the time of a
-//! superstep depends only on its placement and if costs add up; other experiments are refused. The optimum uses all supersteps in
-//! advance: it bounds every policy, and a policy cannot be expected to reach it.
+//! superstep depends only on its placement and if costs add up; other experiments are refused. The optimum uses knowledge of all
+//! supersteps in advance: no policy can be faster, and a policy cannot be expected to be as fast.
 
 use rayon::prelude::*;
 
@@ -22,21 +22,22 @@ use migsim_bsp::{
     simulate,
 };
 
-/// Maximum number of placements for which the optimum is computed: 4 hosts and 8 processes.
+/// Maximum number of placements for which the optimum is computed; 8 processes on 4 hosts have as many.
 const MAX_PLACEMENTS: usize = 1 << 16;
 
-/// The optimal plan of calls and moves, and its makespan.
+/// The rescheduling calls and moves with the shortest possible makespan, and this makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Optimum {
     /// The shortest possible makespan \[s\].
     pub makespan: Seconds,
-    /// A plan of calls and moves that reaches this makespan.
+    /// Rescheduling calls and moves with which a run has the shortest possible makespan.
     pub plan: MovePlan,
 }
 
 impl Experiment {
-    /// Computes the shortest makespan that any calls and moves can reach in scenario iii.
+    /// Computes the shortest makespan of scenario iii over all possible rescheduling calls and moves, and calls and moves that
+    /// reach it.
     ///
     /// # Errors
     /// There are too many placements, or the times of supersteps and moves depend on more than the placement.
@@ -47,8 +48,10 @@ impl Experiment {
         Ok(grid.optimum(self, &times))
     }
 
-    /// Refuses an experiment in which the costs of calls and moves do not simply add up, or in which a superstep depends on
-    /// earlier supersteps.
+    /// Checks that the costs of calls and moves add up and that the time of a superstep does not depend on earlier supersteps.
+    ///
+    /// # Errors
+    /// The optimum of the experiment cannot be computed exactly; the error names the setting that prevents it.
     fn check_costs_add(&self) -> Result<(), Error> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
@@ -114,12 +117,12 @@ impl Experiment {
     }
 }
 
-/// All placements of the processes, as numbers: the host of process p is digit p of the number, in base `hosts`.
+/// Numbers all placements of the processes on hosts: the host of process p is digit p of the number in base `hosts`.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     /// Number of hosts.
     hosts: usize,
-    /// Number of processes.
+    /// Number of processes that are placed.
     processes: usize,
     /// Number of placements: `hosts` to the power of `processes`.
     placements: usize,
@@ -128,7 +131,10 @@ struct Grid {
 }
 
 impl Grid {
-    /// Creates the numbering for an experiment, or returns an error if it has too many placements.
+    /// Creates the numbering of the placements of an experiment.
+    ///
+    /// # Errors
+    /// There are more than [`MAX_PLACEMENTS`] placements.
     fn new(experiment: &Experiment) -> Result<Self, Error> {
         let hosts = experiment.platform.platform.hosts.len();
         let processes = experiment.placement.len();
@@ -151,7 +157,7 @@ impl Grid {
         })
     }
 
-    /// Returns the host of each process in the placement with this number.
+    /// Returns the host of each process in the placement with the number `placement`.
     fn hosts_of(&self, mut placement: usize) -> Vec<HostId> {
         let digit = |_| {
             let host = placement % self.hosts;
@@ -161,8 +167,8 @@ impl Grid {
         (0..self.processes).map(digit).collect()
     }
 
-    /// Simulates each superstep with each placement. Returns the times \[s\], one row per superstep; infinite if a host has too
-    /// little memory.
+    /// Simulates each superstep with each placement. Returns the times of the supersteps \[s\], one row per superstep and one
+    /// column per placement; infinite if a host has too little memory.
     fn superstep_times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
         let of_placement = |placement: usize| -> Result<Vec<f64>, Error> {
             let hosts = self.hosts_of(placement);
@@ -196,7 +202,8 @@ impl Grid {
         held.iter().zip(limits).all(|(held, limit)| *held <= limit)
     }
 
-    /// Computes the costs of moving a process \[s\]: from each host to each host, row by row; infinite if it cannot move.
+    /// Computes the time \[s\] that moving a process costs, from each host to each host, in one list row by row; infinite if the
+    /// process cannot move.
     fn move_costs(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
         let platform = &experiment.platform.platform;
         let memory = memory(process, experiment);
@@ -222,7 +229,8 @@ impl Grid {
         pairs.map(|(from, to)| price(from, to)).collect()
     }
 
-    /// Computes the optimal plan from the time of each superstep with each placement.
+    /// Computes the optimal calls and moves from the time \[s\] of each superstep (outer index) with each placement (inner
+    /// index).
     fn optimum(&self, experiment: &Experiment, times: &[Vec<f64>]) -> Optimum {
         let call = &experiment.config.costs.call;
         let call = match call.model {
@@ -259,8 +267,8 @@ impl Grid {
         }
     }
 
-    /// Computes, for each placement, the minimum over all placements of the cost of the moves plus the remaining cost `ahead`
-    /// \[s\], one process after the other.
+    /// Computes for each placement a the lowest sum \[s\] of the costs of moves to a placement b and of the remaining cost
+    /// `ahead[b]`, over all placements b.
     fn cost_with_moves(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
         let mut stride = 1;
         let mut column = vec![0.0; self.hosts];
@@ -280,7 +288,8 @@ impl Grid {
         ahead
     }
 
-    /// Recovers the calls and moves of the optimal plan from the remaining costs.
+    /// Returns the calls and moves of the optimal plan, which follow from the remaining cost `ahead` \[s\] of each superstep and
+    /// placement.
     fn recover_plan(
         &self,
         start: usize,
@@ -310,7 +319,7 @@ impl Grid {
     }
 }
 
-/// Returns the memory of a process with this index, counted from 0.
+/// Returns the memory of the process with the index `process`, counted from 0.
 fn memory(process: usize, experiment: &Experiment) -> Bytes {
     experiment.workload.memory(ProcessId::from_index(process))
 }

@@ -1,7 +1,8 @@
-//! The origins of the values of a resolved experiment (its key `origins`): where each value comes from.
+//! The origins of the values of a resolved experiment (its key `origins`): the source of each value.
 //!
 //! A text under `origins` in a file belongs to the value in that file. If another value replaces that value, its origin is the
-//! source of the new value. Each key of a load has an origin, even with its default value; other defaults have none.
+//! source of the new value. Each key of a load has an origin, even with its default value; other keys with default values have no
+//! origin.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +13,14 @@ use super::resolve::fail_on_any;
 use super::settings::{Layers, is_within, lookup};
 use migsim_base::error::{Error, Problem};
 
-/// The texts that state where values come from, by the keys of the values.
+/// Texts that state the sources of values, by the keys of the values.
 type Origins = BTreeMap<String, String>;
 
-/// Determines the origins of the values in `resolved` from the origins that the files state.
+/// Determines the origins of all values in `resolved`, from the origins that the files of the settings state.
 ///
 /// # Errors
-/// An origin belongs to no value, or does not begin with its kind. All such origins are reported together.
+/// An origin belongs to no value, or its text does not begin with `stated`, `inferred` or `fitted`. All such origins are reported
+/// together.
 pub(super) fn origins_of(
     written: Origins,
     layers: &Layers,
@@ -59,10 +61,10 @@ pub(super) fn origins_of(
     fail_on_any(problems).map(|()| origins)
 }
 
-/// The kinds of origins: the word with which the text of an origin begins.
+/// The words with which the text of an origin may begin; each word names a kind of origin.
 const KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
 
-/// Determines the origins of all keys of the background loads.
+/// Determines the origin of each key of the background loads.
 fn load_origins(layers: &Layers, load: &Value) -> Origins {
     let specs: Vec<(String, &Value)> = match load {
         Value::Array(list) => (list.iter().enumerate())

@@ -1,10 +1,10 @@
 //! Reads tables of measured single messages: a CSV file, or the output of the OSU and Intel MPI benchmarks.
 //!
-//! | text | read as |
+//! | text | meaning of a row |
 //! |---|---|
-//! | columns `from,to,bytes,time_s` in any order; `kind` is `ping`, or `exchange` for two messages at the same time, one in each direction, inside a host | one way between two named hosts, or inside one |
-//! | OSU MPI Latency Test | size and latency in microseconds, one way |
-//! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]`, one way; other benchmarks in the file are skipped |
+//! | CSV with the columns `from,to,bytes,time_s` in any order; `kind` is `ping`, or `exchange` for two messages at the same time, one in each direction, inside a host | a message in one direction between two named hosts, or inside one host |
+//! | OSU MPI Latency Test | size and latency in microseconds of a message in one direction |
+//! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]` of a message in one direction; other benchmarks in the file are skipped |
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// Measured messages of one size between two hosts, or inside one host.
+/// The measured time of messages of one size between two hosts, or inside one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pings {
     /// The host of the sender.
@@ -21,18 +21,20 @@ pub struct Pings {
     pub to: HostId,
     /// The size of each message \[B\].
     pub bytes: f64,
-    /// Median of the one-way times of the messages \[s\].
+    /// Median of the measured times of the messages in one direction \[s\].
     pub time: f64,
     /// Number of measured messages.
     pub count: usize,
-    /// Whether two messages are sent at the same time, one in each direction; the time is then that of both messages.
+    /// Whether two messages are sent at the same time, one in each direction; `time` is then the time until both messages have
+    /// arrived.
     pub is_exchange: bool,
 }
 
-/// A row of the table as it was read: line number, names of the hosts, size \[B\], time \[s\], whether it is an exchange.
+/// A row of the table: line number, names of the two hosts, size \[B\], time \[s\], and whether two messages are exchanged at the
+/// same time.
 type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
 
-/// Reads a table of measured messages; `between` names the two hosts if the table does not name them.
+/// Reads a table of measured messages; `between` gives the names of the two hosts for tables without host names.
 ///
 /// # Errors
 /// The table has no known format, a value is invalid, or a host is unknown. All problems are reported together.
@@ -105,7 +107,7 @@ pub fn read(
     Ok(pings)
 }
 
-/// Returns the median of a nonempty list of numbers; the list is sorted.
+/// Returns the median of a nonempty list of numbers, and sorts the list.
 pub(super) fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let (half, count) = (numbers.len() / 2, numbers.len());
@@ -116,7 +118,7 @@ pub(super) fn median(numbers: &mut [f64]) -> f64 {
     }
 }
 
-/// Reads the rows of a table in any known format; faulty rows are added to `problems`.
+/// Parses the rows of a table of measured messages in any known format; problems of faulty rows are appended to `problems`.
 fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -131,6 +133,7 @@ fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row
 /// The columns that a CSV table must have.
 const COLUMNS: [&str; 4] = ["from", "to", "bytes", "time_s"];
 
+/// Parses the rows of a CSV table of measured messages; problems of faulty rows are appended to `problems`.
 fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut lines = (1..).zip(text.lines());
     let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
@@ -185,7 +188,7 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
     rows
 }
 
-/// Reads the output of a benchmark: numbers below a heading that announces sizes and times in microseconds.
+/// Parses the output of a benchmark: rows of sizes and times in microseconds, below a heading that names these columns.
 fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut rows = Vec::new();
     // The column of the time, until the table of the benchmark ends.

@@ -1,5 +1,5 @@
-//! The first host of each process, according to the mapping or to the workload itself; also checks the hosts that a workload
-//! names.
+//! Determines the host of each process at the start of a run, from the mapping or from the workload itself, and checks the hosts
+//! that the workload names.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use migsim_base::units::{Bytes, HostId, ProcessId};
 use migsim_platform::{LoadedPlatform, Mapping, Platform};
 use migsim_workloads::Workload;
 
-/// Returns the first host of each process. Checks that the hosts have enough memory and that the destinations of prescribed moves
-/// exist.
+/// Returns the host of each process at the start. Checks that the hosts have enough memory and that the destinations of
+/// prescribed moves exist.
 ///
 /// # Errors
 /// The mapping does not fit the platform, or a host that the workload names does not exist or has too little memory.
@@ -48,14 +48,17 @@ fn hosts_by_name(platform: &Platform) -> BTreeMap<&str, HostId> {
     names.zip((0..).map(HostId::from_index)).collect()
 }
 
-/// Returns the error for a workload that names an unknown host.
+/// Returns the error that the host `name`, which the workload names, does not exist on the platform; `what` states its use.
 fn unknown_host(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
     let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
     let problem = Problem::new(what).with_unknown_name("host", name);
     problem.source(&loaded.source).known("hosts", names).into()
 }
 
-/// Returns the first host of each process as the workload names it.
+/// Returns the host of each process at the start, as the workload names it.
+///
+/// # Errors
+/// The workload names a host that does not exist.
 fn placed_by_workload(
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
@@ -74,7 +77,8 @@ fn placed_by_workload(
     (0..workload.processes()).map(host).collect()
 }
 
-/// Returns the first host of each process according to a mapping; if the workload has ranks, the mapping places the ranks.
+/// Returns the host of each process at the start according to a mapping. If the processes of the workload have ranks, the mapping
+/// places the processes by their ranks.
 pub(super) fn placed_by_mapping(
     mapping: &Mapping,
     workload: &dyn Workload,
@@ -131,7 +135,7 @@ fn check_memory(
     Ok(())
 }
 
-/// Checks that the destinations of prescribed moves exist.
+/// Checks that the hosts to which the workload prescribes moves exist on the platform.
 fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
     if !workload.prescribes_moves() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Reads the policy of an experiment and its trigger from the key `policy`.
+//! Reads the rescheduling policy of an experiment, with its trigger and forecast, from the key `policy`.
 //!
 //! ```text
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (a variant, a trigger)
@@ -7,12 +7,13 @@
 //! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
-//! The options of a trigger are keys under `policy.trigger.<its name>`, wherever the trigger is named; options in the name
-//! override these keys. A strategy needs a trigger; it gets [`trigger::USUAL`] if none is named. A policy that itself decides
-//! when it is called (`MigBSP`) may get another trigger instead. The part `paid-back` (`migbsp/paid-back`,
-//! `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, skips calls whose cost the remaining supersteps
-//! cannot earn, whichever trigger requests them. Options that the user chose override those of a variant, and a variant overrides
-//! built-in experiments.
+//! A trigger decides after which supersteps the policy is called. The options of a trigger are keys under `policy.trigger.<its
+//! name>`, wherever the trigger is named; options in the name override these keys. A strategy needs a trigger; the default is
+//! [`trigger::USUAL`]. A policy that itself decides when it is called (`MigBSP`) may get another trigger instead.
+//!
+//! The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, skips
+//! calls whose cost the remaining supersteps cannot earn, whichever trigger requests them. Options that the user chose override
+//! those of a variant, and a variant overrides built-in experiments.
 
 use serde_json::{Map, Value, json};
 
@@ -22,42 +23,43 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::Table;
 use migsim_policies::{self as policy, Forecast, Policy, Triggered, trigger};
 
-/// The chosen policy, with its options, trigger and forecast.
+/// The rescheduling policy that the settings choose, with its options, its trigger and its forecast.
 #[derive(Clone, Debug)]
 pub(super) struct PolicyChoice {
     /// The entry of the policy in the registry.
     pub(super) entry: policy::Entry,
-    /// The options that are set for the policy.
+    /// The options of the policy that the settings set, as a JSON object.
     pub(super) options: Value,
     /// The trigger that decides when the policy is called; `None` if the policy decides this itself.
     trigger: Option<TriggerChoice>,
-    /// Whether rescheduling calls are skipped if the remaining supersteps cannot earn their cost.
+    /// Whether a rescheduling call is skipped if the remaining supersteps cannot save as much time as the call costs.
     only_if_paid_back: bool,
-    /// The forecast of the work of processes that a strategy uses.
+    /// The method by which a strategy forecasts the work of each process in the next supersteps.
     forecast: Forecast,
 }
 
-/// The chosen trigger, with its options.
+/// The trigger that the settings choose, with its options.
 #[derive(Clone, Debug)]
 struct TriggerChoice {
     /// The entry of the trigger in the registry.
     entry: trigger::Entry,
-    /// The options that are set for the trigger.
+    /// The options of the trigger that the settings set, as a JSON object.
     options: Value,
 }
 
-/// The key under `policy.trigger` that applies to all triggers: calls that the rest of the run cannot pay back are skipped.
+/// The key under `policy.trigger` with which rescheduling calls are skipped if the remaining supersteps cannot save as much time
+/// as the call costs; it applies to all triggers.
 const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
 
-/// The key under `policy` that names the forecast of the work.
+/// The key under `policy` that names the method by which a strategy forecasts the work of processes.
 const FORECAST: &str = "forecast";
 
-/// The part of a policy's name, as in `migbsp/paid-back`, that sets the key `only_if_paid_back`.
+/// The part of the name of a policy, as in `migbsp/paid-back`, that has the same effect as the key `only_if_paid_back`.
 const PAID_BACK: &str = "paid-back";
 
 impl PolicyChoice {
-    /// Reads the policy from the key `policy` and tries to build it. `is_chosen` returns whether the user chose the value of a
-    /// key of the experiment.
+    /// Reads the policy from the key `policy`, and checks that it can be created. `is_chosen` returns whether the user chose the
+    /// value of a key of the experiment.
     ///
     /// # Errors
     /// A name is unknown, or a value is unreadable or out of range. All such problems are reported together.
@@ -135,7 +137,7 @@ impl PolicyChoice {
         Ok(choice)
     }
 
-    /// Builds the policy for a run, with its trigger.
+    /// Creates the policy for a run, with its trigger.
     ///
     /// # Errors
     /// Options are out of range, which reading the settings has already checked.
@@ -151,10 +153,10 @@ impl PolicyChoice {
         Ok(Box::new(triggered))
     }
 
-    /// Builds the policy so that the given trigger decides when it is called, instead of its own trigger.
+    /// Creates the policy for a run, called when `trigger` decides instead of its own trigger.
     ///
     /// # Errors
-    /// As [`Self::build`].
+    /// As [`Self::create_policy`].
     pub(super) fn build_with_trigger(
         &self,
         trigger: Box<dyn trigger::Trigger>,
@@ -163,7 +165,7 @@ impl PolicyChoice {
         Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
     }
 
-    /// Builds the policy with its forecast, but without a trigger.
+    /// Creates the policy with its forecast, but without a trigger.
     fn build_untriggered(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
         if self.forecast == Forecast::default() {
@@ -182,10 +184,10 @@ impl PolicyChoice {
         })
     }
 
-    /// Lists the interpretations of the policy's source on which results depend, a few words each.
+    /// Lists the rules that the source of the policy leaves open and on whose interpretation results depend, each in a few words.
     ///
     /// # Errors
-    /// As [`Self::build`].
+    /// As [`Self::create_policy`].
     pub(super) fn interpretations(&self) -> Result<Vec<String>, Error> {
         self.entry.interpretations(&self.options)
     }
@@ -193,7 +195,7 @@ impl PolicyChoice {
     /// Returns the value of the key `policy` with all defaults filled in.
     ///
     /// # Errors
-    /// As [`Self::build`].
+    /// As [`Self::create_policy`].
     pub(super) fn resolved(&self) -> Result<Value, Error> {
         let named = |name: &str, options| {
             Map::from_iter([("name".into(), name.into()), (name.into(), options)])
@@ -217,9 +219,10 @@ impl PolicyChoice {
     }
 }
 
-/// Formats the policy, its trigger and its forecast from the key `policy` of complete settings: `greedy/menon/ewma`, or
-/// `greedy/menon` with the default forecast. A policy that itself decides when it is called has no trigger in its label
-/// (`migbsp`). `/paid-back` follows if calls are skipped that the rest of the run cannot pay back.
+/// Formats the policy, its trigger and its forecast from the key `policy` of complete settings: `greedy/menon/ewma`.
+///
+/// The default forecast is left out (`greedy/menon`), and so is the trigger of a policy that itself decides when it is called
+/// (`migbsp`). `/paid-back` is appended if calls are skipped whose cost the remaining supersteps cannot earn.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
@@ -249,13 +252,13 @@ fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     })
 }
 
-/// Returns the name in a part of a policy's name, without the values after the name: `every` of `every=50`.
+/// Returns the name at the beginning of one part of a policy's name, without the values after it: `every` for `every=50`.
 fn first_word(part: &str) -> &str {
     part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
-/// Adds options to `below` and replaces equal keys. If `options` is not an object, it is returned as it is, and is refused when
-/// it is read.
+/// Adds the keys of `options` to `below`; keys that both contain get the value of `options`. If `options` is not an object, it is
+/// returned unchanged and is refused later, when the options are read.
 fn overlay(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
     match options {
         None => {}
@@ -266,8 +269,9 @@ fn overlay(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
 }
 
 impl TriggerChoice {
-    /// Finds the trigger that is a part of the policy's name, or else the trigger of the key `policy.trigger`; `None` if the
-    /// policy itself decides when it is called. The second value states whether calls must be paid back by the rest of the run.
+    /// Reads the trigger that is a part of the policy's name, or else the trigger of the key `policy.trigger`. The trigger is
+    /// `None` if the policy itself decides when it is called; the second value states whether calls are skipped that the
+    /// remaining supersteps cannot pay back.
     fn from_settings(
         registry: &Registry,
         entry: &policy::Entry,
@@ -312,7 +316,7 @@ impl TriggerChoice {
     }
 
     /// Parses a trigger from a text: its name, `name=value` for its main option, `,key=value` for other options. The second value
-    /// states whether calls must be paid back by the rest of the run.
+    /// states whether calls are skipped that the remaining supersteps cannot pay back.
     fn parse(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
         let mut parts = text.split(',').map(str::trim);
@@ -371,7 +375,10 @@ fn trigger_name(keys: &Map<String, Value>) -> &str {
     }
 }
 
-/// Refuses keys of a section that are neither `name`, nor in `own`, nor the name of an entry of `table`.
+/// Checks that each key of a section of the settings is `name`, a key in `own`, or the name of an entry of `table`.
+///
+/// # Errors
+/// A key is none of these.
 fn check_keys<K>(
     keys: &Map<String, Value>,
     section: &str,
@@ -389,7 +396,7 @@ fn check_keys<K>(
     }
 }
 
-/// Reads a value that must be true or false.
+/// Reads the value of the key `only_if_paid_back`, which must be true or false.
 fn read_bool(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let problem = Problem::new(format!("{value} is neither true nor false"));

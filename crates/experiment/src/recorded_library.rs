@@ -1,13 +1,13 @@
-//! Chooses the library of a recorded trace, if the settings name no library.
+//! Chooses the message-passing library for a run of a recorded trace, if the settings name no library. The candidates in order:
 //!
-//! | searched for | used if |
+//! | candidate | chosen if |
 //! |---|---|
-//! | `app.library.json`, then `library.json`, in the folder of `app.trace` | it exists |
-//! | the library that `migsim calibrate --default` has written ([`default_file`]) | it exists, and belongs to the MPI library of the recording |
+//! | the file `app.library.json`, then `library.json`, in the folder of the trace `app.trace` | it exists |
+//! | the library that `migsim calibrate --default` has written ([`default_library_file`]) | it exists, and belongs to the MPI library of the recording |
 //! | the built-in library with the name of the MPI library of the recording | it exists |
 //!
-//! The overhead in a library was measured on one machine. [`note`] states whether the recording comes from a machine of the same
-//! kind.
+//! The overhead in a library was measured on one machine. [`recorded_library_note`] states whether the recording comes from a
+//! machine of the same kind.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 use super::library::{self, LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::Recording;
 
-/// The facts about a machine on which the overhead of a message depends.
+/// The facts about a machine that influence the overhead per message: the MPI library, the transport of messages, and how
+/// processes wait.
 const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 
-/// Returns the path of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
-/// `~/.config`; `None` without a home folder.
+/// Returns the path of the library file that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
+/// `~/.config`; `None` if neither folder is known.
 pub fn default_file() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
@@ -27,7 +28,8 @@ pub fn default_file() -> Option<PathBuf> {
     Some(folder.join("migsim").join("library.json"))
 }
 
-/// Chooses the library for a recorded trace in the file `trace`; returns its name or its path, or `None` if no library fits.
+/// Returns the name or the path of the message-passing library for a recorded trace in the file `trace`; `None` if no library
+/// fits or the trace states no MPI library.
 pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     let own = recording.get("library")?;
     let trace = Path::new(trace);
@@ -51,8 +53,8 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     file.or_else(|| Some(built_in()?.name.to_owned()))
 }
 
-/// Returns the note about the library in use: whether its overhead was measured on a machine like that of the recording. `None`
-/// for a trace that does not state its MPI library.
+/// Returns a note on whether the overhead of the library in use was measured on a machine like that of the recording. `None` if
+/// the trace states no MPI library.
 pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
@@ -89,7 +91,7 @@ fn describe_machine(machine: &BTreeMap<String, String>) -> String {
     format!("{library}{}", describe_conditions(fact))
 }
 
-/// Describes in words the transport of messages and how processes wait for messages.
+/// Describes in words the transport of messages and how processes wait for messages, as far as `fact` knows them.
 fn describe_conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =

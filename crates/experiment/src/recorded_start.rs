@@ -1,10 +1,11 @@
-//! A note for the user about a recorded program whose processes start on equal hosts, where no move can pay off.
+//! A note for the user about a recorded program whose processes all start on equal hosts, where no migration can make the run
+//! faster.
 
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// Returns a note if all hosts with processes at the start belong to one cluster, have the same speed, and have no background
-/// load.
+/// Returns a note for the user if all hosts that have processes at the start belong to one cluster, have the same speed, and have
+/// no background load.
 pub(super) fn note(platform: &Platform, placement: &[HostId], is_unloaded: bool) -> Option<String> {
     let host = |id: &HostId| &platform.hosts[id.index()];
     let cluster = host(placement.first()?).cluster;

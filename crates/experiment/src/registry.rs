@@ -57,7 +57,7 @@ use migsim_policies::{self as policy, Policy, PolicyOptions};
 use migsim_workloads::registry as workload;
 use migsim_workloads::registry::{Built, WorkloadOptions};
 
-/// The policies, strategies, triggers, applications and loads that settings can name; cheap to clone.
+/// The policies, strategies, triggers, applications and background loads that settings can name; clones share one copy.
 #[derive(Clone, Debug)]
 pub struct Registry(Arc<Tables>);
 
@@ -68,7 +68,7 @@ struct Tables {
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
-    /// The problems of entries that could not be registered.
+    /// The problems of entries that could not be registered, for example because a name is already taken.
     problems: Vec<Problem>,
 }
 
@@ -79,7 +79,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns the registry of the entries that come with the program.
+    /// Returns a registry with the built-in policies, strategies, triggers, applications and background loads.
     pub fn standard() -> Self {
         Self(Arc::new(Tables {
             policies: policy::standard(),
@@ -238,7 +238,7 @@ impl Registry {
         self.add(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
     }
 
-    /// Adds an entry, or keeps the problem if the entry cannot be added.
+    /// Adds an entry with the function `add`; if this fails, stores the problem for [`Self::check`].
     fn add(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {
@@ -247,7 +247,7 @@ impl Registry {
         self
     }
 
-    /// Checks that all registered entries can be used.
+    /// Checks that all entries of the registry could be added and that their flags are unique.
     ///
     /// # Errors
     /// A name is already taken or cannot be written in settings, or a flag has two meanings; all problems are reported together.
@@ -272,8 +272,8 @@ impl Registry {
         }
     }
 
-    /// Returns whether a plug-in of the same kind has this flag with other values, or an application uses the flag for another
-    /// key.
+    /// Returns whether another policy or application uses the same flag with other values, or another application uses the flag
+    /// for another key.
     fn is_ambiguous(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()
@@ -314,12 +314,13 @@ impl Registry {
         &self.0.loads
     }
 
-    /// Lists the command-line flags of all applications, each name once.
+    /// Lists the command-line flags that the registered applications define; a flag that several applications define is listed
+    /// once.
     pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
         merge_flags(self.workloads().iter().map(|entry| entry.flags))
     }
 
-    /// Lists the command-line flags of all policies, each name once.
+    /// Lists the command-line flags that the registered policies define; a flag that several policies define is listed once.
     pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
         merge_flags(self.policies().iter().map(|entry| entry.flags))
     }
@@ -331,8 +332,8 @@ impl Registry {
             .any(|entry| entry.flag(name).is_some())
     }
 
-    /// Lists the keys of an experiment whose values are, or may be (`mapping`), names of files. If `load` is a list, these keys
-    /// are inside each of its loads.
+    /// Lists the keys of an experiment whose values are, or may be (`mapping`), names of files. The keys of a load are listed as
+    /// `load.KEY`, even if `load` is a list of loads.
     pub fn file_keys(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),
@@ -350,13 +351,13 @@ impl Registry {
         keys
     }
 
-    /// Returns the parameters of loads whose values are names of files.
+    /// Returns the keys of background loads whose values are names of files.
     pub fn load_file_keys(&self) -> impl Iterator<Item = &'static str> {
         self.loads().iter().flat_map(|entry| entry.files).copied()
     }
 }
 
-/// Merges lists of flags into one list with each name once, in the order of the lists as far as possible.
+/// Merges lists of flags into one list without duplicates, in the order of the lists as far as possible.
 fn merge_flags<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
     for list in lists {

@@ -1,4 +1,5 @@
-//! Turns settings into an experiment that is ready to run: reads files, looks up names, checks every value.
+//! Creates an experiment that is ready to run from settings: reads the files that they name, looks up names, and checks every
+//! value.
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ use migsim_policies::explain::Narrator;
 use migsim_workloads::registry::{self, Built};
 use migsim_workloads::{Setting, Workload};
 
-/// An input file on which the results depend.
+/// An input file on which the results of an experiment depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
@@ -61,38 +62,42 @@ pub struct Experiment {
     pub placement: Vec<HostId>,
     /// The network model with its constants.
     pub network: NetworkModel,
-    /// The complete settings. The changes under the key `changes` are already applied to `runtime` and `costs`.
+    /// The complete settings; the changes that the key `changes` lists are already applied to `runtime` and `costs`.
     pub config: ExperimentConfig,
-    /// The complete settings as JSON, with every default filled in, but without the changes under the key `changes` applied. A
-    /// manifest records them, and they can be run as an experiment file.
+    /// The complete settings as JSON, with every default filled in, but without the changes that the key `changes` lists. The
+    /// manifest of a run contains them, and they can be run as an experiment file.
     pub resolved: Value,
     /// The input files on which the results depend.
     pub inputs: Vec<Input>,
     /// The built-in experiment that completed the settings.
     pub basis: Basis,
-    /// The remark for the user about that built-in experiment, if its constants were not fitted to this platform.
+    /// The remark for the user if the built-in experiment, or the application's experiment that neutral settings replaced, was
+    /// not fitted to this platform; otherwise `None`.
     pub remark: Option<Remark>,
     /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
     /// Notes for the user about settings of former versions, the library, the application, its load and its mapping, one sentence
     /// each.
     pub setting_notes: Vec<String>,
-    /// Whether the application is a recorded program.
+    /// Whether the application is a program whose supersteps were recorded in a trace.
     pub is_recorded: bool,
-    /// The note that the seed which the user chose has no effect; `None` if it has one.
+    /// The note for the user that the seed which the user chose has no effect; `None` if it has an effect or if the user chose no
+    /// seed.
     seed_note: Option<String>,
-    /// The parts of the run that make random choices.
+    /// Which parts of the run draw random numbers.
     draws: Draws,
-    /// The background loads, before they are put on the platform.
+    /// The background loads as the settings describe them, before they reduce the capacities of the platform.
     loads: Loads,
     /// The chosen policy, with its trigger.
     pub(super) policy: PolicyChoice,
 }
 
 impl Experiment {
-    /// Loads an experiment from `layers` (files and flags); the built-in experiment of their application completes the settings.
-    /// On a platform that this experiment was not fitted to, neutral settings are used instead ([`Self::basis`] and
-    /// [`Self::notes`] state which).
+    /// Loads an experiment from the settings in `layers` (files and flags); the built-in experiment of its application completes
+    /// them.
+    ///
+    /// On a platform that this experiment was not fitted to, neutral settings are used instead; [`Self::built_in_basis`] and
+    /// [`Self::notes`] state which.
     ///
     /// # Errors
     /// All problems of the settings and of the files that they name.
@@ -192,7 +197,8 @@ impl Experiment {
         experiment.with_changes()
     }
 
-    /// Applies the changes under the key `changes`. The resolved settings keep their values, so that they can be run again.
+    /// Applies the changes that the key `changes` lists to the experiment. The resolved settings are not altered, so that they
+    /// can be run again.
     fn with_changes(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
@@ -215,8 +221,9 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Returns notes that the user should read before trusting the results, one sentence each. They concern built-in settings
-    /// that completed those of the user, the application, its load, its mapping and its seed, and implausible values.
+    /// Returns notes that the user should read before trusting the results, one sentence each.
+    ///
+    /// They concern the built-in settings in use, the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
         let said = self.setting_notes.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
@@ -225,9 +232,11 @@ impl Experiment {
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
-    /// Lists, in a few words each, the interpretations of the policy's papers on which results depend. The list is empty on a
-    /// platform that the settings were fitted to, where the page of the paper states the interpretations. It is also empty if the
-    /// policy is never called.
+    /// Lists the rules that the papers of the policy leave open and on whose interpretation the results depend, each in a few
+    /// words.
+    ///
+    /// The list is empty on a platform that the settings were fitted to, where the page of the paper states the interpretations.
+    /// It is also empty if the policy is never called.
     pub fn interpretations(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.basis.is_calibrated == Some(true) || !is_asked {
@@ -245,7 +254,7 @@ impl Experiment {
             .unwrap_or_default()
     }
 
-    /// Lists the background loads whose beginning is known: the name of the load, and the time at which it begins.
+    /// Lists the names of the background loads and the times at which they begin, for each load whose beginning is known.
     pub(super) fn load_beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.loads.first_positive_times()
     }
@@ -255,7 +264,7 @@ impl Experiment {
         self.loads.uses_seed()
     }
 
-    /// Returns the narrator that describes the policy's rescheduling calls in sentences.
+    /// Returns the narrator, which describes the rescheduling calls of the policy in sentences.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.policy.entry.narrator()
     }
@@ -266,8 +275,8 @@ impl Experiment {
     }
 }
 
-/// Returns an error if a file, and not the user, names a program for the policy `exec`, and files may not start programs. Thus
-/// running another person's file starts no program unless the user allows it.
+/// Returns an error if a file names the program that the policy `exec` starts and files may not start programs. Running the file
+/// of another person therefore starts no program unless the user allows it.
 fn check_exec_from_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
@@ -293,18 +302,18 @@ fn check_exec_from_file(
     })
 }
 
-/// The settings and everything that they name, read and checked, before the experiment is put together.
+/// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
 struct Parts<'r> {
     config: ExperimentConfig,
-    /// The entry of the application in the registry.
+    /// The entry of the application in the registry, which creates the application from its options.
     app: &'r registry::Entry,
     platform: Arc<LoadedPlatform>,
     network: NetworkModel,
     policy: PolicyChoice,
     loads: Loads,
-    /// The application that was built from its options.
+    /// The application that was created from its options, with the input files and settings that it brings along.
     built: Built,
-    /// Whether the application draws its random numbers from the seed of the run.
+    /// Whether the application draws its random numbers from the seed of the run, because it has no separate seed.
     shares_seed: bool,
 }
 
@@ -312,7 +321,7 @@ impl<'r> Parts<'r> {
     /// Reads all parts of an experiment, and inserts the settings that the platform adds.
     ///
     /// # Errors
-    /// The problems of all parts together.
+    /// Any part has a problem; the problems of all parts are reported together.
     fn read(
         registry: &'r Registry,
         whole: &mut Whole,
@@ -363,8 +372,8 @@ impl<'r> Parts<'r> {
         fail_on_any(problems).map(|()| parts)
     }
 
-    /// Adds the settings that the application brings with it, and the library that its trace was recorded with. Returns a note
-    /// about the library.
+    /// Inserts the settings that the application adds, such as the library with which its trace was recorded. Returns a note for
+    /// the user about the choice of this library, if the application is a recorded program.
     fn insert_settings(&mut self, whole: &mut Whole) -> Result<Option<String>, Error> {
         let built = &self.built;
         let name = built.inputs.first().map_or("workload", |file| &file.0);
@@ -387,7 +396,10 @@ impl<'r> Parts<'r> {
         ))
     }
 
-    /// Refuses an experiment that needs too much memory. Returns which parts of the run make random choices.
+    /// Checks that the experiment fits into memory, and returns which parts of the run draw random numbers.
+    ///
+    /// # Errors
+    /// The experiment needs too much memory.
     fn check_size(&self, limits: Limits) -> Result<Draws, Error> {
         let (policy, workload) = (self.policy.build()?, self.built.workload.as_ref());
         let settings = (&self.config, self.app);
@@ -402,13 +414,13 @@ impl<'r> Parts<'r> {
         })
     }
 
-    /// Returns whether the measurements that the policy gets contain random errors.
+    /// Returns whether the policy is called and its measurements contain random errors.
     fn has_measurement_errors(&self) -> bool {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         is_asked && self.config.view.uses_seed()
     }
 
-    /// Completes the settings, and returns them as JSON with every default filled in.
+    /// Completes the settings of the experiment, and returns them as JSON with every default filled in.
     fn resolve(&mut self, basis: &Basis, is_mapped: bool, whole: &Whole) -> Result<Value, Error> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
@@ -459,7 +471,7 @@ impl<'r> Parts<'r> {
         Ok(resolved)
     }
 
-    /// Returns notes for the user about the application, its load and its mapping, and about implausible values.
+    /// Returns notes for the user about the application, its load, its mapping and implausible values, one sentence each.
     fn notes(
         &self,
         resolved: &Value,
@@ -496,7 +508,7 @@ impl<'r> Parts<'r> {
         notes
     }
 
-    /// Lists the input files on which the results depend, with their hashes.
+    /// Lists the input files on which the results of the experiment depend, with their SHA-256.
     fn list_input_files(&self, is_mapped: bool, whole: &Whole) -> Result<Vec<Input>, Error> {
         let (platform, config) = (&self.platform, &self.config);
         let mut inputs = Vec::new();
@@ -542,7 +554,7 @@ fn hash_of(file: &str) -> Result<String, Error> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
 }
 
-/// Returns the problems as one error; `Ok` if there are none.
+/// Combines the problems into one error; returns `Ok` if there are no problems.
 pub(super) fn fail_on_any(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
@@ -550,7 +562,7 @@ pub(super) fn fail_on_any(problems: Vec<Problem>) -> Result<(), Error> {
     Err(Error::Input(problems))
 }
 
-/// Reads the platform, with the clusters that the settings choose.
+/// Reads the platform of the experiment, and forms the clusters that the settings choose.
 fn read_platform(
     config: &ExperimentConfig,
     limits: Limits,
@@ -569,7 +581,8 @@ fn read_platform(
     }
 }
 
-/// Returns the platform with the loopback of the network model added to each host that has no loopback.
+/// Returns a copy of the platform in which each host without a loopback (the link for messages inside the host) gets the loopback
+/// of the network model.
 fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<LoadedPlatform> {
     let mut platform = platform.clone();
     let hosts = 0..HostId::from_index(platform.platform.hosts.len()).0;
@@ -579,7 +592,7 @@ fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<Load
     Arc::new(platform)
 }
 
-/// Returns the value of a result; of an error, adds the problems to `problems` and returns `None`.
+/// Returns the value of a successful result; for an error, returns `None` and appends its problems to `problems`.
 fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -598,7 +611,8 @@ fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Op
     }
 }
 
-/// Reads the network model from the key `network`: a preset, and constants that replace those of the preset.
+/// Reads the network model from the settings under the key `network`: a preset (`model`), and constants that override those of
+/// the preset.
 pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -617,7 +631,7 @@ pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Er
     fail_on_any(problems).map(|()| model)
 }
 
-/// Suggests the complete key of a policy's option if only the option, or a similar name, was written as a key of the experiment.
+/// Adds a hint to the problem of an unknown key: the complete key of a policy's option with the same or a similar name.
 fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
     let name = match problem.unknown.as_deref() {
         Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),

@@ -24,24 +24,26 @@ use migsim_policies::{Adviser, Measures, Policy, Probe, Snapshot};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScenarioRun {
-    /// The scenario that was run.
+    /// The scenario that was run: i (application only), ii (scheduler without moves), or iii (with moves).
     pub scenario: Scenario,
-    /// The times and records of the run: makespan, supersteps, calls, migrations.
+    /// The outcome of the run: makespan, times of the supersteps, rescheduling calls, and migrations.
     pub outcome: Outcome,
-    /// CPU time of the simulation loop; it differs between repetitions of the same run.
+    /// CPU time of the loop that simulates the run; it differs between repetitions of the same run.
     pub loop_cpu: Duration,
 }
 
 /// The results of all scenarios of an experiment, in the order i, ii, iii.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// The results of the scenarios that were run.
+    /// The results of the scenarios that were run, in the order i, ii, iii.
     pub runs: Vec<ScenarioRun>,
-    /// The makespans of scenario i from the starts of the built-in mapping rules; empty if these starts were not simulated.
+    /// The makespans of scenario i from the initial placements of the built-in mapping rules; empty if these placements were not
+    /// simulated.
     pub static_starts: Vec<StaticStart>,
 }
 
-/// Counts supersteps for a progress bar, and stops runs, from any thread.
+/// Progress of simulations, shared by threads: counts the simulated supersteps for a progress bar, and lets any thread stop all
+/// runs.
 ///
 /// ```
 /// use migsim_base::error::Error;
@@ -55,19 +57,19 @@ pub struct Results {
 /// ```
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Number of supersteps simulated so far, in all runs.
+    /// Number of supersteps simulated so far, in all runs together.
     supersteps: AtomicU64,
-    /// Whether all runs are to stop.
+    /// Whether a thread has requested that all runs stop.
     is_stopped: AtomicBool,
 }
 
 impl Progress {
-    /// Returns the number of supersteps simulated in all runs so far.
+    /// Returns the number of supersteps simulated so far, in all runs together.
     pub fn supersteps(&self) -> u64 {
         self.supersteps.load(Ordering::Relaxed)
     }
 
-    /// Returns whether all runs are to stop.
+    /// Returns whether a thread has requested that all runs stop.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
@@ -78,7 +80,7 @@ impl Progress {
     }
 }
 
-/// A recorder that counts supersteps for the progress and passes all records on to another recorder.
+/// Recorder that counts each simulated superstep in the progress and forwards all records to another recorder.
 struct Counting<'a> {
     progress: &'a Progress,
     inner: &'a mut dyn Recorder,
@@ -132,7 +134,7 @@ impl Experiment {
         self.collect(runs)
     }
 
-    /// Collects the runs of scenarios as results, and checks that their ledgers add up.
+    /// Combines the runs of scenarios into the results of the experiment, and checks that their ledgers add up.
     ///
     /// # Errors
     /// The terms of a ledger do not add up, which is a fault of the program.
@@ -154,7 +156,8 @@ impl Experiment {
         Ok(results)
     }
 
-    /// Adds the settings of this experiment to an error that is a fault of the program, so that the fault can be reproduced.
+    /// Adds the settings of this experiment to an error that is a fault of the program, so that a developer can reproduce the
+    /// fault.
     fn with_settings(&self, mut error: Error) -> Error {
         if let Error::Broken(broken) = &mut error {
             let version = env!("CARGO_PKG_VERSION").into();
@@ -165,7 +168,7 @@ impl Experiment {
         error
     }
 
-    /// Creates a cache of simulated supersteps that the scenarios share; `None` if there is only one scenario.
+    /// Creates a cache of simulated supersteps that the scenarios share; `None` if only one scenario is run.
     pub fn new_memo(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
@@ -185,9 +188,11 @@ impl Experiment {
         self.run_policy(scenario, policy, progress, recorder, memo)
     }
 
-    /// Runs scenario iii up to the barrier after a superstep, counted from 1, and returns the state at this barrier with the
-    /// fields that `migsim decide` reads. Each core counts as a separate host. A policy that is not a strategy is called at this
-    /// barrier, and its decision is one of the fields.
+    /// Runs scenario iii up to the barrier after a superstep, counted from 1, and returns the state at this barrier as the JSON
+    /// object that `migsim decide` reads.
+    ///
+    /// Each core counts as a separate host. If the policy is not a strategy, it is called at this barrier, and its decision is
+    /// one of the fields.
     ///
     /// # Errors
     /// There is no such superstep, or the run fails.
@@ -215,8 +220,8 @@ impl Experiment {
         })
     }
 
-    /// Returns the strategy of the policy, for a caller that itself decides when to call the strategy ([`migsim_bsp::Stepper`]);
-    /// `None` if the policy is not a strategy.
+    /// Returns the strategy of the policy as an adviser, for a caller that itself decides when to call it
+    /// ([`migsim_bsp::Stepper`]); `None` if the policy is not a strategy.
     ///
     /// # Errors
     /// Options are out of range.
@@ -225,7 +230,7 @@ impl Experiment {
         policy.entry.adviser(&policy.options, self.config.seed)
     }
 
-    /// Returns everything that defines a run of a scenario, except the policy, as a [`migsim_bsp::Stepper`] needs it.
+    /// Returns the complete input of a run of a scenario, except the policy: platform, application, placement, costs and seed.
     pub fn setup(&self, scenario: Scenario) -> Setup<'_> {
         Setup {
             platform: &self.platform.platform,
@@ -257,7 +262,7 @@ impl Experiment {
         self.run_from(placement, scenario, policy, progress, recorder, memo)
     }
 
-    /// Runs one scenario from the given placement, with the given policy instead of the policy of the settings.
+    /// Runs one scenario with the given initial placement and the given policy instead of those of the settings.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -300,24 +305,28 @@ impl Results {
         self.runs.iter().find(|run| run.scenario == scenario)
     }
 
-    /// Computes the relative overhead of a run, as a fraction of the time of scenario i: `(T - T_i) / T_i`. For scenario ii the
-    /// papers call this number the overhead. For scenario iii they call the negative of this number the gain. `None` if scenario
+    /// Computes the relative overhead of a run as a fraction of the makespan of scenario i: `(T - T_i) / T_i`. `None` if scenario
     /// i was not run or takes no time.
+    ///
+    /// T is the makespan of the run, and `T_i` the makespan of scenario i. For scenario ii the papers call this number the
+    /// overhead; for scenario iii they call the negative of this number the gain.
     pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
     }
 
-    /// Computes the ledger of a run: the contributions to its difference from scenario i. `None` if scenario i was not run, and
-    /// for scenario i itself.
+    /// Computes the ledger of a run, which splits the difference between its makespan and the makespan of scenario i into terms.
+    /// `None` if scenario i was not run, and for scenario i itself.
     pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
         let base = self.get(Scenario::I)?;
         (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
-    /// Computes the gain \[s\] over scenario i from a rescheduling call until the next call (or the end). The gain is the time
-    /// that scenario i spends in these supersteps, minus the time that this run spends in them. All earlier migrations contribute
-    /// to the gain. `None` if scenario i was not run.
+    /// Computes the gain over scenario i \[s\] from a rescheduling call, given by its index, until the next call or the end of
+    /// the run.
+    ///
+    /// The gain is the time that scenario i spends in these supersteps minus the time that this run spends in them. All earlier
+    /// migrations contribute to the gain. `None` if scenario i was not run.
     pub fn gain_after_call(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;

@@ -1,7 +1,8 @@
-//! Runs a scenario with the decisions of another run, whatever the policy would decide.
+//! Runs a scenario with the rescheduling decisions of another run, instead of the decisions of its policy.
 //!
-//! The calls take place after the same supersteps, with the same messages and the same moves. A change of the case then shows its
-//! direct effect, without its effect on the decisions of the policy.
+//! The calls take place after the same supersteps, with the same messages and the same moves. If the two runs differ in one
+//! property of the case, the difference of their makespans is the direct effect of that property, without its effect on the
+//! decisions of the policy.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,13 @@ use migsim_policies::{Decision, Policy, View};
 /// A policy that repeats the decisions of a recorded run.
 #[derive(Debug)]
 struct RepeatedDecisions {
-    /// The decision of each call, by the superstep after which the call takes place, counted from 0.
+    /// The decision of each rescheduling call, by the superstep after which the call takes place, counted from 0.
     by_superstep: BTreeMap<usize, Decision>,
 }
 
 impl RepeatedDecisions {
-    /// Extracts the decisions of a run: the moves and procedures of its calls, without the reasons.
+    /// Extracts the rescheduling decisions from the outcome of a run: the moves and the procedures of its calls, without the
+    /// reasons for the moves.
     fn from_outcome(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let decision = |decision: &Decision| Decision {

@@ -4,13 +4,13 @@
 //!
 //! | keys that are set | seed that the application uses |
 //! |---|---|
-//! | neither, or `seed` | `seed` |
+//! | neither, or only `seed` | `seed` |
 //! | `workload.seed`, by a flag or in a file | `workload.seed` |
 //! | `workload.seed` by a built-in experiment, and no `seed` | `workload.seed` |
-//! | `workload.seed` by a built-in experiment, and `seed` | `seed` |
+//! | `workload.seed` by a built-in experiment, and `seed` by the user | `seed` |
 //!
-//! A seed that the application takes from the run is not written under `workload` in the resolved settings. Running these
-//! settings with another seed therefore also draws another application.
+//! A seed that the application takes from the run is not written under `workload` in the resolved settings. If these settings are
+//! run with another seed, the application therefore changes as well.
 
 use serde_json::Value;
 
@@ -18,13 +18,13 @@ use super::basis::Whole;
 use super::config::ExperimentConfig;
 use migsim_workloads::registry::Entry;
 
-/// The key of the seed of a run; under `workload`, the key of the seed of the application has the same name.
+/// The key of the seed of a run in an experiment; the seed of the application has the same key in the object `workload`.
 pub(super) const KEY: &str = "seed";
-/// The key of the separate seed of the application in an experiment.
+/// The key of an experiment that sets a separate seed for the application (`workload.seed`).
 const WORKLOAD_KEY: &str = "workload.seed";
 
-/// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed. Returns
-/// whether the seed was written.
+/// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed or uses
+/// none. Returns whether the seed was written.
 pub(super) fn share_seed(
     whole: &Whole,
     config: &ExperimentConfig,
@@ -40,20 +40,20 @@ pub(super) fn share_seed(
     is_shared
 }
 
-/// Removes the seed of the application from settings if it is only a copy of the seed of the run.
+/// Removes the seed of the application and its origin from the settings, because it is only a copy of the seed of the run.
 pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
     config.workload.remove(KEY);
     config.origins.remove(WORKLOAD_KEY);
 }
 
-/// Which parts of a run make random choices.
+/// Which parts of a run draw random numbers, and from which seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
-    /// Whether the policy, its measurements or the load draw random numbers.
+    /// Whether the policy, its measurements, the disturbances of the work or the load draw random numbers.
     pub(super) uses_policy_or_load: bool,
     /// Whether the application draws random numbers.
     pub(super) uses_workload: bool,
-    /// Whether the application draws its random numbers from the seed of the run.
+    /// Whether the application would draw its random numbers from the seed of the run, because it has no separate seed.
     pub(super) is_shared: bool,
 }
 
@@ -63,7 +63,7 @@ impl Draws {
         self.uses_policy_or_load || self.is_shared && self.uses_workload
     }
 
-    /// Returns the note that the seed which the user chose has no effect; `None` if it has an effect.
+    /// Returns a note for the user that the seed has no effect; `None` if it has an effect or if the user did not choose it.
     pub(super) fn note(self, whole: &Whole, seed: u64) -> Option<String> {
         let is_in_vain = !self.uses_seed() && whole.is_chosen(KEY);
         is_in_vain.then(|| {

@@ -1,11 +1,11 @@
-//! The settings of an experiment as one list; of several settings for the same key, the last one applies.
+//! The settings of an experiment as a list in order of precedence; of several settings for the same key, the last one applies.
 //!
 //! ```text
 //! built-in experiments, platform, application, library, files, flags ─> Layers ─> merged settings
 //! ```
-//! Each setting keeps its origin. A problem of the merged settings is therefore reported at the line or flag that caused it, and
-//! a resolved experiment states the origin of each value. A new name of a network, load or application replaces all keys of the
-//! previous one: an empty object is put into the list before the settings with the new name.
+//! Each setting keeps its source. A problem of the merged settings is therefore reported at the line or flag that caused it, and
+//! a resolved experiment states the origin of each value. If a setting names another network, load or application, all keys that
+//! belong to the previous name are removed: an empty object is put into the list before the settings with the new name.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
-/// A setting of one key, usually from a flag of the command line.
+/// A setting of one key of an experiment, usually from a flag of the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
-    /// The key of the setting in the experiment, as a dotted path.
+    /// The key of the experiment that is set, with dots between its parts (`workload.procs`).
     pub key: String,
-    /// The flag as the user typed it, for messages (`--grid 10x5`).
+    /// The text by which messages name the source of the setting, usually the flag as the user typed it (`--grid 10x5`).
     pub flag: String,
-    /// The value that the flag sets.
+    /// The value that the key gets.
     pub value: Value,
 }
 
@@ -32,22 +32,25 @@ impl Flag {
     }
 }
 
-/// A setting with the source from which it comes.
+/// A part of the list of settings: a file, a single key, or an object that is emptied; each with its source.
 #[derive(Clone, Debug)]
 enum Setting {
     /// All keys of a file, of the user or built in; the keys are merged one by one.
     File(Arc<Document>),
-    /// One key, set by the source with this name. Settings that a source sets together share the same name object.
+    /// One key with its value, set by the source with this name. Settings that a source sets together share the same allocation
+    /// of the name.
     Key(Arc<str>, Arc<Flag>),
-    /// An empty object, from the source with this name, that removes all keys inside it which earlier settings have set.
+    /// An object that becomes empty, so that the keys inside it that earlier settings set have no effect. It has the name of the
+    /// source that causes this.
     Emptied(Arc<str>, &'static str),
 }
 
 /// The key `library` of an experiment, which names the message-passing library.
 pub(super) const LIBRARY: &str = "library";
-/// The key of the name of the application.
+/// The key of an experiment for the name of the application.
 const APP: &str = "workload.app";
-/// The keys that name a network, a load or an application, each with the object whose other keys belong to that name.
+/// The keys that name a network, a load or an application, each with the key of the object that contains the settings of what is
+/// named.
 const NAMES: [(&str, &str); 3] = [
     ("network.model", "network"),
     ("load.kind", "load"),
@@ -55,7 +58,7 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 impl Setting {
-    /// Returns the name of the source of the setting: a file, the command line, or another source.
+    /// Returns the name of the source of the setting: a file, `command line`, or another source.
     fn source(&self) -> &str {
         match self {
             Self::File(document) => &document.source,
@@ -63,12 +66,12 @@ impl Setting {
         }
     }
 
-    /// Returns whether two settings were set together by the same source.
+    /// Returns whether the two settings were set together by the same source.
     fn is_set_with(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
     }
 
-    /// Returns the value that this setting sets for a key; `None` if it does not set the key.
+    /// Returns the value that this setting gives to a key; `None` if it does not set the key.
     fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::File(document) => lookup(&document.value, key),
@@ -79,8 +82,8 @@ impl Setting {
         }
     }
 
-    /// Returns whether the setting determines the value of a key: it sets a value, or it replaces an object that contains the
-    /// key, which removes the value.
+    /// Returns whether the setting determines the value of a key: it either sets a value, or removes the value because it
+    /// replaces an object that contains the key.
     fn determines(&self, key: &str) -> bool {
         match self {
             Self::File(document) => {
@@ -99,7 +102,8 @@ impl Setting {
         }
     }
 
-    /// Returns the text in this setting that states where the value of a key comes from.
+    /// Returns the text under the key `origins` of this setting that states the source of the value of `key`; `None` if there is
+    /// no such text.
     fn origin_text(&self, key: &str) -> Option<&str> {
         let text = match self {
             Self::File(document) => document.value.get("origins")?.get(key)?,
@@ -111,14 +115,14 @@ impl Setting {
     }
 }
 
-/// Settings from any number of sources; later settings override earlier ones.
+/// The settings of an experiment from any number of sources, in layers: later settings override earlier settings.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     list: Vec<Setting>,
 }
 
 impl Layers {
-    /// Creates settings from pairs of a key (`workload.app`) and a value, without a file.
+    /// Creates settings from pairs of a key, with dots between its parts (`workload.app`), and its value.
     pub fn from_pairs<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.to_owned(),
@@ -130,23 +134,24 @@ impl Layers {
         layers
     }
 
-    /// Adds the settings of a file, which override all earlier settings.
+    /// Appends the settings of a file, which override all earlier settings.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
         self.push(vec![Setting::File(document.into())], &[]);
     }
 
-    /// Adds flags, which override all earlier settings; of two flags for one key, the later one applies.
+    /// Appends settings from flags of the command line, which override all earlier settings; of two flags for one key, the later
+    /// flag applies.
     pub fn push_flags(&mut self, flags: Vec<Flag>) {
         self.push_from("command line", flags);
     }
 
-    /// Adds settings of another source, which override all earlier settings key by key.
+    /// Appends settings of the source with this name, which override all earlier settings key by key.
     pub(super) fn push_from(&mut self, source: &str, settings: Vec<Flag>) {
         self.push(key_settings(source, settings), &[]);
     }
 
-    /// Adds settings that one source sets together. If they name another network, `constants` (those of the library) are added
-    /// after the name.
+    /// Appends settings that one source sets together. If they name a network model, `constants` (the network constants of the
+    /// library) are appended after the name.
     fn push(&mut self, settings: Vec<Setting>, constants: &[Setting]) {
         for (name, object) in NAMES {
             let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
@@ -166,8 +171,8 @@ impl Layers {
         self.list.extend(settings);
     }
 
-    /// Joins several lists of settings, of which later ones override earlier ones. The settings of a library, with the name of
-    /// their source, are put directly below the last source that names a library.
+    /// Joins several lists of settings into one list, in which later lists override earlier lists. The settings of a library,
+    /// with the name of their source, are inserted just before the last setting that names a library.
     pub(super) fn join(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
         let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_set_with));
         let is_given = |batch: &&[Setting]| !matches!(batch, [Setting::Emptied(..)]);
@@ -187,31 +192,33 @@ impl Layers {
         all
     }
 
-    /// Returns the value of a key after all sources are taken into account; `None` if no source sets the key.
+    /// Returns the value of a key after all settings are merged; `None` if no setting gives it a value.
     pub fn get(&self, key: &str) -> Option<Value> {
         self.deciding_setting(key)?.get(key).cloned()
     }
 
-    /// Returns the setting that determines the value of a key; `None` if the key has no value.
+    /// Returns the setting that determines the value of a key; `None` if the key has no value after all settings are merged.
     fn deciding_setting(&self, key: &str) -> Option<&Setting> {
         let strongest = self.list.iter().rfind(|one| one.determines(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
-    /// Returns the name of the source that determines the value of a key, and whether the source is a file.
+    /// Returns the name of the source that determines the value of a key, and whether the source is a file; `None` if the key has
+    /// no value.
     pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
         let giver = self.deciding_setting(key)?;
         Some((giver.source(), matches!(giver, Setting::File(_))))
     }
 
-    /// Returns whether the user chose the value of a key. Values in resolved settings, which contain every key and are recognised
-    /// by the key `basis`, do not count as chosen.
+    /// Returns whether the user chose the value of a key. A resolved experiment, recognised by its key `basis`, contains every
+    /// key; its values do not count as chosen.
     pub fn is_chosen(&self, key: &str) -> bool {
         self.deciding_setting(key)
             .is_some_and(|giver| giver.get("basis").is_none())
     }
 
-    /// Returns the origin of the value of a key, and whether the origin is a text from a file; `None` for a default.
+    /// Returns the origin of the value of a key, and whether it is a text from a file rather than the name of a source; `None`
+    /// for a default value.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
         let knows = |one: &&Setting| one.origin_text(key).is_some() || one.determines(key);
         let known = self.list.iter().rfind(knows)?;
@@ -225,7 +232,7 @@ impl Layers {
         is_given.then(|| (format!("stated: given by {}", known.source()), false))
     }
 
-    /// Merges all settings into one JSON object: objects of files key by key, other values as a whole.
+    /// Merges all settings into one JSON object: objects in files key by key, other values as a whole.
     ///
     /// # Errors
     /// A file is not an object, or a flag sets a key inside a value that is not an object.
@@ -253,13 +260,13 @@ impl Layers {
         Ok(all)
     }
 
-    /// Adds to each problem of `error` the file and line, or the flag, that caused it.
+    /// Adds the file and line, or the flag, that caused a problem to each problem of `error`.
     #[must_use]
     pub fn locate(&self, error: Error) -> Error {
         error.map(|problem| self.locate_one(problem))
     }
 
-    /// Adds to a problem the file and line, or the flag, that caused it.
+    /// Adds the file and line, or the flag, that caused a problem to this problem.
     fn locate_one(&self, problem: Problem) -> Problem {
         let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
             return problem;
@@ -281,21 +288,21 @@ impl Layers {
     }
 }
 
-/// Creates the settings of one source, which sets them together.
+/// Creates one setting for each key that a source sets, marked as set together.
 fn key_settings(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
     let source: Arc<str> = source.into();
     let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());
     settings.into_iter().map(one).collect()
 }
 
-/// Returns whether the path `inner` equals `outer` or lies inside it.
+/// Returns whether the path of a key `inner` equals the path `outer` or lies inside it.
 pub(super) fn is_within(inner: &str, outer: &str) -> bool {
     inner
         .strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Returns the value at a path such as `policy.name` or `load[1].mean`.
+/// Returns the value at a path such as `policy.name` or `load[1].mean` in a JSON value; `None` if the path does not exist.
 pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
@@ -303,7 +310,7 @@ pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     })
 }
 
-/// Returns the value at a path such as `policy.name` or `load[1].mean` by mutable reference.
+/// Returns a mutable reference to the value at a path such as `policy.name` or `load[1].mean`; `None` if the path does not exist.
 pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
     steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get_mut(index.parse::<usize>().ok()?),
@@ -311,12 +318,12 @@ pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> 
     })
 }
 
-/// Splits a path into its steps: keys of objects, and indices of lists with their closing bracket.
+/// Splits the path of a key into its parts: names of keys, and indices of lists with their closing bracket.
 fn steps(key: &str) -> impl Iterator<Item = &str> {
     key.split(['.', '[']).filter(|part| !part.is_empty())
 }
 
-/// Merges `above` into `below`: objects key by key, while any other value of `above` replaces that of `below`.
+/// Merges `above` into `below`: two objects are merged key by key; any other value of `above` replaces the value in `below`.
 fn merge(below: &mut Value, above: &Value) {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
@@ -333,8 +340,8 @@ fn merge(below: &mut Value, above: &Value) {
     }
 }
 
-/// Sets the value at a path such as `policy.name` or `load[1].mean` and creates missing objects on the path. Returns `false` if a
-/// value on the path is not an object, is a list without that element, or has no name.
+/// Sets the value at a path such as `policy.name` or `load[1].mean`, and creates missing objects on the path. Returns `false` if
+/// this is impossible: a value on the path is not an object, a list has no such element, or a part of the path is empty.
 pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     const TRIGGER: &str = "policy.trigger";
     const RECEIVES: &str = "runtime.receives";
@@ -370,7 +377,7 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     true
 }
 
-/// Returns the error for a flag whose key cannot be set.
+/// Returns the error that a flag sets a key inside a value that is not an object.
 fn invalid_key(all: &Value, flag: &Flag) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)

@@ -1,6 +1,6 @@
-//! A cache of inputs that many experiments share, so that they are read only once: platforms, and built-in experiments.
+//! A cache of inputs that many experiments share, so that platforms and built-in experiments are read only once.
 //!
-//! One [`Shared`] serves any number of threads. A file that changes in the meantime is not read again.
+//! One [`SharedInputs`] serves any number of threads. A file that changes after it has been read is not read again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,15 +12,15 @@ use migsim_base::memory::Limits;
 use migsim_platform::load::Loads;
 use migsim_platform::{self as platform, Clusters, LoadedPlatform};
 
-/// Key of a chain of built-in experiments: the experiment that the settings extend, and the application.
+/// Key in the cache for the built-in experiments that complete settings: the value of the key `extends`, and the application.
 type ChainKey = (Option<String>, String);
 
-/// A platform with background loads, kept for experiments with the same loads and seed.
+/// A platform with background loads, stored for experiments with the same platform, loads and seed.
 #[derive(Debug)]
 struct UnderLoad {
     /// The platform without background loads.
     unloaded: Arc<LoadedPlatform>,
-    /// The settings of the loads as JSON text, and the hashes of their files.
+    /// The settings of the background loads as JSON text, followed by the SHA-256 of their files.
     loads: String,
     /// The seed from which the loads were drawn.
     seed: u64,
@@ -28,22 +28,24 @@ struct UnderLoad {
     loaded: Arc<LoadedPlatform>,
 }
 
-/// Maximum total number of hosts and links of the platforms with loads that are kept; the oldest platforms are dropped first.
+/// Maximum total number of hosts and links in the stored platforms with background loads; if it is exceeded, the oldest platforms
+/// are removed.
 const MAX_UNDER_LOAD: usize = 1 << 13;
 
-/// Inputs that were read once and that several experiments share.
+/// Cache of the platforms and built-in experiments that several experiments share; each is read only once.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// The platforms that were read, by name.
+    /// The platforms that were read, by name; platforms with other clusters have the description of the clusters in their name.
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
-    /// The built-in experiments that complete settings, by the extended experiment and the application.
+    /// The built-in experiments that complete settings, each overriding the experiments before it, by the extended experiment and
+    /// the application.
     chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
-    /// The platforms with background loads, the oldest first.
+    /// The platforms with background loads, in the order in which they were stored.
     under_load: Mutex<VecDeque<UnderLoad>>,
 }
 
 impl Shared {
-    /// Returns the platform `name`; reads its file only at the first request.
+    /// Returns the platform `name`; its file is read only at the first call.
     pub(super) fn platform(
         &self,
         name: &str,
@@ -54,7 +56,8 @@ impl Shared {
         })
     }
 
-    /// Returns a platform with the clusters that `text` describes; forms the clusters only at the first request.
+    /// Returns the platform with the clusters that `text` describes; the clusters are formed only at the first call with this
+    /// text.
     pub(super) fn platform_with_clusters(
         &self,
         name: &str,
@@ -70,7 +73,7 @@ impl Shared {
         })
     }
 
-    /// Returns a platform with these background loads, drawn from `seed`.
+    /// Returns a copy of the platform `without` on which the background loads, drawn from `seed`, take capacity.
     ///
     /// # Errors
     /// As [`Loads::put_on`].
@@ -118,7 +121,7 @@ impl Shared {
         Ok(loaded)
     }
 
-    /// Stores a platform, which is then used instead of the file with that name.
+    /// Stores a platform under `name`; experiments then use it instead of the file of that name.
     pub fn put(&self, name: &str, platform: LoadedPlatform) {
         let mut known = self
             .platforms
@@ -131,8 +134,8 @@ impl Shared {
         }
     }
 
-    /// Returns the built-in experiments that complete an experiment which extends `extends`, or else the experiment of `app`.
-    /// Each experiment overrides the experiments before it.
+    /// Returns the chain of built-in experiments that complete an experiment with the key `extends`, or without that key an
+    /// experiment of the application `app`. Each experiment overrides the experiments before it.
     pub(super) fn chain(
         &self,
         extends: Option<&str>,
@@ -146,8 +149,8 @@ impl Shared {
     }
 }
 
-/// Returns the value of a key from a cache, and computes it with `make` at the first request. A value that cannot be computed is
-/// tried again at the next request.
+/// Returns the value of a key from a cache; if the cache has no value for the key, computes it with `make` and stores it. A value
+/// that could not be computed is computed again at the next call.
 ///
 /// # Errors
 /// The value cannot be computed.

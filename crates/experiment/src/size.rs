@@ -10,10 +10,14 @@ use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;
 use migsim_workloads::{Workload, registry};
 
-/// Maximum number of processes up to which only the application itself checks the memory that it needs.
+/// Number of processes up to which only the application itself checks the memory that it needs; larger numbers are checked before
+/// the application is created.
 const MAX_UNCHECKED_PROCESSES: u64 = 10_000_000;
 
-/// Refuses a number of processes that does not fit into memory, before the application allocates anything for each process.
+/// Checks that the number of processes fits into memory, before the application allocates anything for each process.
+///
+/// # Errors
+/// The processes need too much memory.
 pub(super) fn check_processes(
     app: &registry::Entry,
     workload: &Map<String, Value>,
@@ -30,7 +34,10 @@ pub(super) fn check_processes(
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
-/// Refuses an experiment that does not fit into memory, before the memory is allocated.
+/// Checks that the experiment fits into memory, before the memory for its run is allocated.
+///
+/// # Errors
+/// The experiment needs too much memory.
 pub(super) fn check(
     (config, app): (&ExperimentConfig, &registry::Entry),
     workload: &dyn Workload,

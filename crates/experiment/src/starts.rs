@@ -1,16 +1,18 @@
-//! The default start (placement of processes) of a run without a mapping, and the makespans from other starts with which a run is
-//! compared.
+//! The default placement of the processes at the start of a run without a mapping, and the makespans from other placements with
+//! which the run is compared.
 
 use super::built_in;
 use super::config::{ExperimentConfig, MappingKey};
 use migsim_platform::{LoadedPlatform, Rule};
 
-/// Returns whether a paper used the platform. On such a platform the start is contiguous, and no other start is simulated.
+/// Returns whether a paper used the platform. On such a platform the initial placement is contiguous, and no other initial
+/// placement is simulated.
 pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
     platform.built_in.is_some_and(built_in::is_of_a_paper)
 }
 
-/// Returns the default mapping rule of the start on a platform. A recorded program does not use the start of a paper.
+/// Returns the rule by which processes are placed if the settings contain no mapping: contiguous on a platform of a paper, unless
+/// the application is a recorded program.
 pub(super) fn default_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
     if is_of_a_paper(platform) && !is_recorded {
         Rule::Contiguous
@@ -19,7 +21,7 @@ pub(super) fn default_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule
     }
 }
 
-/// Sets the mapping to the default rule if the settings contain no mapping.
+/// Sets the mapping of processes to hosts to the default rule of the platform if the settings contain no mapping.
 pub(super) fn fill_in_mapping(
     config: &mut ExperimentConfig,
     platform: &LoadedPlatform,
@@ -29,20 +31,21 @@ pub(super) fn fill_in_mapping(
     config.mapping.get_or_insert_with(usual);
 }
 
-/// The makespan of scenario i from the start of one mapping rule.
+/// The makespan of scenario i from the initial placement of one mapping rule; it serves as a reference for gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticStart {
     /// The rule that places the processes at the start.
     pub rule: Rule,
-    /// The makespan of scenario i \[s\].
+    /// The makespan of scenario i from this initial placement \[s\].
     pub makespan_s: f64,
-    /// Whether this start equals the start of the run.
+    /// Whether this initial placement equals the initial placement of the run.
     pub is_start_of_run: bool,
 }
 
 impl StaticStart {
-    /// Creates the record of a start with the makespan of scenario i \[s\].
+    /// Creates the record of the makespan of scenario i \[s\] from the initial placement of a rule; `is_own` states whether the
+    /// run has the same initial placement.
     pub const fn new(rule: Rule, makespan_s: f64, is_own: bool) -> Self {
         Self {
             rule,
@@ -51,7 +54,7 @@ impl StaticStart {
         }
     }
 
-    /// Describes the start in words, as the subject of a sentence.
+    /// Describes the initial placement in words, as the subject of a sentence.
     pub fn description(&self) -> &'static str {
         match self.rule {
             Rule::Contiguous => "a start of one process per host",
@@ -63,7 +66,8 @@ impl StaticStart {
     }
 }
 
-/// Returns the start with the shortest makespan of scenario i; of several equal makespans, the first start.
+/// Returns the initial placement with the shortest makespan of scenario i; of several with the same makespan, the first in the
+/// list.
 pub fn best_start(starts: &[StaticStart]) -> Option<&StaticStart> {
     let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
     starts.iter().min_by(by_makespan)

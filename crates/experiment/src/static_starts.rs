@@ -1,9 +1,9 @@
-//! Static starts: scenario i from the start (placement) of each built-in mapping rule, as a reference for gains.
+//! Static starts: scenario i from the initial placement of each built-in mapping rule, as a reference for gains.
 //!
-//! The gain compares scenario iii with scenario i from the same start. If that start leaves fast cores idle, moves repair it and
-//! the gain is large, although a better start would have cost nothing. On a platform that no paper used, a run therefore also
-//! simulates scenario i from the start of every rule of [`Rule::ALL`], with the same workload, load and seed. The default start
-//! on such a platform is [`Rule::USUAL`].
+//! The gain compares scenario iii with scenario i from the same initial placement, called the start. If that start leaves fast
+//! cores idle, moves repair it and the gain is large, although a better start would have cost nothing. On a platform that no
+//! paper used, a run therefore also simulates scenario i from the start of every rule of [`Rule::ALL`], with the same workload,
+//! load and seed. The default start on such a platform is [`Rule::USUAL`].
 //!
 //! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
 //! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
@@ -19,28 +19,30 @@ use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, Rule};
 
-/// Maximum size of a scenario for which the static starts are simulated \[processes x supersteps\].
+/// Maximum number of processes times supersteps of a scenario for which the static starts are simulated.
 const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
-/// The distinct starts of an experiment that can be simulated and compared.
+/// The distinct initial placements of an experiment that mapping rules give and that can be simulated and compared.
 #[derive(Debug, Default)]
 pub struct Starts {
-    /// The mapping rules, beginning with that of the run, each with the index of its placement.
+    /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `placements`.
     rules: Vec<(Rule, usize)>,
-    /// The distinct placements of the processes.
+    /// The distinct initial placements: the host of each process.
     placements: Vec<Vec<HostId>>,
-    /// The note for the user that the scenario is too long to simulate the starts.
+    /// The note for the user that the other initial placements are not simulated because the scenario is too long; `None` if they
+    /// are.
     note: Option<String>,
 }
 
 impl Starts {
-    /// Returns the note for the user that the scenario is too long to simulate the starts; `None` if it is not.
+    /// Returns the note for the user that the initial placements are not simulated because the scenario is too long; `None` if
+    /// they are simulated.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// Returns the number of starts to simulate in addition to the scenarios of `experiment`. Scenario i, if it is run, already
-    /// simulates the start of the run.
+    /// Returns the number of runs that the initial placements need in addition to the scenarios of `experiment`. If scenario i is
+    /// run, it already simulates the initial placement of the run.
     pub fn additional_runs(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
         let others = self.placements.iter();
@@ -56,7 +58,8 @@ impl Experiment {
         is_of_a_paper(&self.platform)
     }
 
-    /// Creates the starts with which the start of this experiment is compared; on the platforms of the papers there are none.
+    /// Determines the initial placements with which the initial placement of this experiment is compared; the result is empty on
+    /// the platforms of the papers.
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.
@@ -94,8 +97,8 @@ impl Experiment {
         Ok(starts)
     }
 
-    /// Simulates scenario i from each of `starts`, in parallel. A scenario i that is already in `results` is not simulated again.
-    /// A start that cannot run is left out.
+    /// Simulates scenario i from each initial placement in `starts`, in parallel. A scenario i that is already in `results` is
+    /// not simulated again, and a placement that cannot run is left out.
     ///
     /// # Errors
     /// The run was stopped, or there is a fault of the program.

@@ -1,4 +1,4 @@
-//! Finds the best supersteps to call a policy at, with knowledge of the whole run; triggers are compared with them.
+//! Finds the supersteps after which it is best to call the policy, with knowledge of the whole run, as a reference for triggers.
 //!
 //! One run for each barrier i, with a single call at this barrier, yields the time `E_i(t)` at which superstep t ends. The
 //! smallest total of segments,
@@ -8,8 +8,8 @@
 //! ```
 //! is a shortest path ([`when_optimum`]). A segment contains the cost of its call. The path is optimal over all triggers under
 //! two conditions: the policy maps the state at a barrier to the same placement whatever happened before, and loads do not change
-//! with time. In other cases the path is a guess. The search therefore simulates the calls of the path. The result is the fastest
-//! run of all that were simulated, including the runs with a single call and without calls.
+//! with time. In other cases the path may not be optimal. The search therefore simulates the calls of the path. The result is the
+//! fastest of all simulated runs, including the runs with a single call and without calls.
 
 use std::collections::BTreeMap;
 
@@ -20,24 +20,24 @@ use migsim_base::units::{Seconds, Time};
 use migsim_bsp::Scenario;
 use migsim_policies::trigger::{Listed, when_optimum};
 
-/// The supersteps after which calls of the policy were found to be best, and the makespan with these calls.
+/// The best supersteps after which the policy can be called, as found by a search, and the makespan with these calls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BestCalls {
     /// The makespan of the run with the best calls \[s\].
     pub makespan: Seconds,
-    /// The supersteps after which the best calls take place, counted from 1.
+    /// The supersteps after which the policy is called, counted from 1.
     pub calls: Vec<usize>,
     /// Number of runs that the search simulated.
     pub runs: usize,
 }
 
-/// A run with given calls: its makespan, and the time at which each superstep ends \[s\].
+/// Result of a run with given calls: its makespan, and the time at which each superstep ends \[s\].
 type Run = (Seconds, Vec<f64>);
 
 impl Experiment {
-    /// Searches for the best supersteps to call the policy at. Single calls are tried at no more than `barriers` barriers, which
-    /// are spread evenly.
+    /// Searches for the supersteps after which it is best to call the policy. Single calls are simulated at no more than
+    /// `barriers` barriers, which are spread evenly over the run.
     ///
     /// # Errors
     /// A run fails.
@@ -89,7 +89,7 @@ impl Experiment {
 }
 
 impl BestCalls {
-    /// Counts a simulated run, and keeps its calls if it is the fastest so far.
+    /// Counts a simulated run, and stores its calls and makespan if it is the fastest run so far.
     fn record(&mut self, makespan: Seconds, calls: &[usize]) {
         self.runs += 1;
         if makespan < self.makespan {

@@ -1,8 +1,8 @@
-//! Computation and communication time of each process in each superstep, either read from `processes.csv` or recorded in memory
-//! during a run.
+//! Start delay, computation time and communication time of each process in each superstep, for pictures and traces of a run.
 //!
-//! Durations are 32-bit floats, which is precise enough for pictures. The hosts of the processes are not stored: they follow from
-//! `platform.json` and `migrations.csv`. A table `processes.csv` that contradicts these two files is reported as damaged.
+//! The times are either read from `processes.csv` or recorded in memory during the simulation. They are stored as 32-bit floats,
+//! which is precise enough for pictures. The hosts of the processes are not stored: they follow from `platform.json` and
+//! `migrations.csv`. A table `processes.csv` that contradicts these two files is reported as damaged.
 
 use std::path::Path;
 
@@ -16,15 +16,17 @@ use migsim_base::units::{HostId, Seconds};
 use migsim_bsp::{Recorder, Scenario};
 use migsim_policies::Measures;
 
-/// Delay, computation time and communication time of all processes in all supersteps of one scenario. Each list is ordered by
-/// superstep and then by process.
+/// Start delay, computation time and communication time of each process in each superstep of one scenario. Each list is ordered
+/// by superstep and, within a superstep, by process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// Time from the start of the superstep by the earliest process to the start by each process \[s\].
+    /// Delay with which each process starts a superstep, counted from the time at which the earliest process starts the superstep
+    /// \[s\].
     pub delay: Vec<f32>,
     /// Computation time of each process in each superstep \[s\].
     pub compute: Vec<f32>,
-    /// Time of each process in each superstep from the end of its computation until it reached the barrier \[s\].
+    /// Time from the end of the computation of a process until the process reaches the barrier, for each process in each
+    /// superstep \[s\].
     pub communication: Vec<f32>,
 }
 
@@ -43,7 +45,7 @@ impl Recorder for Activity {
     }
 }
 
-/// Names of the columns of `processes.csv`, in their order.
+/// Names of the columns of the table `processes.csv`, in the order of the columns.
 pub(super) const COLUMNS: [&str; 10] = [
     "scenario",
     "superstep",
@@ -57,10 +59,10 @@ pub(super) const COLUMNS: [&str; 10] = [
     "communication_s",
 ];
 
-/// The host of each process during a scenario; [`Whereabouts::advance`] applies the migrations superstep by superstep.
+/// The hosts on which the processes run at the current superstep of a scenario; migrations are applied superstep by superstep.
 #[derive(Clone, Debug)]
 pub(super) struct Whereabouts<'a> {
-    /// Current cluster and host of each process.
+    /// Cluster and host of each process at the current superstep, indexed by process.
     pub(super) places: Vec<Place>,
     migrations: Vec<&'a super::read::Moved>,
     next_migration: usize,
@@ -77,8 +79,8 @@ impl<'a> Whereabouts<'a> {
         }
     }
 
-    /// Applies the migrations that took place before superstep `superstep` (counted from 1) and were not applied yet, and returns
-    /// them.
+    /// Moves on to superstep `superstep` (counted from 1): applies all migrations before this superstep that were not applied
+    /// yet, and returns these migrations.
     pub(super) fn advance(&mut self, superstep: u64) -> &[&'a super::read::Moved] {
         let first = self.next_migration;
         while let Some(moved) = self.migrations.get(self.next_migration)
@@ -97,8 +99,8 @@ impl<'a> Whereabouts<'a> {
     }
 }
 
-/// Reads `processes.csv`, which must contain the scenarios of `run` in their order. Returns one activity per scenario, or `None`
-/// if the file does not exist.
+/// Reads the times of all processes from `processes.csv`, which must contain the scenarios of `run` in the same order. Returns
+/// one [`Activity`] per scenario, or `None` if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read, or its content does not agree with `run` and `machine`.
@@ -124,7 +126,7 @@ pub(super) fn read(
     }
 }
 
-/// Reader of the lines of `processes.csv`, one after the other.
+/// Parser of the table `processes.csv`, which reads and checks one line after the other.
 struct Lines<'b> {
     reader: csv::Reader<&'b [u8]>,
     record: csv::ByteRecord,
@@ -144,13 +146,16 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// Returns the number of the line of the record that was read last, or of the end of the file.
+    /// Returns the line number (counted from 1) of the record that was read last, or of the end of the file if no record is left.
     fn line(&self) -> usize {
         let position = self.record.position().unwrap_or(self.reader.position());
         usize::try_from(position.line()).unwrap_or(usize::MAX)
     }
 
-    /// Reads the next record; returns `false` at the end of the file.
+    /// Reads the next line of the table into the current record. Returns `false` if the file has ended.
+    ///
+    /// # Errors
+    /// The line has a different number of values than the first line.
     fn next(&mut self) -> Result<bool, String> {
         match self.reader.read_byte_record(&mut self.record) {
             Ok(is_there) => Ok(is_there),
@@ -234,7 +239,7 @@ impl<'b> Lines<'b> {
         Ok(())
     }
 
-    /// Reads the duration in a column of the current record \[s\].
+    /// Parses the value in column `column` (counted from 0) of the current record as a duration \[s\].
     ///
     /// # Errors
     /// The value is not a finite number, or it is negative.
@@ -252,7 +257,7 @@ impl<'b> Lines<'b> {
         })
     }
 
-    /// Checks that the file has no further record and that its last line is complete.
+    /// Checks that the table ends here: that no further record follows and that the last line is complete.
     fn check_end(&mut self) -> Result<(), String> {
         if self.next()? {
             return Err("there are more lines than `run.json` counts".to_owned());

@@ -1,8 +1,10 @@
-//! Atomic files: each file is written under a hidden name in its folder, `.name.tmp`, and renamed when it is complete.
+//! Writes files atomically: the content is first written to a hidden temporary file, `.name.tmp` in the same folder, which is
+//! renamed to the final name when it is complete.
 //!
-//! A temporary file is removed if its writer ends without completing it. A process that is killed leaves its temporary file behind; the
-//! next writer of the same file removes it. A temporary file never reuses an existing file, so a link under its name is not followed. It is locked
-//! while it is written. If two processes write one file at the same time, the second is refused.
+//! A temporary file is removed if its writer ends without completing it. A process that is killed leaves its temporary file
+//! behind; the next writer of the same file removes it. A temporary file is always newly created, never an existing file that is
+//! opened again; a link with the name of the temporary file is therefore not followed. The temporary file is locked while it is
+//! written. If two processes write one file at the same time, the second is refused.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Seek, Write};
@@ -11,18 +13,20 @@ use std::path::{Path, PathBuf};
 use super::cannot_write;
 use migsim_base::error::{Error, Problem};
 
-/// A temporary file that has not yet been renamed to its final name. Dropping the draft removes the temporary file.
+/// A temporary file that is renamed to its final name by [`Draft::publish`]. If the draft is dropped before, the temporary file
+/// is removed.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
     path: PathBuf,
-    /// The open temporary file, which holds the lock.
+    /// The open temporary file; this process holds a lock on the file.
     file: File,
     is_published: bool,
 }
 
 impl Draft {
-    /// Creates a temporary file for the file at `path`, and removes a temporary file that an earlier writer left behind.
+    /// Creates the temporary file for the file at `path` and returns it together with an open handle to write to. Removes a
+    /// temporary file that an earlier writer left behind.
     ///
     /// # Errors
     /// The temporary file cannot be created, or another process is writing the same file.
@@ -46,7 +50,8 @@ impl Draft {
         Ok((draft, handle))
     }
 
-    /// Creates a temporary file, writes its whole content with `fill`, and waits until the disk has stored it.
+    /// Creates a temporary file for the file at `path`, lets `fill` write the whole content, and waits until the content is
+    /// stored on the disk.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -66,7 +71,7 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Removes the temporary file of `path` that a killed process may have left.
+    /// Removes the temporary file that a killed process may have left behind while it wrote the file at `path`.
     ///
     /// # Errors
     /// There is a temporary file, and it cannot be removed.
@@ -75,7 +80,7 @@ impl Draft {
             .map_err(|error| cannot_write(&path.display().to_string(), &error))
     }
 
-    /// Opens the temporary file for reading from its start, so that the part already written can be read.
+    /// Returns a handle of the temporary file that is positioned at its start, in order to read what has been written so far.
     pub(super) fn read(&self) -> io::Result<File> {
         let mut file = self.file.try_clone()?;
         file.rewind()?;
@@ -92,7 +97,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Creates the error message for a write to this file that failed with `error`.
+    /// Creates an error which says that the file with the final name cannot be written because of `error`.
     pub fn write_error(&self, error: &std::io::Error) -> Error {
         cannot_write(&self.path.display().to_string(), error)
     }
@@ -108,14 +113,14 @@ impl Drop for Draft {
     }
 }
 
-/// Returns the path of the temporary file that is used while the file at `path` is written.
+/// Returns the path of the temporary file for the file at `path`: `.name.tmp` in the same folder.
 fn temporary_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// Creates a new, locked file at `path`, replacing a file that was left behind. Returns `None` if another process is writing a
-/// file of this name.
+/// Creates a new, locked file at `path` and replaces a file that an earlier writer left behind. Returns `None` if another process
+/// is writing a file of this name.
 ///
 /// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the
 /// file of another process.
@@ -144,13 +149,14 @@ fn new_file(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Locks a file; returns whether this process got the lock and `path` (still) refers to this file.
+/// Locks a file. Returns `true` if this process got the lock and the file is still the file at `path`, that is, no other process
+/// has renamed or replaced it.
 fn lock_at(file: &File, path: &Path) -> bool {
     lock(file) && is_at(file, path)
 }
 
-/// Locks a file until it is dropped; returns `false` if another process has locked it. On network file systems without locks the
-/// result is always `true`.
+/// Locks a file until its handle is closed; returns `false` if another process has locked the file. On network file systems that
+/// do not support locks, the result is always `true`.
 pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -168,7 +174,7 @@ fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Removes a file or a link, if it exists.
+/// Removes the file or link at `path`; does nothing if there is none.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -176,7 +182,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a whole file into a folder of the program atomically: a reader finds either the old file or the new file.
+/// Writes a file of a run folder atomically: a reader finds either the old content or the new content, never a part of the new
+/// content.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -184,8 +191,8 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     Draft::create_filled(path, |out| out.write_all(bytes))?.publish()
 }
 
-/// Writes a file that the user named. It works as [`write_file`], but writes directly if the path is not a regular file
-/// (`/dev/stdout`, a pipe).
+/// Writes a file whose path the user named: atomically like [`write_file`], but directly if the path is a special file such as
+/// `/dev/stdout` or a pipe.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -1,6 +1,6 @@
-//! Encodes bytes as text, in base64.
+//! Encodes bytes in base64, for example to embed binary data into an HTML page.
 
-/// Encodes bytes as text (RFC 4648).
+/// Encodes bytes as base64 text (RFC 4648).
 pub(super) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

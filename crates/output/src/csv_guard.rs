@@ -8,11 +8,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-/// Characters that make a spreadsheet read a cell as a formula if the cell begins with one of them.
+/// Characters that make a spreadsheet interpret a cell as a formula if the cell begins with such a character.
 const FORMULA_STARTS: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 const GUARD: char = '\'';
 
-/// Formats a text as a cell of a CSV table; puts a `'` before it if a spreadsheet could read it as a formula.
+/// Returns a text as a cell of a CSV table. It gets a leading `'` if a spreadsheet could interpret it as a formula, or if it
+/// begins with `'` itself.
 pub fn guarded(text: &str) -> Cow<'_, str> {
     if text.starts_with(FORMULA_STARTS) || text.starts_with(GUARD) {
         format!("{GUARD}{text}").into()
@@ -21,7 +22,8 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads a text from a cell that was written with [`guarded`]; removes the leading `'` if there is one.
+/// Deserializes a text from a cell of a CSV table: removes the leading `'` that protects texts which look like formulas, if there
+/// is one.
 pub(super) fn unguarded<'d, D: Deserializer<'d>>(cell: D) -> Result<String, D::Error> {
     let cell = String::deserialize(cell)?;
     Ok(match cell.strip_prefix(GUARD) {

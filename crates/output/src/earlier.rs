@@ -1,9 +1,9 @@
-//! Handles the files that an earlier run left in a folder: checks that a run wrote them, and compares their settings with the
-//! next run.
+//! Protects the files that an earlier run left in a folder: checks that they come from a run with the same settings as the new
+//! run.
 //!
 //! A folder holds one run. A file belongs to a run if it has the name of a file of run folders and begins with the characters
-//! that such a file begins with. A file from another source is therefore never removed or replaced. Pages with other names
-//! (`migsim run --report`, `migsim report -o`) contain a mark of their run.
+//! that a file of this name begins with. A file from another source is therefore never removed or replaced. Pages with other
+//! names (`migsim run --report`, `migsim report -o`) contain a mark that identifies their run.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -17,14 +17,14 @@ use migsim_base::words::counted;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, file_pointers, remove_informative_keys};
 
-/// Names of files by which a folder that holds a sweep is recognised.
+/// Names of the files that identify a folder as the folder of a parameter sweep.
 const SWEEP_FILES: [&str; 2] = ["plan.json", "runs.jsonl"];
 
-/// Number of bytes at the start of a file that are read to recognise the kind of the file.
+/// Number of bytes at the start of a file that are read in order to recognise whether a run wrote the file.
 const START_BYTES: u64 = 1024;
 
-/// Checks that all files with `names`, which are file names of a run folder, were written by a run, and that the folder holds no
-/// sweep.
+/// Checks that a run wrote each of the existing files of `folder` with the names `names` (names of files of run folders), and
+/// that the folder does not hold a sweep.
 ///
 /// # Errors
 /// The folder holds a sweep, or a file was not written by a run; the error names the first such file.
@@ -52,7 +52,7 @@ pub(super) fn check_files(
         .into())
 }
 
-/// Returns whether a run wrote the file, judging by its first characters. Returns `true` for an empty file.
+/// Returns whether the first characters of the file at `path` show that a run wrote it. Returns `true` for an empty file.
 fn is_of_run(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = match name.rsplit_once('.') {
@@ -67,11 +67,11 @@ fn is_of_run(path: &Path) -> bool {
     read_start(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
 }
 
-/// Text that the start of every HTML page of a run contains.
+/// Start of the HTML element with the checksum of the settings, which every HTML page of a run contains near its beginning.
 const PAGE_MARK: &str = "<meta name=\"migsim-settings\" content=\"";
 
-/// Reads the first bytes of a file as text, as many as are needed to recognise its kind. Returns `None` if it is not a regular
-/// file or cannot be read.
+/// Reads the first [`START_BYTES`] bytes of a file as text, in order to recognise what wrote the file. Returns `None` if it is
+/// not a regular file or cannot be read.
 fn read_start(path: &Path) -> Option<String> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
@@ -82,12 +82,13 @@ fn read_start(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Computes the mark that identifies the pages of a run: the SHA-256 checksum of its settings.
+/// Computes the mark that HTML pages of a run contain to identify their run: the SHA-256 checksum of the settings of the run.
 pub(super) fn settings_mark(settings: &Value) -> String {
     sha256(settings.to_string().as_bytes())
 }
 
-/// Lists the HTML pages in a folder that show the run whose manifest is in the same folder.
+/// Lists the HTML pages in a folder that belong to the run whose manifest `run.json` is in the same folder, recognised by the
+/// mark with the checksum of the settings.
 pub(super) fn pages_of_run(folder: &Path) -> Vec<PathBuf> {
     let Some(earlier) = read_manifest(folder) else {
         return Vec::new();
@@ -110,10 +111,10 @@ fn read_manifest(folder: &Path) -> Option<Value> {
     serde_json::from_str(&read_text(folder.join("run.json")).ok()?).ok()
 }
 
-/// Checks that a folder holds no run with settings other than the settings of `experiment`.
+/// Checks that a folder contains no run whose settings differ from the settings of `experiment`.
 ///
 /// # Errors
-/// The folder holds such a run, and the error describes the differences; or the manifest of the run cannot be read.
+/// The folder contains such a run, and the error describes the differences; or the manifest of the run cannot be read.
 pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Error> {
     if !folder.join("run.json").exists() {
         return Ok(());
@@ -138,8 +139,8 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
         .into())
 }
 
-/// Describes in words each difference between the settings and input files of the manifest `earlier` and those of `experiment`.
-/// Flags such as `--threads` are not settings.
+/// Describes in words each difference between the settings and input files of two runs: the run with the manifest `earlier`, and
+/// the run of `experiment`. Flags such as `--threads` are not settings.
 fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
     // The names of files may differ, but not their contents.
@@ -177,7 +178,8 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     found
 }
 
-/// Removes from settings the names and notes that have no effect on a run, and replaces the names of files by null.
+/// Removes from settings the names and notes, which have no effect on a run, and replaces the names of files by null, so that two
+/// runs can be compared by their settings.
 fn remove_names(registry: &Registry, settings: &mut Value) {
     remove_informative_keys(settings);
     for pointer in file_pointers(registry, settings) {
@@ -193,11 +195,12 @@ fn remove_names(registry: &Registry, settings: &mut Value) {
     }
 }
 
-/// JSON pointer of the setting `mapping`. Its text is either the name of a file or a rule of placement; it is therefore always
-/// compared.
+/// JSON pointer of the setting `mapping`, which is compared even though it may contain the name of a file: its text may also be a
+/// rule of placement.
 const MAPPING: &str = "/mapping";
 
-/// Adds to `found` a description of each difference between two JSON values at the key `path`.
+/// Adds to `found` a description of each key in which two JSON values differ; `path` is the name of the key that both values have
+/// in the settings.
 fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
@@ -216,7 +219,7 @@ fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<Strin
     }
 }
 
-/// Maximum number of characters of a value that are shown in a description of a difference.
+/// Maximum number of characters to which the value of a setting is shortened in the description of a difference.
 const MOST_LETTERS: usize = 60;
 
 /// Formats a JSON value for people: texts without quotation marks, null as `not set`, long values shortened.

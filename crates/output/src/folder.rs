@@ -1,4 +1,5 @@
-//! A run folder: the files with the results of one run, each of which appears only when it is complete ([`Draft`]).
+//! Writes the results of one run into a folder of files; each file appears under its final name only when it is complete
+//! ([`Draft`]).
 //!
 //! A run that is killed leaves no incomplete file. `run.json` is written last and shows that a folder is complete. A lock ensures
 //! that only one run at a time writes to a folder. A folder holds one run: when all files of a new run are complete, all files of
@@ -16,7 +17,8 @@ use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
 
-/// Names of the files of a run folder that do not belong to one scenario; the manifest `run.json` is written last.
+/// Names of the files of a run folder that contain all scenarios, in contrast to files of one scenario; the manifest `run.json`
+/// is the last.
 const FILES: [&str; 9] = [
     "platform.json",
     "supersteps.csv",
@@ -29,20 +31,21 @@ const FILES: [&str; 9] = [
     "run.json",
 ];
 
-/// Files that are written while the scenarios run, and that are published when all files are complete.
+/// Results that are written or collected while the scenarios run, and that are published under their final names when all files
+/// are complete.
 #[derive(Debug, Default)]
 pub struct Drafts {
-    /// The parts of `processes.csv`, one per scenario; empty if this file was not requested.
+    /// Temporary files with the parts of `processes.csv`, one per scenario; empty if `processes.csv` was not requested.
     pub processes: Vec<Draft>,
-    /// Traces, one file for each scenario and format.
+    /// Temporary files with the traces of the run, one for each scenario and format.
     pub traces: Vec<Draft>,
-    /// The critical paths of the scenarios; empty if they were not recorded.
+    /// Rows of the critical paths of all scenarios; empty if the critical paths were not recorded.
     pub path: Vec<PathRow>,
-    /// Name of an HTML page in the folder, and its content; `None` if no page was requested.
+    /// Name and content of an HTML page that is to be written into the folder; `None` if no page was requested.
     pub page: Option<(String, String)>,
 }
 
-/// A folder that receives the results of a run.
+/// A folder into which a run writes its results; it is locked against other runs.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -51,8 +54,8 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Creates the folder if it does not exist, and checks that it can be written to. Files of an earlier run stay until the new
-    /// results are complete; only temporary files of an earlier run are removed.
+    /// Creates the folder if it does not exist, locks it, and checks that files can be written into it. Results of an earlier run
+    /// stay until the new results are complete; only temporary files of an earlier run are removed.
     ///
     /// # Errors
     /// The folder cannot be created or written to, another run is writing to it, it holds a sweep, or a file from another source
@@ -72,8 +75,8 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Locks a folder against other writers until the returned file is dropped. Returns `None` on systems that cannot open
-    /// folders.
+    /// Locks a folder against other runs until the returned handle of the folder is closed. Returns `None` on systems that cannot
+    /// open folders as files; the folder is then not locked.
     ///
     /// # Errors
     /// Another run is writing to the folder.
@@ -85,7 +88,8 @@ impl RunFolder {
             .transpose()
     }
 
-    /// Creates the temporary file of the file `name` in this folder, and opens it for writing.
+    /// Creates the temporary file of the result file `name` of this folder. Returns the [`Draft`], which publishes the file, and
+    /// a handle for writing.
     ///
     /// # Errors
     /// The temporary file cannot be created.
@@ -97,8 +101,8 @@ impl RunFolder {
         Draft::create(&self.path.join(name))
     }
 
-    /// Writes all files of a run, removes all files of an earlier run, and then publishes the new files. `links.csv` is written
-    /// if `processes.csv` is.
+    /// Writes all result files of a run under temporary names, removes all files of an earlier run, and publishes the new files
+    /// under their final names. The folder contains `links.csv` if it contains `processes.csv`.
     ///
     /// # Errors
     /// A file cannot be written. If this happens before all new files are complete, the files of the earlier run are still in the
@@ -122,8 +126,8 @@ impl RunFolder {
         files.into_iter().try_for_each(Draft::publish)
     }
 
-    /// Writes all files under their temporary names and returns them in the order in which they are published: the manifest is
-    /// the last.
+    /// Writes all result files under temporary names. Returns them in the order in which they are to be published; the manifest
+    /// `run.json` is the last.
     fn write_drafts(
         &self,
         experiment: &Experiment,
@@ -176,13 +180,14 @@ impl RunFolder {
     }
 }
 
-/// Removes a file if it exists.
+/// Removes a file; does nothing if the file does not exist.
 fn remove_if_exists(path: &Path) -> Result<(), Error> {
     remove(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
 }
 
-/// Locks a file that stands for `folder`, so that only one `writer` (`run`, `sweep`) at a time may write to the folder. The lock
-/// lasts until the returned file is dropped or the program ends.
+/// Locks the file `file`, which represents `folder`, so that only one program at a time writes into the folder. `writer` is the
+/// kind of program (`run`, `sweep`) for the error message. The lock lasts until the returned handle is closed or the program
+/// ends.
 ///
 /// # Errors
 /// Another program holds the lock.
@@ -197,7 +202,7 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
         .into())
 }
 
-/// Lists all names that files of a run can have, except pages whose name the user chooses.
+/// Lists the names that files of a run folder can have, except HTML pages whose names the user chooses.
 pub(super) fn all_names() -> impl Iterator<Item = String> {
     FILES
         .map(str::to_owned)
@@ -205,7 +210,7 @@ pub(super) fn all_names() -> impl Iterator<Item = String> {
         .chain(names_by_scenario())
 }
 
-/// Lists the names of all files that belong to one scenario: parts of `processes.csv`, and traces.
+/// Lists the names of all files that belong to one scenario each: the temporary parts of `processes.csv`, and the traces.
 fn names_by_scenario() -> impl Iterator<Item = String> {
     Scenario::ALL
         .map(part_name)
@@ -213,18 +218,18 @@ fn names_by_scenario() -> impl Iterator<Item = String> {
         .chain(trace_names())
 }
 
-/// Returns the name of the temporary part of `processes.csv` that holds one scenario.
+/// Returns the name of the temporary file that holds the part of `processes.csv` for one scenario.
 pub(super) fn part_name(scenario: Scenario) -> String {
     format!("processes-{}.csv", scenario.name())
 }
 
-/// Lists the names of the traces of all scenarios in all formats.
+/// Lists the names of the trace files for each scenario in each format.
 fn trace_names() -> impl Iterator<Item = String> {
     let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file_name(scenario));
     TraceFormat::ALL.into_iter().flat_map(of)
 }
 
-/// Writes the parts of a CSV table to `out` one after the other, with the header of the first part only.
+/// Joins the parts of a CSV table: writes them to `out` one after the other, with the header line of the first part only.
 fn join_parts(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
     use std::io::{BufRead, BufReader, copy};
     for (index, part) in parts.iter().enumerate() {

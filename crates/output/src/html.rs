@@ -1,6 +1,6 @@
 //! Escapes texts for HTML pages.
 
-/// Escapes a text for HTML, in an element or in an attribute in double quotes.
+/// Escapes a text such that it can be inserted into an HTML element or into an attribute in double quotes.
 pub fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for letter in text.chars() {

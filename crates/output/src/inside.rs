@@ -1,4 +1,4 @@
-//! Refuses to read files through symbolic links that point outside their folder.
+//! Protects against symbolic links in folders that come from other people: a link that points outside its folder is not followed.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,11 +6,11 @@ use std::{fs, io};
 use migsim_base::document::cannot_read;
 use migsim_base::error::Problem;
 
-/// Returns the canonical path of a file in a folder that comes from another source, unless it is a symbolic link that points
-/// outside the folder.
+/// Returns the canonical path of a file, provided that the file is in the folder that its path names: a symbolic link to a place
+/// outside this folder is refused.
 ///
 /// # Errors
-/// The file is such a link, or it does not exist.
+/// The file is a symbolic link that points outside its folder, or it does not exist.
 pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     let (found, folder) = (
@@ -26,11 +26,11 @@ pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Reads a file with `read`, unless it is a symbolic link that points outside the folder of the file. It is used for folders from
-/// other sources.
+/// Reads a file with the function `read`, but refuses a symbolic link that points outside the folder of the file. It is used for
+/// folders that come from other people.
 ///
 /// # Errors
-/// The link points outside the folder, or the file cannot be read.
+/// The file is a symbolic link that points outside its folder, or it cannot be read.
 pub fn read_inside<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
@@ -39,7 +39,7 @@ pub fn read_inside<'p, T>(
     read(file)
 }
 
-/// Reads a file as [`read_inside`] does, but returns `None` if the file does not exist.
+/// Reads a file like [`read_inside`] does, or returns `None` if the file does not exist.
 pub(super) fn read_if_there<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,

@@ -1,9 +1,9 @@
-//! Exports an experiment as load-balancing data of the runtime system vt, which the tool LBAF reads. The ranks of vt are the
-//! hosts of the processes.
+//! Exports an experiment as load-balancing data of the runtime system vt, which the tool LBAF reads. The processes become the
+//! tasks of vt; the hosts on which they run become the ranks of vt.
 //!
-//! If the application was read from such data, its ranks are kept and placed on hosts by the mapping. Otherwise each host that
-//! has a process at some time is a rank, in the order of the platform. A process that moves is assigned to the rank of its new
-//! host; if several ranks are there, to the rank with the fewest processes.
+//! If the application was read from such data, the ranks of these data are kept and placed on hosts by the mapping. Otherwise
+//! each host that has a process at some time is a rank, in the order of the platform. A process that moves is assigned to the
+//! rank of its new host; if several ranks are on this host, to the rank with the fewest processes.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use migsim_bsp::MigrationRecord;
 use migsim_experiment::Experiment;
 use migsim_workloads::vt::{Export, Move, write};
 
-/// The exported load-balancing data of an application: a file per rank, and notes for the user.
+/// The exported load-balancing data of an application for the runtime system vt: a file per rank, and notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LbData {
-    /// Content of the JSON file of each rank.
+    /// Text of the JSON file of each rank.
     pub rank_files: Vec<String>,
-    /// Host on which each rank runs.
+    /// Host on which each rank of vt runs, in the order of the ranks.
     pub hosts: Vec<HostId>,
-    /// Remarks for the user about the limits of the exported data, one sentence each.
+    /// Notes for the user about what the exported data cannot represent, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl LbData {
-    /// Creates the files of the application of an experiment: its processes start on their first hosts and move as in
+    /// Creates the load-balancing data of an experiment: its processes start on their initial hosts and move as listed in
     /// `migrations`.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl LbData {
     }
 }
 
-/// Returns the distinct hosts in the order of their numbers.
+/// Sorts hosts by their index on the platform and removes duplicates.
 fn sorted_distinct<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     let mut all: Vec<HostId> = hosts.copied().collect();
     all.sort_unstable();
@@ -99,7 +99,8 @@ fn sorted_distinct<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     all
 }
 
-/// Converts migrations between hosts to moves of processes between ranks, ordered by superstep.
+/// Converts migrations between hosts to moves of processes between ranks, ordered by superstep. `start` is the first rank of each
+/// process, `of_host` the list of ranks on each host.
 fn rank_moves(
     start: &[usize],
     of_host: &BTreeMap<HostId, Vec<usize>>,

@@ -85,7 +85,7 @@ pub use workload::{Load, draw_workload, superstep_loads, workload_sheet};
 
 use migsim_base::error::{Error, Problem};
 
-/// Creates the error message for the output `what` that could not be written because of `error`.
+/// Creates an error which says that `what`, such as the path of a file, cannot be written because of `error`.
 pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {

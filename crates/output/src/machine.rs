@@ -1,7 +1,7 @@
-//! `platform.json`: a summary of the platform for readers of a run folder, with the first host of each process.
+//! Summary of the platform of a run in the file `platform.json` of the run folder, with the host on which each process starts.
 //!
-//! The summary contains the clusters with their number of hosts, the links between clusters, and the links that each pair of clusters uses.
-//! It does not replace the platform file, whose hash is in the manifest.
+//! The summary contains the clusters with their number of hosts, the links between clusters, and the links that each pair of
+//! clusters uses. It does not replace the platform file, whose hash is in the manifest.
 
 use std::ops::Range;
 
@@ -15,46 +15,48 @@ use migsim_platform::{Platform, Routes};
 /// Name and version of the schema of `platform.json`.
 pub(super) const SCHEMA: &str = "migsim-run-platform-1";
 
-/// Maximum number of clusters of a platform for which the paths between clusters are listed.
+/// Maximum number of clusters of a platform for which the summary lists the paths between clusters.
 const MOST_CLUSTERS: usize = 64;
 
-/// Maximum number of groups of equal hosts that are listed for a cluster.
+/// Maximum number of groups of equal hosts that the summary lists for a cluster.
 const MOST_GROUPS: usize = 64;
 
-/// Summary of the platform of a run, with the first host of each process.
+/// Summary of the platform of a run, with the host on which each process starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Name and version of the schema of the file.
+    /// Name and version of the schema of the file `platform.json`.
     pub schema: String,
-    /// The name of the platform.
+    /// Name of the platform.
     pub name: String,
-    /// The clusters of the platform.
+    /// The clusters of the platform, each as a summary.
     pub clusters: Vec<MachineCluster>,
-    /// The links between clusters.
+    /// The links that the routes between clusters use, without the access links of hosts.
     pub links: Vec<MachineLink>,
-    /// Links between each pair of connected clusters, in one direction; empty if the platform has more than 64 clusters.
+    /// For each pair of connected clusters, the links between them, in one direction only; empty if the platform has more than 64
+    /// clusters.
     pub paths: Vec<MachinePath>,
-    /// First host of each process, in the order of the processes.
+    /// Host on which each process starts, in the order of the processes.
     pub placement: Vec<Place>,
 }
 
-/// Summary of a cluster: the number of its hosts and the properties of its first host.
+/// Summary of a cluster: the number of its hosts, and the properties of its first host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineCluster {
-    /// The name of the cluster.
+    /// Name of the cluster.
     pub name: String,
-    /// The number of hosts of the cluster.
+    /// Number of hosts of the cluster.
     pub hosts: u64,
-    /// The nominal speed of a core of the cluster's first host \[instr/s\].
+    /// Nominal speed of one core of the first host of the cluster \[instr/s\].
     pub speed_instructions_per_s: f64,
-    /// Number of cores of the cluster's first host.
+    /// Number of cores of the first host of the cluster.
     pub cores: u32,
-    /// Bandwidth of the access link of the cluster's first host \[B/s\]; `None` if the host has no access link.
+    /// Bandwidth of the link that connects the first host of the cluster to the network \[B/s\]; `None` if the host has no such
+    /// access link.
     pub access_bytes_per_s: Option<f64>,
-    /// Hosts of the cluster in groups of equal hosts, in the order of the hosts; empty if all hosts are equal or if there are
-    /// more than 64 groups.
+    /// Groups of consecutive hosts with equal properties, in the order of the hosts; empty if all hosts of the cluster are equal
+    /// or if there are more than 64 groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<MachineGroup>,
 }
@@ -65,52 +67,54 @@ pub struct MachineCluster {
 pub struct MachineGroup {
     /// Number of hosts in the group.
     pub hosts: u64,
-    /// Nominal speed of a core of each host \[instr/s\].
+    /// Nominal speed of one core of each host of the group \[instr/s\].
     pub speed_instructions_per_s: f64,
-    /// Number of cores of each host.
+    /// Number of cores of each host of the group.
     pub cores: u32,
-    /// Bandwidth of the access link of each host \[B/s\]; `None` if the hosts have no access link.
+    /// Bandwidth of the link that connects each host of the group to the network \[B/s\]; `None` if the hosts have no such access
+    /// link.
     pub access_bytes_per_s: Option<f64>,
 }
 
-/// A link between clusters.
+/// A link that a route between two clusters uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineLink {
     /// Name of the link on the platform.
     pub name: String,
-    /// The nominal capacity of the link \[B/s\].
+    /// Nominal bandwidth of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
     /// Nominal one-way latency of the link \[s\].
     pub latency_s: f64,
 }
 
-/// The links that connect two clusters.
+/// The links on the route between two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachinePath {
-    /// Index of the first cluster in the list of clusters.
+    /// Index of the first cluster of the pair in the list of clusters, counted from 0.
     pub from: usize,
-    /// Index of the second cluster in the list of clusters; it is higher than that of the first cluster.
+    /// Index of the second cluster of the pair in the list of clusters, counted from 0; it is higher than the index of the first
+    /// cluster.
     pub to: usize,
-    /// Indices of the links in the list of links, in order from the first to the second cluster.
+    /// Indices of the links in the list of links, counted from 0, in order from the first to the second cluster.
     pub links: Vec<usize>,
-    /// Nominal latency of the whole route from the first host of one cluster to the first host of the other \[s\].
+    /// Nominal latency of the whole route between the manager hosts of the two clusters, including the access links \[s\].
     pub latency_s: f64,
 }
 
-/// A host, and the cluster that the host belongs to.
+/// The names of a host and of the cluster that contains the host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// The name of the cluster.
+    /// Name of the cluster.
     pub cluster: String,
-    /// The name of the host.
+    /// Name of the host.
     pub host: String,
 }
 
 impl Machine {
-    /// Creates the summary of the platform of an experiment.
+    /// Summarises the platform of an experiment, with the hosts on which the processes start.
     pub fn from_experiment(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
@@ -169,13 +173,14 @@ impl Machine {
         self.links = known.into_iter().map(link).collect();
     }
 
-    /// Returns the index of the cluster with this name in the list of clusters.
+    /// Returns the index of the cluster with the given name in the list of clusters, counted from 0; `None` if there is no such
+    /// cluster.
     pub fn cluster_index(&self, name: &str) -> Option<usize> {
         self.clusters.iter().position(|one| one.name == name)
     }
 }
 
-/// Returns the names of a host and of its cluster.
+/// Returns the name of a host together with the name of its cluster.
 pub(super) fn place(platform: &Platform, host: HostId) -> Place {
     let host = &platform.hosts[host.index()];
     Place {
@@ -184,8 +189,8 @@ pub(super) fn place(platform: &Platform, host: HostId) -> Place {
     }
 }
 
-/// Returns the links between two hosts without the access links of the hosts. If routes are given explicitly, the first and the
-/// last link count as access links.
+/// Returns the links of a route between two hosts without the access links of the hosts. On platforms with explicitly listed
+/// routes, the first and the last link count as access links.
 fn without_access_links<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
     match (&platform.routes, links) {
         (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,

@@ -1,4 +1,5 @@
-//! The critical path as table rows: `path.csv` of a run folder, which the report page and the explanations read.
+//! The critical path (the chain of activities that determines the makespan) as rows of a table: `path.csv` of a run folder, which
+//! the report page and the explanations read.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,10 +17,10 @@ use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
 use migsim_experiment::Experiment;
 use migsim_platform::Platform;
 
-/// Name of the file with the critical path.
+/// Name of the file with the critical paths in a run folder.
 pub(super) const FILE: &str = "path.csv";
 
-/// Names of the columns of `path.csv`, in their order.
+/// Names of the columns of the table `path.csv`, in the order of the columns.
 const COLUMNS: [&str; 8] = [
     "scenario",
     "superstep",
@@ -31,27 +32,27 @@ const COLUMNS: [&str; 8] = [
     "why",
 ];
 
-/// A row of `path.csv`: a piece of the critical path of a scenario.
+/// A row of `path.csv`: one activity on the critical path of a scenario.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PathRow {
     /// Scenario to which the critical path belongs.
     pub scenario: Scenario,
-    /// Superstep in which the activity of the piece started, counted from 1.
+    /// Superstep in which the activity started, counted from 1.
     pub superstep: u64,
-    /// The time at which the piece begins \[s\], which is the end of the previous piece.
+    /// Simulated time at which this piece of the critical path begins \[s\]; it is the end of the previous piece.
     pub begin_s: f64,
-    /// Time at which the part ends \[s\].
+    /// Simulated time at which this piece of the critical path ends \[s\].
     pub end_s: f64,
-    /// Kind of the activity in this piece.
+    /// Kind of the activity, such as a computation or a step of the barrier.
     pub kind: PieceKind,
     /// Name of the resource that the activity used, as [`Experiment::resource_of`] returns it.
     #[serde(deserialize_with = "unguarded")]
     pub resource: String,
-    /// Process that the activity belongs to, counted from 1; `None` for a rescheduling call and for control messages.
+    /// Process to which the activity belongs, counted from 1; `None` for rescheduling calls and control messages.
     pub process: Option<u64>,
-    /// Sentence that describes the activity, where it ran, and what limited it.
+    /// Sentence that tells what the activity was, where it ran, and what limited its speed.
     #[serde(deserialize_with = "unguarded")]
     pub why: String,
 }
@@ -62,7 +63,8 @@ impl PathRow {
         self.end_s - self.begin_s
     }
 
-    /// Returns whether this piece and the next one are steps of the same barrier or the same rescheduling call.
+    /// Returns whether this piece of the critical path and the piece `next` are steps of the same barrier or of the same
+    /// rescheduling call.
     fn belongs_to(&self, next: &Self) -> bool {
         self.kind == next.kind
             && self.superstep == next.superstep
@@ -70,7 +72,7 @@ impl PathRow {
     }
 }
 
-/// Converts the critical path of a scenario to rows of `path.csv`.
+/// Converts the critical path of a scenario to the rows of the table `path.csv`.
 pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPath) -> Vec<PathRow> {
     let platform = &experiment.platform.platform;
     let row = |piece: &Piece| PathRow {
@@ -86,10 +88,10 @@ pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPat
     path.pieces.iter().map(row).collect()
 }
 
-/// Reads the critical paths of a run folder. Returns an empty list if none was recorded.
+/// Reads the critical paths of all scenarios of a run folder. Returns an empty list if the critical paths were not recorded.
 ///
 /// # Errors
-/// The file cannot be read, or its content is not what was written.
+/// The file cannot be read, or its content is not a valid table of critical paths of `run`.
 pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
     let file = folder.join(FILE);
     let name = file.display().to_string();
@@ -119,7 +121,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
     Ok(all)
 }
 
-/// Writes the rows as the table `path.csv`.
+/// Writes the rows of the critical paths as the table `path.csv`.
 pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(COLUMNS)?;
@@ -139,8 +141,8 @@ pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
     table.flush()
 }
 
-/// Groups the rows of a critical path into parts: consecutive steps of the same barrier or rescheduling call form one part, each
-/// other row a part alone.
+/// Groups the rows of a critical path: consecutive steps of the same barrier or rescheduling call form one part; every other row
+/// is a part of its own.
 pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
     let parts = rows.chunk_by(|a, b| a.belongs_to(b));
     parts
@@ -153,19 +155,20 @@ pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
         .collect()
 }
 
-/// A row of the critical path, or several consecutive steps of one barrier or rescheduling call.
+/// A part of the critical path that is described by one sentence: one row, or several consecutive steps of the same barrier or
+/// rescheduling call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'r> {
     pub(super) first: &'r PathRow,
-    /// Time at which the part ends \[s\].
+    /// Simulated time at which the last row of the part ends \[s\].
     pub(super) end_s: f64,
-    /// Total duration of the rows of the part \[s\].
+    /// Sum of the durations of the rows of the part \[s\].
     pub(super) seconds: f64,
     steps: usize,
 }
 
 impl Part<'_> {
-    /// Describes the part in a sentence.
+    /// Describes this part of the critical path in a sentence.
     pub(super) fn describe(&self) -> String {
         let protocol = match self.first.kind {
             PieceKind::Call => "the rescheduling call",
@@ -178,7 +181,8 @@ impl Part<'_> {
     }
 }
 
-/// Describes a piece of the critical path in words.
+/// Describes one piece of the critical path in a sentence: the activity, the host or links that it used, and what limited its
+/// speed.
 pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
     let host = |host: HostId| platform.hosts[host.index()].name.as_str();
     let name = |process: ProcessId| format!("p{}", process.index() + 1);

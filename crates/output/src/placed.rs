@@ -1,4 +1,4 @@
-//! Number of processes that start in each cluster, as a line, a table and JSON.
+//! Number of processes that start in each cluster, formatted as a line of text, as a table and as JSON.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,8 @@ use migsim_experiment::Experiment;
 /// Maximum number of clusters that the line of text names.
 const MOST_NAMES: usize = 8;
 
-/// Clusters in which processes start, in the order of the platform, each with the number of these processes.
+/// Clusters in which at least one process starts, in the order of the platform, each with the number of processes that start
+/// there.
 pub(super) struct StartsByCluster<'a>(Vec<(&'a str, usize)>);
 
 impl<'a> StartsByCluster<'a> {
@@ -28,7 +29,7 @@ impl<'a> StartsByCluster<'a> {
         )
     }
 
-    /// Formats the placement as a line: `processes per cluster: Labtec 20, Corisco 16`.
+    /// Formats the number of processes per cluster as a line of text: `processes per cluster: Labtec 20, Corisco 16`.
     pub(super) fn line(&self) -> String {
         let named = self.0.iter().take(MOST_NAMES);
         let mut parts: Vec<String> = named
@@ -42,7 +43,7 @@ impl<'a> StartsByCluster<'a> {
         format!("processes per cluster: {}", parts.join(", "))
     }
 
-    /// Returns the number of processes that start in each cluster as JSON, with all clusters.
+    /// Returns the number of processes that start in each cluster as JSON; unlike the line of text, it names all clusters.
     pub(super) fn json(&self) -> Value {
         let entries = self.0.iter();
         entries
@@ -50,7 +51,7 @@ impl<'a> StartsByCluster<'a> {
             .collect()
     }
 
-    /// Returns the number of processes that start in each cluster as a table.
+    /// Creates a table of the number of processes that start in each cluster.
     pub(super) fn table(&self) -> Table {
         let columns = [
             text_column("cluster", "cluster"),

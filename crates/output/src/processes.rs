@@ -1,4 +1,5 @@
-//! Writes `processes.csv` during the run: the time of each process for computation and communication in each superstep.
+//! Writes the table `processes.csv` during the simulation: computation time and communication time of each process in each
+//! superstep.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -12,19 +13,19 @@ use migsim_bsp::{Recorder, Scenario};
 use migsim_platform::Platform;
 use migsim_policies::Measures;
 
-/// Writer of the part of `processes.csv` that contains one scenario.
+/// Writer of `processes.csv` for one scenario: writes the times of all processes whenever a superstep has ended.
 #[derive(Debug)]
 pub struct ProcessTable<'p> {
     platform: &'p Platform,
     scenario: Scenario,
     draft: Draft,
     out: csv::Writer<BufWriter<File>>,
-    /// Error of the first write that failed; after it nothing more is written. `None` if no write failed.
+    /// Error of the first write that failed; `None` if no write failed. After an error, nothing more is written.
     failure: Option<csv::Error>,
 }
 
 impl<'p> ProcessTable<'p> {
-    /// Creates the table of a scenario in a run folder, and writes its header.
+    /// Creates the temporary file with the part of `processes.csv` for one scenario in a run folder, and writes the header line.
     ///
     /// # Errors
     /// The file cannot be created or written.
@@ -45,7 +46,7 @@ impl<'p> ProcessTable<'p> {
         })
     }
 
-    /// Completes the table, and returns its file, which is not published yet.
+    /// Completes the table of the scenario, and returns its temporary file, which is not yet published under its final name.
     ///
     /// # Errors
     /// A write failed.

@@ -1,4 +1,4 @@
-//! Reads run folders of `migsim run --out`, and refuses a folder that is damaged or of an unknown version.
+//! Reads run folders of `migsim run --out`, and refuses a folder that is damaged or was written by an unknown version.
 //!
 //! The reader neither guesses nor skips anything. Each of the following is an error that names the file and the line: another
 //! version, a truncated file, a missing or an unknown key, an invalid time, rows that do not match the counts in the manifest.
@@ -23,28 +23,30 @@ use migsim_experiment::{Experiment, Results, StaticStart, Term};
 use migsim_platform::Rule;
 use migsim_policies::explain::{Narrator, Plain, Record, RecordedCandidate, RecordedMigration};
 
-/// Content of a run folder: the manifest; and the supersteps, rescheduling calls and migrations of each scenario.
+/// The results of a run as a run folder contains them: the manifest, and the supersteps, rescheduling calls and migrations of
+/// each scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
-    /// Settings of the run, as in `experiment` of the manifest.
+    /// Settings of the experiment, as in the key `experiment` of the manifest.
     pub experiment: Value,
     /// Number of processes of the application.
     pub processes: u64,
-    /// Files that were read as the input of the run.
+    /// The input files of the run, such as the platform file.
     pub inputs: Vec<InputFile>,
-    /// Results of each scenario, in the order in which the scenarios were run.
+    /// Results of each scenario, in the order in which the scenarios were simulated.
     pub scenarios: Vec<RunOfScenario>,
-    /// Makespans of scenario i from the starting placements of the built-in rules; empty if they were not simulated.
+    /// Makespans of scenario i for the initial placements of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// Interpretations of unclear passages in the policy's papers that the results depend on; empty if the manifest lists none.
+    /// The interpretations of rules that the papers of the policy leave open, as far as the results depend on them; empty if the
+    /// manifest lists none.
     pub readings: Vec<String>,
-    /// Remarks for the user about settings and results.
+    /// Notes for the user about the settings and results of the run.
     pub notes: Vec<String>,
-    /// Name of the application, as it is shown in titles.
+    /// Name of the application in the form in which titles show it.
     pub(super) application: String,
-    /// Describes the rescheduling calls of the run in sentences: the narrator of the policy, or a plain one if the registry does
-    /// not contain the policy.
+    /// Writes the sentences about the rescheduling calls of the run: specific to the policy of the run, or generic if the
+    /// registry does not contain this policy.
     pub(super) narrator: &'static dyn Narrator,
 }
 
@@ -54,17 +56,17 @@ pub struct Run {
 pub struct InputFile {
     /// Purpose of the file: `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: String,
-    /// Name of the file as the user gave it.
+    /// Path or name of the file as the user gave it.
     pub source: String,
     /// SHA-256 checksum of the file, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// Results of one scenario in a run folder.
+/// The recorded results of one scenario of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunOfScenario {
-    /// The scenario.
+    /// The scenario of these results (i, ii or iii).
     pub scenario: Scenario,
     /// Makespan of the scenario \[s\].
     pub makespan_s: f64,
@@ -72,25 +74,26 @@ pub struct RunOfScenario {
     pub scheduling_s: f64,
     /// Total time for which processes waited for migrations after rescheduling calls \[s\].
     pub migration_s: f64,
-    /// Number of messages that were simulated.
+    /// Number of messages that were simulated in the scenario.
     pub messages: u64,
-    /// Hash over all simulated events; two runs with equal events have equal hashes.
+    /// Hash of all simulated events of the scenario; two runs with equal events have equal hashes.
     pub event_hash: String,
-    /// Relative overhead: the makespan beyond that of scenario i, as a fraction of the makespan of scenario i. `None` if scenario
-    /// i was not run, and for scenario i itself.
+    /// Relative overhead: the makespan of this scenario minus the makespan of scenario i, as a fraction of the makespan of
+    /// scenario i. `None` if scenario i was not run, and for scenario i itself.
     pub relative_overhead: Option<f64>,
-    /// Causes of the difference between this makespan and the makespan of scenario i, each with its share. `None` if scenario i
-    /// was not run, and for scenario i itself.
+    /// The difference between the makespan of this scenario and the makespan of scenario i, split into its causes. `None` if
+    /// scenario i was not run, and for scenario i itself.
     pub ledger: Option<Difference>,
-    /// Times of all supersteps, in their order.
+    /// Start and end times of all supersteps, in order.
     pub supersteps: Vec<Superstep>,
-    /// All rescheduling calls, ordered by superstep.
+    /// Records of all rescheduling calls, ordered by superstep.
     pub calls: Vec<Call>,
-    /// All migrations that took place, of the policy and of the workload.
+    /// All migrations that took place, whether the policy or the workload decided them.
     pub migrations: Vec<Moved>,
-    /// Indices in `migrations` of the moves that the policy decided, by the superstep after which they took place.
+    /// Indices in `migrations` of the migrations that the policy decided, for each superstep after which such migrations took
+    /// place.
     of_policy: BTreeMap<u64, Vec<usize>>,
-    /// Number of moves of the policy that bring a process back to the host it came from in its previous move; 0 except in
+    /// Number of moves of the policy that bring a process back to the host that it left in its previous move; 0 except in
     /// scenario iii.
     pub straight_returns: usize,
 }
@@ -99,13 +102,13 @@ pub struct RunOfScenario {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Share of each cause (term) in the difference \[s\], in the order of [`Term::ALL`].
+    /// Contribution of each cause to the difference \[s\], in the order of [`Term::ALL`].
     pub terms: Vec<(Term, f64)>,
-    /// The total difference between the two makespans \[s\].
+    /// The whole difference: the makespan of the scenario minus the makespan of scenario i \[s\].
     pub sum_s: f64,
 }
 
-/// Times of one superstep: a row of `supersteps.csv`.
+/// Start and end times of one superstep: a row of `supersteps.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -114,39 +117,39 @@ pub struct Superstep {
     pub scenario: Scenario,
     /// Number of the superstep, counted from 1.
     pub superstep: u64,
-    /// The time at which the first process began the superstep \[s\].
+    /// Simulated time at which the first process began the superstep \[s\].
     pub start_s: f64,
-    /// Time at which the last process ended its computation \[s\].
+    /// Simulated time at which the last process ended its computation in the superstep \[s\].
     pub computed_s: f64,
-    /// The time at which the last process left the barrier of the superstep \[s\].
+    /// Simulated time at which the last process left the barrier at the end of the superstep \[s\].
     pub end_s: f64,
 }
 
-/// Record of a rescheduling call and its decision: a line of `calls.jsonl`.
+/// Record of one rescheduling call and its decision: a line of `calls.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Call {
-    /// Scenario in which the call took place.
+    /// Scenario in which the rescheduling call took place.
     pub scenario: Scenario,
-    /// Superstep after which the call took place, counted from 1.
+    /// Superstep after which the rescheduling call took place, counted from 1.
     pub superstep: u64,
-    /// Time at which the call began \[s\].
+    /// Simulated time at which the rescheduling call began \[s\].
     pub start_s: f64,
-    /// Time for which the application waited for the call \[s\].
+    /// Time for which the application waited for the rescheduling call \[s\].
     pub cost_s: f64,
-    /// Time for which processes waited for the migrations after the call \[s\].
+    /// Time for which processes waited for the migrations after the rescheduling call \[s\].
     pub migration_s: f64,
-    /// Whether the migrations that the call decided took place.
+    /// Whether the migrations that the call decided took place; false in scenario ii and after the last superstep.
     pub applied: bool,
-    /// Name of the policy that decided.
+    /// Name of the policy that decided in the rescheduling call.
     pub policy: String,
-    /// Processes that the policy considered for a move, each with its verdict.
+    /// Processes that the policy considered for a migration in this call, each with the decision about it.
     pub candidates: Vec<RecordedCandidate>,
-    /// Migrations that the call decided.
+    /// Migrations that the rescheduling call decided.
     pub migrations: Vec<RecordedMigration>,
-    /// Sum of t1 - t2 (predicted times on origin and destination) of the accepted candidates \[s\]. Since processes run in
-    /// parallel, it is not a time of the run. `None` if no candidate with t1 and t2 was accepted.
+    /// Sum of the predicted gains t1 - t2 (times on origin and destination) of the accepted candidates \[s\]. Since processes run
+    /// in parallel, it is not a part of the makespan. `None` if no candidate with t1 and t2 was accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,
     /// Time of scenario i in the supersteps until the next call, minus the time of this run \[s\]; all earlier moves contribute to this
@@ -178,31 +181,31 @@ pub struct Moved {
     pub scenario: Scenario,
     /// Superstep after which the migration took place, counted from 1.
     pub superstep: u64,
-    /// Process that was moved, counted from 1.
+    /// Process that was migrated, counted from 1.
     pub process: u64,
-    /// Name of the cluster of the origin.
+    /// Name of the cluster from which the process was moved.
     #[serde(deserialize_with = "unguarded")]
     pub from_cluster: String,
-    /// Name of the host of the origin.
+    /// Name of the host from which the process was moved.
     #[serde(deserialize_with = "unguarded")]
     pub from_host: String,
-    /// Name of the cluster of the destination.
+    /// Name of the cluster to which the process was moved.
     #[serde(deserialize_with = "unguarded")]
     pub to_cluster: String,
-    /// Name of the host of the destination.
+    /// Name of the host to which the process was moved.
     #[serde(deserialize_with = "unguarded")]
     pub to_host: String,
-    /// Memory of the process that was sent \[B\].
+    /// Memory of the process that the migration sent \[B\].
     pub size_bytes: f64,
-    /// Time at which the migration began \[s\].
+    /// Simulated time at which the migration began \[s\].
     pub start_s: f64,
-    /// Time at which the migration ended \[s\].
+    /// Simulated time at which the migration ended \[s\].
     pub end_s: f64,
-    /// Who decided the migration: `policy` or `workload`.
+    /// Cause of the migration: `policy` if a rescheduling policy decided it, `workload` if the application prescribes it.
     pub cause: String,
 }
 
-/// The part of the manifest `run.json` that is read.
+/// The part of the manifest `run.json` that the reader of run folders uses; other keys are ignored.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     processes: u64,
@@ -230,7 +233,7 @@ struct Start {
 }
 
 impl Start {
-    /// Converts the record to a static start.
+    /// Converts the recorded makespan from an initial placement to a [`StaticStart`].
     ///
     /// # Errors
     /// There is no placement rule with the recorded name; the error names the file and the problem.
@@ -263,7 +266,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Converts the recorded causes of the difference from scenario i; `None` if the manifest contains none.
+    /// Reads how the difference between the makespans of this scenario and of scenario i is split into its causes. Returns `None`
+    /// if the manifest does not contain this.
     ///
     /// # Errors
     /// A term is missing; the error names the file and the problem.
@@ -287,10 +291,10 @@ impl Counts {
 }
 
 impl Run {
-    /// Reads the content of a run folder.
+    /// Reads the manifest and the tables of a run folder and checks that they agree.
     ///
     /// # Errors
-    /// The folder cannot be read, was written by another version, or its content is not what was written.
+    /// The folder cannot be read, was written by an unsupported version, or its content is damaged.
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
@@ -309,8 +313,8 @@ impl Run {
             .map_err(|(file, what)| damaged(what).source(name(file)).into())
     }
 
-    /// Checks that the input files of the run have not changed since, by comparing them with those that `experiment` has read
-    /// now. Files of the policy are not checked.
+    /// Checks that the input files of the recorded run have not changed: compares their checksums with the files that
+    /// `experiment` has read now. Files of the policy are not checked.
     ///
     /// # Errors
     /// A file has changed; the error names the first such file.
@@ -326,7 +330,8 @@ impl Run {
         })
     }
 
-    /// Creates the content of a run folder from results in memory, with the same content as if it was written and read again.
+    /// Converts results in memory to the same data that would be obtained if the results were written to a run folder and read
+    /// again.
     ///
     /// # Errors
     /// None, unless the data in the format of the files cannot be read.
@@ -376,7 +381,8 @@ impl Run {
         Ok(serde_json::from_str(text).map_err(broken)?)
     }
 
-    /// Groups the data by scenario and checks them against the counts in the manifest.
+    /// Combines the manifest and the rows of all tables to the results of each scenario, and checks the numbers of rows against
+    /// the manifest.
     ///
     /// # Errors
     /// The data does not match; the error is the name of the file and a description of the problem.
@@ -441,7 +447,8 @@ impl Run {
     }
 }
 
-/// Groups the indices of the migrations that the policy decided by superstep; migrations of the workload are left out.
+/// Groups the indices of the migrations that the policy decided by the superstep after which they took place; migrations of the
+/// workload are omitted.
 fn policy_moves_by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, moved) in migrations.iter().enumerate() {
@@ -453,7 +460,8 @@ fn policy_moves_by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> 
 }
 
 impl RunOfScenario {
-    /// Lists the migrations that the policy decided in the call after a superstep and that took place.
+    /// Lists the migrations that took place after superstep `superstep` because the rescheduling call after this superstep
+    /// decided them.
     pub(super) fn moves_after(&self, superstep: u64) -> impl Iterator<Item = &Moved> {
         let places = self.of_policy.get(&superstep).into_iter().flatten();
         places.map(|place| &self.migrations[*place])
@@ -524,17 +532,17 @@ impl RunOfScenario {
     }
 }
 
-/// Returns the name of the application in the settings `workload`, as it is shown in titles.
+/// Returns the name of the application that the settings `workload` select, in the form in which titles show it.
 pub(super) fn application_title(registry: &Registry, workload: &Value) -> String {
     let name = workload["app"].as_str().unwrap_or_default();
     let entry = registry.workloads().find(name);
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))
 }
 
-/// Versions of migsim whose run folders can be read.
+/// Versions of migsim whose run folders this version can read.
 const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
-/// Hint in the error message for a run folder that cannot be read.
+/// Advice in the error message for a run folder that cannot be read: repeat the run.
 const REWRITE_HINT: &str =
     "repeat the run with `migsim run RUN/run.json --out RUN` or with its original command";
 
@@ -542,7 +550,8 @@ pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("a file of the run is damaged: {what}")).hint(REWRITE_HINT)
 }
 
-/// Groups the rows of a file by their scenario, in the order `order` of the scenarios in the manifest.
+/// Groups the rows of a table by their scenario; the groups have the order `order`, in which the manifest lists the scenarios.
+/// `file` is the name of the table, `scenario` returns the scenario of a row.
 ///
 /// # Errors
 /// A row belongs to a scenario that was not run; the error names the file and the problem.
@@ -564,7 +573,7 @@ fn by_scenario<T>(
     Ok(sorted)
 }
 
-/// Parses the rows of the CSV text of a file; `name` is the file's name for error messages.
+/// Parses the rows of a CSV table; `name` is the name of its file in error messages.
 pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
         return Err(damaged("the last line is incomplete").source(name).into());
@@ -582,7 +591,7 @@ pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<
     })
 }
 
-/// Parses the lines of the JSON Lines text of a file; `name` is the file's name for error messages.
+/// Parses a text in the format JSON Lines (one JSON value per line); `name` is the name of its file in error messages.
 fn parse_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {

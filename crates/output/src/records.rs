@@ -1,5 +1,5 @@
-//! Writes the tables of a run: supersteps, rescheduling calls and migrations. Processes and supersteps are counted from 1, as in
-//! the papers.
+//! Writes the tables of a run folder: supersteps, rescheduling calls and migrations. Processes and supersteps are counted from 1,
+//! as in the papers.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_policies::Candidate;
 
-/// Writes `supersteps.csv`.
+/// Writes `supersteps.csv`: the start and end times of each superstep in each scenario.
 pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
@@ -30,7 +30,7 @@ pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Re
     table.flush()
 }
 
-/// Writes `migrations.csv`.
+/// Writes `migrations.csv`: one row for each migration that took place.
 pub(super) fn write_migrations(
     experiment: &Experiment,
     results: &Results,
@@ -75,7 +75,7 @@ pub(super) fn write_migrations(
     table.flush()
 }
 
-/// Writes `calls.jsonl`: one JSON object per rescheduling call and line.
+/// Writes `calls.jsonl`: one line per rescheduling call, which is a JSON object.
 pub(super) fn write_calls(
     experiment: &Experiment,
     results: &Results,
@@ -90,7 +90,7 @@ pub(super) fn write_calls(
     Ok(())
 }
 
-/// Creates the record of the rescheduling call `index` of a scenario as JSON.
+/// Creates the JSON record of the rescheduling call with the index `index` (from 0) of a scenario.
 fn call_record(
     experiment: &Experiment,
     results: &Results,
@@ -152,7 +152,7 @@ fn candidate_record(experiment: &Experiment, candidate: &Candidate) -> Value {
     })
 }
 
-/// The migrations that a rescheduling call decided, in a form that is serialised as a list.
+/// The migrations that a rescheduling call decided, in the form in which they are serialised as a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
 
@@ -186,19 +186,19 @@ impl Serialize for Moves<'_> {
     }
 }
 
-/// Returns the name of the cluster of a host, and the name of the host.
+/// Returns the name of the cluster that contains a host, and the name of the host.
 pub(super) fn cluster_and_host(experiment: &Experiment, host: HostId) -> (&str, &str) {
     let platform = &experiment.platform.platform;
     let host = &platform.hosts[host.index()];
     (&platform.clusters[host.cluster.index()].name, &host.name)
 }
 
-/// Returns the number of a process in the output, counted from 1.
+/// Returns the number by which users see a process: its index plus 1.
 pub(super) fn process_number(process: ProcessId) -> u64 {
     u64::from(process.0) + 1
 }
 
-/// Returns a description of a scenario in a few words.
+/// Describes in a few words what a scenario simulates.
 pub(super) const fn describe(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",

@@ -1,5 +1,5 @@
-//! Describes static starts (placements that never change) for people and programs: the best of them, and a comparison of scenario
-//! iii with it.
+//! Describes static starts (initial placements that never change during the run) for users and programs: the fastest static
+//! start, and a comparison of scenario iii with it.
 
 use serde_json::{Value, json};
 
@@ -8,39 +8,43 @@ use migsim_base::quantities::seconds;
 use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// Meaning of the makespan of scenario i from the best static start \[s\].
+/// Explanation of the quantity `best_static_makespan_s`: the makespan of scenario i from the fastest of the built-in initial
+/// placements \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the makespan of scenario i from the best static start",
 );
 
-/// Meaning of the ratio of the makespan of scenario iii to the makespan of the best static start.
+/// Explanation of the quantity `times_best_static`: the makespan of scenario iii divided by the makespan of scenario i from the
+/// fastest initial placement.
 const TIMES_BEST: Meaning = Meaning::new(
     "times_best_static",
     Unit::Number,
     "the makespan of scenario iii divided by that of the best static start",
 );
 
-/// Meaning of the excess of a makespan over the makespan of the best static start \[%\].
+/// Explanation of the quantity `longer_than_best_static_percent`: by how much a makespan is above the makespan of scenario i from
+/// the fastest initial placement \[%\].
 const LONGER_THAN_BEST: Meaning = Meaning::new(
     "longer_than_best_static_percent",
     Unit::Percent,
     "100 (T - T_s) / T_s with the makespan T_s of the best static start",
 );
 
-/// Meaning of the amount by which a makespan is below the makespan of the best static start \[%\].
+/// Explanation of the quantity `less_than_best_static_percent`: by how much a makespan is below the makespan of scenario i from
+/// the fastest initial placement \[%\].
 const LESS_THAN_BEST: Meaning = Meaning::new(
     "less_than_best_static_percent",
     Unit::Percent,
     "100 (T_s - T) / T_s with the makespan T_s of the best static start",
 );
 
-/// Minimum excess of a makespan \[%\] that is expressed as a multiple instead of a percentage.
+/// Smallest difference between two makespans \[%\] that is expressed as a multiple (`2.0 times as long`) instead of a percentage.
 const MULTIPLE_FROM: f64 = 95.0;
 
-/// Compares the makespan `makespan_s` with the makespan `with_s` in words. Returns a verb with its object, and the word that
-/// introduces the makespan `with_s`.
+/// Compares the makespan `makespan_s` with the makespan `with_s` in words. Returns a verb with its object, and the conjunction
+/// before the makespan `with_s`.
 ///
 /// ```text
 /// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
@@ -65,8 +69,8 @@ pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static st
     }
 }
 
-/// Describes the best static start in one line; `iii` is the makespan of scenario iii \[s\]. Returns `None` if there is no static
-/// start.
+/// Describes the fastest static start in one line and, if `iii` is given, compares the makespan `iii` of scenario iii \[s\] with
+/// it. Returns `None` if no static start was simulated.
 pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     let best = best_start(starts)?;
     let name = best.rule.name();
@@ -82,7 +86,8 @@ pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Optio
     Some(format!("best static start: {name} {time} s{rest}"))
 }
 
-/// Describes the best static start in a sentence that follows the verdict of a run; `iii` is the makespan of scenario iii \[s\].
+/// Compares scenario iii with the fastest static start in a sentence that follows the verdict of a run; `iii` is the makespan of
+/// scenario iii \[s\]. Returns `None` if no static start was simulated.
 pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     let best = best_start(starts)?;
     if best.is_start_of_run {
@@ -102,7 +107,7 @@ pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Se
     ))
 }
 
-/// Creates a machine-readable table of all static starts with their makespans.
+/// Creates a table of all static starts with the makespans of scenario i \[s\].
 pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     let columns = [
         text_column("static start", "rule"),
@@ -123,8 +128,8 @@ pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     table
 }
 
-/// Returns two JSON values for a summary: the list of all static starts; and the best static start, with the gain of scenario iii
-/// over it.
+/// Returns two JSON values for the summary of a run: the list of all static starts; and the fastest static start with the gain of
+/// scenario iii over it. Returns `None` if no static start was simulated.
 pub(super) fn starts_json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
     let of_one = |start: &StaticStart| {
         json!({

@@ -1,4 +1,4 @@
-//! The summary of an experiment, and the manifest of a run folder, as JSON.
+//! Writes the summary of an experiment and the manifest of a run folder as JSON.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -9,10 +9,10 @@ use super::starts;
 use migsim_bsp::{CallRecord, Scenario, Sent};
 use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
-/// Name and version of the schema of the manifests that are written and read.
+/// Name and version of the schema of the manifest `run.json`, in writing and in reading.
 pub(super) const SCHEMA: &str = "migsim-run-1";
 
-/// Summary of an experiment as JSON; its scenarios are computed while it is written.
+/// Summary of an experiment that is serialised as JSON; to save memory, its scenarios are computed while it is written.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
@@ -22,11 +22,11 @@ struct Summary<'a> {
     after: Map<String, Value>,
 }
 
-/// The scenarios of a summary, serialised as a list.
+/// The scenarios of a summary, which are serialised as a list.
 #[derive(Debug)]
 struct Scenarios<'a>(&'a Experiment, &'a Results);
 
-/// Summary of a scenario; its rescheduling calls are computed while it is written.
+/// Summary of a scenario that is serialised as JSON; to save memory, its rescheduling calls are computed while it is written.
 #[derive(Debug, Serialize)]
 struct ScenarioSummary<'a> {
     #[serde(flatten)]
@@ -36,11 +36,11 @@ struct ScenarioSummary<'a> {
     after: Map<String, Value>,
 }
 
-/// The rescheduling calls of a scenario, serialised as a list.
+/// The rescheduling calls of a scenario, which are serialised as a list.
 #[derive(Debug)]
 struct Calls<'a>(&'a Experiment, &'a [CallRecord]);
 
-/// Summary of a rescheduling call of a scenario.
+/// Summary of one rescheduling call: when it took place, the number of candidates, and the migrations that it decided.
 #[derive(Debug, Serialize)]
 struct CallSummary<'a> {
     superstep: usize,
@@ -49,7 +49,8 @@ struct CallSummary<'a> {
     applied: bool,
 }
 
-/// Manifest of a run folder (`run.json`); its summary is computed while it is written.
+/// Manifest of a run folder (`run.json`): the data that is needed to repeat the run, and its summary, which is computed while it
+/// is written.
 #[derive(Debug, Serialize)]
 struct Manifest<'a> {
     schema: &'static str,
@@ -82,7 +83,7 @@ impl Serialize for Calls<'_> {
 }
 
 /// Creates the summary of an experiment: the settings, the messages of the application, the work of the simulator, and each
-/// scenario with its calls. To save memory, the calls are computed one by one while they are written.
+/// scenario with its rescheduling calls. To save memory, the calls are computed one by one while they are written.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
@@ -122,7 +123,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and its summary.
+/// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and the summary of the run.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     Manifest {
@@ -136,8 +137,8 @@ pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Se
     }
 }
 
-/// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these messages and those
-/// of barriers, rescheduling calls and migrations.
+/// Returns the number and the total size of the messages of the application as JSON; they are equal in all scenarios. The
+/// messages of barriers, rescheduling calls and migrations are not included.
 fn application_messages(results: &Results) -> Value {
     let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
     json!({ "messages": sent.messages, "bytes": sent.bytes })
@@ -156,7 +157,7 @@ fn simulator_work(experiment: &Experiment, results: &Results) -> Value {
     })
 }
 
-/// Computes the number of processes times the number of supersteps of a scenario.
+/// Returns the product of the number of processes and the number of supersteps of a scenario, a measure of the simulated work.
 pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
     experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }

@@ -1,9 +1,9 @@
-//! Common parts of the SVG drawings that are written without the charts library of this crate.
+//! Common parts of the SVG drawings that do not use the module `figure`, which draws charts for articles.
 
 use super::html;
 
-/// Returns the first lines of an SVG drawing: its size in pixels, its styles for light and dark mode, and its name for screen
-/// readers.
+/// Returns the beginning of an SVG drawing: the start tag with its size in pixels and its name for screen readers, and styles for
+/// light and dark mode.
 pub(super) fn open_svg(width: f64, height: f64, name: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -16,18 +16,18 @@ pub(super) fn open_svg(width: f64, height: f64, name: &str) -> String {
     )
 }
 
-/// Computes the width of the line of a link or route from its bandwidth \[px\]: 1 px for 1 Mbps, and 1 px more for each factor of
-/// 10.
+/// Computes the width with which a link or route of the given bandwidth is drawn \[px\]: 1 px for 1 Mbps and less, and 1 px more
+/// for each factor of 10.
 pub(super) fn stroke_width(bytes_per_second: f64) -> f64 {
     (bytes_per_second * 8e-6).max(1.0).log10() + 1.0
 }
 
-/// Escapes a text for XML.
+/// Escapes a text such that it can be inserted into SVG; characters that XML does not allow become spaces.
 pub(super) fn escaped(text: &str) -> String {
     html::escaped(&without_controls(text))
 }
 
-/// Removes all characters that XML does not allow even as character references: control characters and two others.
+/// Replaces all characters that XML does not allow by spaces: control characters, U+FFFE and U+FFFF. Line ends are kept.
 fn without_controls(text: &str) -> String {
     let is_bad = |letter: char| match letter {
         '\n' => false,

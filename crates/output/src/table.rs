@@ -1,4 +1,4 @@
-//! The result of an experiment for people: the table of scenarios, and the migrations of each rescheduling call.
+//! Describes the results of an experiment for users: the table of scenarios, and the migrations of each rescheduling call.
 
 use super::placed::StartsByCluster;
 use super::read::application_title;
@@ -12,7 +12,7 @@ use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
-/// Creates the lines and tables that describe the results of an experiment.
+/// Creates the lines and tables that show the results of an experiment to the user.
 pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.add_line(heading(experiment));
@@ -55,8 +55,8 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Adds remarks below the table of scenarios: the best static start, and the number of moves straight back. Adds nothing on the
-/// platforms of the papers.
+/// Adds remarks below the table of scenarios: the fastest static start, and the number of moves that bring a process straight
+/// back to its previous host. Adds nothing on the platforms of the papers.
 fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_paper_platform() {
         return;
@@ -83,8 +83,8 @@ fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     }
 }
 
-/// Describes in one line how many moves bring a process straight back to the host that it left at its previous move; `None` if
-/// there are no such moves.
+/// Describes in one line how many of the `moves` moves bring a process straight back to the host that it left in its previous
+/// move. Returns `None` if there are no such moves.
 pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = singular_or_plural(returns as u64, ["goes", "go"]);
@@ -95,7 +95,7 @@ pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     })
 }
 
-/// Describes the experiment in one line: application, processes, supersteps, platform, policy and network.
+/// Describes an experiment in one line: application, numbers of processes and supersteps, platform, policy and network.
 pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
     let is_own = experiment.platform.built_in.is_none();
@@ -115,7 +115,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
     heading + note
 }
 
-/// Describes an experiment in one line; `settings` name its policy and its network.
+/// Describes an experiment in one line from its properties; `settings` contain the names of its policy and its network.
 pub(super) fn heading_from(
     application: &str,
     settings: &serde_json::Value,
@@ -168,7 +168,7 @@ fn scenarios_table(results: &Results) -> Table {
     table
 }
 
-/// Creates the cell with the overhead or gain of a scenario relative to scenario i.
+/// Creates the cell that shows the overhead or gain of a scenario relative to scenario i, coloured as good or bad.
 fn relative_cell(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
     let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
@@ -188,12 +188,12 @@ fn relative_cell(results: &Results, run: &ScenarioRun) -> Cell {
     })
 }
 
-/// Minimum ratio of a makespan to that of scenario i that is expressed as a multiple instead of a percentage.
+/// Smallest ratio of a makespan to the makespan of scenario i that is expressed as a multiple instead of a percentage.
 const MULTIPLE_FROM: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
-/// Describes the overhead or gain of a scenario relative to scenario i in a word and an amount: `gain`, `10.8 %`.
+/// Describes the overhead or gain of a scenario relative to scenario i by a word and an amount: `gain`, `10.8 %`.
 pub(super) fn relative_to_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
     // A value that rounds to 0 has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
@@ -236,10 +236,12 @@ fn simulation_speed(experiment: &Experiment, results: &Results) -> String {
     )
 }
 
-/// Minimum number of simulated messages for which the mean CPU time of a message is shown.
+/// Smallest number of simulated messages for which the mean CPU time per message is shown; with fewer messages, the CPU time
+/// depends mainly on other work.
 const MANY_MESSAGES: u64 = 1000;
 
-/// Computes the number of decimal places in the table of differences, such that its largest term has four digits; at least 2.
+/// Computes the number of decimal places for a table whose largest value is `largest`, such that this value has four significant
+/// digits; at least 2 places.
 pub(super) fn decimals(largest: f64) -> usize {
     (2_u8..12)
         .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
@@ -247,8 +249,8 @@ pub(super) fn decimals(largest: f64) -> usize {
         .into()
 }
 
-/// Creates a table of the causes of the difference of a scenario from scenario i, without terms that round to zero; `None` if
-/// there is nothing to compare.
+/// Creates a table of the causes of the difference between the makespans of a scenario and of scenario i, without causes that are
+/// rounded to zero. Returns `None` if there is no difference to explain.
 fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
@@ -278,8 +280,8 @@ fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     Some(table)
 }
 
-/// Adds a table with one row per pair of origin and destination cluster of each rescheduling call that decided moves, and a list
-/// of the other calls.
+/// Adds a table of the moves that each rescheduling call decided, with one row per pair of origin and destination cluster, and a
+/// list of the calls that decided no move.
 fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
         "Migrations by call"
@@ -340,15 +342,15 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     }
 }
 
-/// Processes that a rescheduling call moves from one cluster to another.
+/// Processes that a rescheduling call moves from the same origin cluster to the same destination cluster.
 pub(super) struct MoveGroup<'a> {
     pub(super) from: &'a str,
     pub(super) to: &'a str,
-    /// The processes that are moved, sorted by number.
+    /// The processes that are moved, in ascending order.
     pub(super) processes: Vec<ProcessId>,
 }
 
-/// Groups the migrations of a rescheduling call by origin and destination cluster.
+/// Groups the migrations that a rescheduling call decided by pairs of origin and destination cluster.
 fn group_migrations<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<MoveGroup<'a>> {
     let decided = call.decision.migrations.iter().zip(&call.origins);
     group_by_clusters(decided.map(|(wanted, &origin)| {
@@ -360,8 +362,8 @@ fn group_migrations<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Mo
     }))
 }
 
-/// Groups moves, given as (origin cluster, destination cluster, process), by origin and destination, in the order of the first
-/// move of each group.
+/// Groups moves, each given as (origin cluster, destination cluster, process), by pairs of clusters. The groups have the order of
+/// their first moves.
 pub(super) fn group_by_clusters<'a>(
     moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
 ) -> Vec<MoveGroup<'a>> {
@@ -383,7 +385,7 @@ pub(super) fn group_by_clusters<'a>(
     groups
 }
 
-/// Formats a sorted list of processes with ranges: `p23-p36, p40`.
+/// Formats a sorted list of processes as text, with ranges for consecutive processes: `p23-p36, p40`.
 pub(super) fn process_ranges(processes: &[ProcessId]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
     for process in processes.iter().map(|&process| process_number(process)) {

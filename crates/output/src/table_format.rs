@@ -1,4 +1,4 @@
-//! Tables and lines of text, which are rendered as aligned columns, Markdown, CSV or JSON.
+//! Formats tables and lines of text as aligned columns, Markdown, CSV or JSON.
 //!
 //! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV,
 //! JSON) it has an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The
@@ -14,22 +14,22 @@ use super::guarded;
 use super::html::escaped;
 use migsim_base::error::visible;
 
-/// Output format in which a sheet of lines and tables is rendered.
+/// Format in which a sequence of lines and tables is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputForm {
-    /// Aligned columns.
+    /// Aligned columns for a terminal.
     #[default]
     Table,
-    /// Markdown.
+    /// Tables and lines in Markdown.
     Markdown,
     /// CSV (RFC 4180): tables only, with an empty line between two tables.
     Csv,
-    /// JSON: an object with an array for each table.
+    /// JSON: an object that contains an array for each table.
     Json,
 }
 
-/// A sequence of lines of text and tables, which can be rendered in several formats.
+/// A sequence of lines of text and tables that can be printed in several formats.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     parts: Vec<Part>,
@@ -39,11 +39,11 @@ pub struct Sheet {
 enum Part {
     Line(String),
     Table(Table),
-    /// A table for CSV and JSON only; in the formats for people, lines of text have its content.
+    /// A table that only CSV and JSON contain; the formats for people show the same data as lines of text.
     Data(Table),
 }
 
-/// A table with a name for programs, a title, typed columns and rows of cells.
+/// A table: a name for programs, a title for people, columns, and rows of cells.
 #[derive(Clone, Debug)]
 pub struct Table {
     key: &'static str,
@@ -53,7 +53,7 @@ pub struct Table {
     has_headings: bool,
 }
 
-/// A column of a table: its heading for people, its name for programs, and whether it contains numbers.
+/// A column of a table: its heading for people, its name for programs, and whether its cells contain numbers.
 #[derive(Clone, Debug)]
 pub struct Column {
     heading: String,
@@ -61,29 +61,29 @@ pub struct Column {
     is_number: bool,
 }
 
-/// A cell of a table: its text for people, and its value for programs.
+/// A cell of a table: a rounded text for people, and an exact value for programs.
 #[derive(Clone, Debug)]
 pub struct Cell {
     shown: String,
     value: Value,
     tone: Tone,
-    /// Length of the bar behind the cell on an HTML page, as a fraction of the cell; `None` if there is no bar.
+    /// Length of the bar behind the text on an HTML page, as a fraction of the width of the cell; `None` if the cell has no bar.
     bar: Option<f64>,
 }
 
-/// Whether a value is good or bad, which becomes its colour.
+/// Whether the value of a cell is good, bad or neither; output for people shows it as a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Neither good nor bad.
+    /// The value is neither good nor bad, and has no colour.
     #[default]
     Plain,
-    /// A good value, shown in green.
+    /// The value is good, and is shown in green.
     Good,
-    /// A bad value, shown in red.
+    /// The value is bad, and is shown in red.
     Bad,
 }
 
-/// Creates a column of texts from its heading for people and its name for programs.
+/// Creates a column of texts; `heading` is its heading for people, `key` its name for programs.
 pub fn text_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -92,7 +92,7 @@ pub fn text_column(heading: impl Into<String>, key: &'static str) -> Column {
     }
 }
 
-/// Creates a column of numbers from its heading for people and its name for programs.
+/// Creates a column of numbers; `heading` is its heading for people, `key` its name for programs.
 pub fn number_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -102,7 +102,7 @@ pub fn number_column(heading: impl Into<String>, key: &'static str) -> Column {
 }
 
 impl Cell {
-    /// Creates a cell whose value for programs is a text, which is also shown to people.
+    /// Creates a cell with the same text for people and for programs.
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell from a value for programs and a text for people.
+    /// Creates a cell with the exact value `value` for programs and the text `shown` for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
             shown: visible(&shown.into()).into_owned(),
@@ -123,7 +123,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a whole number, shown in full.
+    /// Creates a cell with a whole number, which is shown with all its digits.
     pub fn count(count: usize) -> Self {
         Self::value(count, count.to_string())
     }
@@ -133,14 +133,14 @@ impl Cell {
         Self::value(Value::Null, "")
     }
 
-    /// Returns the cell with a tone, which becomes a colour in formats that have colours.
+    /// Marks the value of the cell as good or bad; output for people shows this as a colour.
     #[must_use]
     pub fn with_tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
-    /// Returns the cell with a bar behind it on an HTML page; `length` is a fraction of the cell, from 0 to 1.
+    /// Adds a bar behind the text of the cell on an HTML page; its length is a fraction of the width of the cell, from 0 to 1.
     #[must_use]
     pub fn with_bar(mut self, length: f64) -> Self {
         self.bar = Some(length.clamp(0.0, 1.0));
@@ -183,12 +183,11 @@ impl Cell {
     }
 }
 
-/// A text with more letters than this may be broken into lines on an HTML page.
+/// Length of a text from which it may be broken into several lines on an HTML page \[characters\].
 const BREAKABLE_FROM: usize = 40;
 
 impl Table {
-    /// Creates an empty table. `key` is its name for programs; `title` is its heading for people, which is left out if it is
-    /// empty.
+    /// Creates a table without rows. `key` is its name for programs, `title` its heading for people; an empty title is not shown.
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
             key,
@@ -199,14 +198,14 @@ impl Table {
         }
     }
 
-    /// Returns the table without column headings in the format of aligned columns.
+    /// Hides the headings of the columns in the format of aligned columns.
     #[must_use]
     pub fn without_headings(mut self) -> Self {
         self.has_headings = false;
         self
     }
 
-    /// Adds a row, which must have one cell per column.
+    /// Adds a row to the table; it must contain one cell per column.
     pub fn push_row(&mut self, row: impl Into<Vec<Cell>>) {
         let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len(), "a cell per column");
@@ -279,8 +278,8 @@ impl Table {
         }
     }
 
-    /// Returns the table as an HTML element, which can be sorted and saved on the page. Of a long table, only the first `shown`
-    /// rows are visible until the reader unfolds it.
+    /// Returns the table as HTML that the reader of the page can sort and save. Of a long table, only the first `shown` rows are
+    /// visible until the reader unfolds it.
     pub fn html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
@@ -311,7 +310,7 @@ impl Table {
         html
     }
 
-    /// Returns the rows as CSV; the first line contains the names of the columns for programs.
+    /// Returns the table as CSV; the first line contains the names of the columns for programs.
     pub fn csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
@@ -340,7 +339,7 @@ impl Table {
     }
 }
 
-/// Escapes a text so that it contains no markup for Markdown or HTML.
+/// Escapes a text such that it contains neither Markdown nor HTML markup.
 fn escape_markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -363,23 +362,23 @@ fn style(tone: Tone) -> Style {
 }
 
 impl Sheet {
-    /// Adds a line of text, which appears in aligned columns and Markdown but not in CSV and JSON.
+    /// Adds a line of text, which the formats for people (aligned columns, Markdown) show and CSV and JSON omit.
     pub fn add_line(&mut self, line: impl Into<String>) {
         self.parts
             .push(Part::Line(visible(&line.into()).into_owned()));
     }
 
-    /// Adds a table, which appears in all formats.
+    /// Adds a table that all formats contain.
     pub fn add_table(&mut self, table: Table) {
         self.parts.push(Part::Table(table));
     }
 
-    /// Adds a table that appears only in CSV and JSON.
+    /// Adds a table that only the formats for programs (CSV and JSON) contain.
     pub fn add_data(&mut self, table: Table) {
         self.parts.push(Part::Data(table));
     }
 
-    /// Returns the sheet in this format, as text that ends with a line end.
+    /// Formats all lines and tables in the given format; the text ends with a line end.
     pub fn render(&self, form: OutputForm) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) | Part::Data(table) => Some(table),
@@ -395,8 +394,8 @@ impl Sheet {
         }
     }
 
-    /// Returns the lines and tables as HTML elements. Of each long table, only the first `shown` rows are visible until the
-    /// reader unfolds it.
+    /// Returns the lines and tables as HTML. Of each long table, only the first `shown` rows are visible until the reader unfolds
+    /// it.
     pub fn html(&self, shown: usize) -> String {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
@@ -445,7 +444,7 @@ impl Sheet {
     }
 }
 
-/// Removes the escape codes of terminal colours from a text.
+/// Removes the escape codes for terminal colours from a text.
 pub fn without_colours(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }

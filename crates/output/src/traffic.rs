@@ -1,5 +1,5 @@
-//! Computes `links.csv`: the traffic on each link, derived after the run from the messages of each superstep, the hosts of the
-//! processes, and the routes.
+//! Computes the traffic on each link for the table `links.csv`: after the run, from the messages of each superstep, the hosts of
+//! the processes, and the routes.
 //!
 //! The messages of the application are counted, and the memory of processes in migrations that are simulated as flows. Messages
 //! of barriers and rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
@@ -14,31 +14,31 @@ use migsim_bsp::{Scenario, Transfer};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_workloads::Plan;
 
-/// Maximum number of groups into which the supersteps of a run are divided.
+/// Maximum number of groups of supersteps; the traffic is the sum over the supersteps of a group.
 pub(super) const MOST_GROUPS: usize = 256;
 
-/// Traffic on a link in a group of supersteps: a row of `links.csv`. Links without traffic have no row.
+/// Traffic on a link in a group of consecutive supersteps: a row of `links.csv`. Links without traffic have no row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkTraffic {
     /// Scenario to which the traffic belongs.
     pub scenario: Scenario,
-    /// The first superstep of the group, counted from 1.
+    /// First superstep of the group, counted from 1.
     pub first_superstep: u64,
-    /// The last superstep of the group, counted from 1. Migrations after it and before the next superstep are included.
+    /// Last superstep of the group, counted from 1. The migrations between this superstep and the next are part of the group.
     pub last_superstep: u64,
-    /// The name of the link.
+    /// Name of the link on the platform.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
     /// Nominal bandwidth of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// Number of bytes that crossed the link, in both directions together \[B\].
+    /// Number of bytes that crossed the link, as the sum of both directions \[B\].
     pub bytes: f64,
-    /// Number of messages and migrations that crossed the link.
+    /// Number of messages and migrations that crossed the link, as the sum of both directions.
     pub flows: u64,
 }
 
-/// Sums of the traffic on each link: an array over all links, and a list of the links whose sum is not zero.
+/// Sums of bytes and flows on each link, with a list of the links that have any traffic.
 #[derive(Debug, Default)]
 struct Sums {
     by_link: Vec<(f64, u64)>,
@@ -72,12 +72,12 @@ impl Sums {
     }
 }
 
-/// Computes the number of supersteps in a group, such that there are not too many groups.
+/// Computes the number of supersteps in a group, such that there are at most [`MOST_GROUPS`] groups.
 pub(super) fn group_size(supersteps: usize) -> usize {
     supersteps.div_ceil(MOST_GROUPS).max(1)
 }
 
-/// Computes the traffic on the links, by group of supersteps, in all scenarios.
+/// Computes the traffic on the links in all scenarios, for each group of consecutive supersteps.
 pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
@@ -113,15 +113,16 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     walks.into_iter().flat_map(|walk| walk.rows).collect()
 }
 
-/// State of the computation of traffic in a scenario, which visits the supersteps in order.
+/// Computes the traffic of a scenario superstep by superstep: the current hosts of the processes, and the sums for the current
+/// group of supersteps.
 struct ScenarioTraffic<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
     placement: Vec<HostId>,
-    /// Indices of the migrations in the order of supersteps.
+    /// Indices of the migrations of the scenario, ordered by superstep.
     migration_order: Vec<usize>,
     migrations_done: usize,
-    /// Traffic of the messages in the current superstep.
+    /// Traffic of the messages of the current superstep.
     messages: Sums,
     is_shared: bool,
     group: Sums,
@@ -162,7 +163,7 @@ impl<'a> ScenarioTraffic<'a> {
         self.group.add_all(&self.messages);
     }
 
-    /// Lists the links between two hosts.
+    /// Lists the links on the route between two hosts.
     fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
         let platform = &self.experiment.platform.platform;
         let route = platform.route(from, to);
@@ -170,7 +171,8 @@ impl<'a> ScenarioTraffic<'a> {
         links.into_iter()
     }
 
-    /// Adds the traffic of the migrations after a superstep, which count as part of it.
+    /// Applies the migrations after a superstep to the placement, and adds their traffic to the group of this superstep if
+    /// migrations are simulated as flows.
     fn add_migrations(&mut self, superstep: usize) {
         let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
         while let Some(&at) = self.migration_order.get(self.migrations_done) {
@@ -208,7 +210,7 @@ impl<'a> ScenarioTraffic<'a> {
     }
 }
 
-/// Writes `links.csv`.
+/// Writes the rows of traffic as the table `links.csv`.
 pub(super) fn write(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record([

@@ -1,7 +1,7 @@
-//! The ambiguities of the papers, A1 to A37: open questions, and the answer (interpretation) in each reproduced experiment.
+//! Answers of each reproduced experiment to the questions A1 to A37, which the papers leave open (their ambiguities).
 //!
-//! `ambiguities.json` has each question, the settings that answer it, and the reasons for their defaults. An experiment with
-//! another answer gives its reason in its `origins`.
+//! The file `ambiguities.json` lists each question, the settings that answer it, and the reasons for the defaults of these
+//! settings. An experiment with a value other than the default gives its reason in its table `origins`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,17 +25,18 @@ pub struct Answer {
     pub id: String,
     /// The open question, as a sentence.
     pub question: String,
-    /// Settings that answer the question, with their values. Empty if the simulator has only one answer, or if the question does
-    /// not concern the paper.
+    /// Settings of the experiment that answer the question, with their values. The list is empty if the simulator offers only one
+    /// answer, or if the question does not concern the paper.
     pub settings: Vec<(String, Value)>,
-    /// Origins of the values of these settings (why they were chosen), without repetition.
+    /// Reasons for the values of these settings, each beginning with `stated`, `inferred` or `fitted`; equal reasons are listed
+    /// once.
     pub origins: Vec<String>,
 }
 
-/// Returns the answers of an experiment to all open questions of the papers.
+/// Returns the answers of an experiment to all questions that the papers leave open, in the order of `ambiguities.json`.
 ///
 /// # Errors
-/// The list of questions cannot be read; it is part of the program, so that this is a fault of the program.
+/// The file `ambiguities.json` cannot be parsed. It is compiled into the program, so this error is a fault of the program.
 pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;

@@ -1,5 +1,5 @@
-//! Rescheduling calls of a run in the terms of the papers: supersteps and processes are counted from 1, clusters and hosts have
-//! names.
+//! Rescheduling calls of a simulated run in the terms of the papers: supersteps and processes are counted from 1, and clusters
+//! and hosts have names.
 
 use std::collections::BTreeSet;
 
@@ -9,43 +9,44 @@ use migsim_base::units::HostId;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results};
 
-/// A rescheduling call with its candidates and moves, in the terms of the papers.
+/// A rescheduling call with its candidates and moves, in the terms of the papers (processes counted from 1, hosts by name).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperCall {
     /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// Time at which this superstep ended \[s\].
+    /// Time of the simulated run at which this superstep ended and the call began \[s\].
     pub superstep_end_s: f64,
-    /// Interval α between calls before and after this call \[supersteps\]; `None` if the policy has no such interval.
+    /// Interval α between rescheduling calls \[supersteps\] before and after this call; `None` if the policy has no such
+    /// interval.
     pub alpha: Option<(u64, u64)>,
-    /// Candidates for a move: the number of the process (from 1), and the cluster of its host.
+    /// Candidates for a move in this call: the number of the process (from 1), and the name of the cluster of its present host.
     pub candidates: Vec<(u64, String)>,
     /// Migrations that the call decided.
     pub moves: Vec<PaperMove>,
-    /// Smallest |t1 - t2| of a candidate \[s\], which tells how close its verdict is to the opposite one; `None` if there are no
-    /// such times.
+    /// Smallest |t1 - t2| of a candidate \[s\], where t1 is the predicted time if the process stays and t2 the time if it moves.
+    /// A small value means that the decision was close. `None` if the policy computes no such times.
     pub margin: Option<f64>,
 }
 
-/// A migration that a call decided, in the terms of the papers.
+/// A migration that a rescheduling call decided, in the terms of the papers (process counted from 1, hosts by name).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperMove {
     /// Number of the process, counted from 1.
     pub process: u64,
-    /// Name of the cluster of the origin.
+    /// Name of the cluster that the process leaves.
     pub from_cluster: String,
-    /// Name of the cluster of the destination.
+    /// Name of the cluster to which the process moves.
     pub to_cluster: String,
-    /// Name of the host of the origin.
+    /// Name of the host that the process leaves.
     pub from_host: String,
-    /// Name of the host of the destination.
+    /// Name of the host to which the process moves.
     pub to_host: String,
 }
 
-/// All rescheduling calls of a run, in their order.
+/// All rescheduling calls of a run, ordered by time.
 pub type Calls = Vec<PaperCall>;
 
-/// Lists the rescheduling calls of a scenario in the terms of the papers; empty if the scenario was not run.
+/// Lists the rescheduling calls of a scenario of a finished run, in the terms of the papers; empty if the scenario was not run.
 pub(super) fn calls_of_scenario(
     experiment: &Experiment,
     results: &Results,
@@ -105,12 +106,12 @@ fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
 }
 
 impl PaperCall {
-    /// Returns the numbers of the processes that move.
+    /// Returns the numbers (from 1) of the processes that move in this call.
     pub fn processes(&self) -> BTreeSet<u64> {
         self.moves.iter().map(|one| one.process).collect()
     }
 
-    /// Describes the call and its moves in a short sentence.
+    /// Describes the call in a short sentence: its superstep, its number of candidates, and its moves.
     pub fn sentence(&self) -> String {
         if self.moves.is_empty() {
             return format!(
@@ -141,7 +142,7 @@ impl PaperCall {
     }
 }
 
-/// Formats a list of names; of a long list, only the first and last names are shown.
+/// Joins names with commas; of more than four names, only the first and the last are given.
 fn shortened_list(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),

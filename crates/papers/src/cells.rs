@@ -1,19 +1,19 @@
-//! Comparison of the published execution times (cells of tables) with the simulated times.
+//! Comparison of the published execution times (cells of tables) of a paper with the simulated times.
 
 use serde::Serialize;
 
 use super::facts::Config;
 
-/// A published time (cell of a table), compared with the simulated time.
+/// A published execution time (cell of a table), compared with the simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellResult {
     /// Identifier of the published time in the facts of the paper.
     pub id: String,
-    /// Name of the table that contains the time.
+    /// Name of the table or figure of the paper that contains the time.
     pub table: String,
-    /// Whether the paper's text quotes the time from a figure instead of a table.
+    /// Whether the time comes from a figure, as quoted in the text of the paper, instead of a table.
     pub in_figure: bool,
-    /// Settings of the run, without the scenario (`n=1000 procs=25`).
+    /// Settings of the run without the scenario, as a text such as `n=1000 procs=25`.
     pub case: String,
     /// Settings of the run, as in the facts of the paper.
     #[serde(skip)]
@@ -24,18 +24,18 @@ pub struct CellResult {
     pub published_s: f64,
     /// Simulated execution time \[s\].
     pub simulated_s: f64,
-    /// Relative error of the simulated time: simulated over published time, minus 1.
+    /// Relative error of the simulated time, as a fraction: simulated time divided by published time, minus 1.
     pub error: f64,
-    /// Whether the published time was used to fit constants.
+    /// Whether the published time was used to fit the constants of the reproduction.
     pub in_sample: bool,
     /// Whether the simulated time is within 2.5 % of the published time, or a reason is known why it is not.
     pub is_explained: bool,
-    /// Remarks on the published time in the paper, and the reason why it is not reproduced; `None` if there is nothing to remark.
+    /// Remark on the published time in the paper, and the reason why it is not reproduced; `None` if there is neither.
     pub note: Option<String>,
 }
 
-/// Returns the name of the column of a table to which a published time belongs: the table with all settings that do not follow
-/// from the size of the run.
+/// Returns a name for the column of a table that contains a published time. It consists of the table and all settings of the run
+/// except those that change with the size of the run.
 pub(super) fn column_name(table: &str, config: &Config) -> String {
     let is_size = |key: &str| {
         matches!(key, "n" | "supersteps" | "grid")
@@ -46,18 +46,19 @@ pub(super) fn column_name(table: &str, config: &Config) -> String {
     format!("{table} {}", rest.join(" "))
 }
 
-/// Relative difference between a scenario and scenario i in the same configuration, published and simulated \[%\].
+/// Relative difference \[%\] of the time of scenario ii or iii from the time of scenario i of the same run, published and
+/// simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Relative<'c> {
-    /// The published and simulated time of scenario ii or iii.
+    /// Published and simulated time of scenario ii or iii.
     pub cell: &'c CellResult,
-    /// Published relative difference `100 (T - T_i) / T_i` \[%\].
+    /// Relative difference of the published times: `100 (T - T_i) / T_i` \[%\], where `T_i` is the time of scenario i.
     pub published: f64,
-    /// Simulated relative difference `100 (T - T_i) / T_i` \[%\].
+    /// Relative difference of the simulated times: `100 (T - T_i) / T_i` \[%\], where `T_i` is the time of scenario i.
     pub simulated: f64,
 }
 
-/// Lists each time of scenario ii or iii together with the time of scenario i in the same configuration.
+/// Pairs each time of scenario ii or iii with the time of scenario i that has the same settings otherwise.
 pub(super) fn pairs_with_scenario_i(
     cells: &[CellResult],
 ) -> impl Iterator<Item = (&CellResult, &CellResult)> {
@@ -77,7 +78,7 @@ pub(super) fn pairs_with_scenario_i(
     })
 }
 
-/// Computes the relative differences of the times of a scenario from those of scenario i in the same configuration.
+/// Computes the relative differences between the times of `scenario` and the times of scenario i with the same settings.
 pub(super) fn relative_to_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
     let pairs = pairs_with_scenario_i(cells).filter(|(cell, _)| cell.scenario == scenario);
     let relative = pairs.map(|(cell, alone)| Relative {
@@ -88,7 +89,7 @@ pub(super) fn relative_to_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<
     relative.collect()
 }
 
-/// Computes the median of some numbers; `None` if there are none.
+/// Computes the median of some numbers; returns `None` if there are no numbers.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -96,7 +97,8 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(values[low], values[high]))
 }
 
-/// Computes the share of times whose relative error is at most `bound`, as a fraction.
+/// Computes the fraction of the published times that are reproduced with a relative error of at most `bound`; 1 if there are no
+/// times.
 pub(super) fn share_within(cells: &[CellResult], bound: f64) -> f64 {
     let within = cells
         .iter()

@@ -1,7 +1,8 @@
-//! Changes that apply to all runs of a paper: other settings of its experiments, and other values of its platforms.
+//! Changes that apply to all runs of a paper: other settings of its experiments, and other values in its platforms.
 //!
 //! Examples of changes are the rules of another paper (module `one_reading`), a constant changed by 1 %, and an option set back
-//! to its default. A change overrides the experiments of the paper, and is overridden by the settings of a single run.
+//! to its default. A change has priority over the experiment files of the paper; the settings of a single run have priority over
+//! a change.
 
 use serde_json::Value;
 
@@ -10,18 +11,18 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Flag, Shared, built_in, lookup, lookup_mut};
 use migsim_platform as platform;
 
-/// Changed settings and platform values, in the order in which they are applied.
+/// Changed settings of experiments and changed values of platforms, in the order in which they are applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     settings: Vec<Setting>,
     platform: Vec<(String, Value)>,
 }
 
-/// A changed setting of an experiment.
+/// A changed setting, and the experiments to which the change applies.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
-    /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend it and do not
-    /// set the key themselves. `None` stands for all experiments.
+    /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend this experiment
+    /// and do not set the key themselves. `None` stands for all experiments.
     experiment: Option<String>,
     flag: Flag,
 }
@@ -39,8 +40,8 @@ impl Changes {
         }
     }
 
-    /// Changes the value of a key. The key is written as in [`super::Fitted::keys`]: a key of `experiment`, of its platforms
-    /// (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
+    /// Changes the value of a key, which is written as in [`super::Fitted::keys`]. It can be a key of `experiment`, of its
+    /// platforms (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
@@ -76,7 +77,7 @@ impl Changes {
         Ok(flags)
     }
 
-    /// Creates copies of those built-in platforms that have all the changed keys, with the changed values.
+    /// Creates a copy, with the changed values, of each built-in platform that has all the changed keys.
     ///
     /// # Errors
     /// A changed platform is not valid.
@@ -102,8 +103,8 @@ impl Changes {
     }
 }
 
-/// Returns whether the value of `key` in `experiment` comes from the experiment `place`: `experiment` extends `place`, directly
-/// or indirectly, and no experiment in between sets the key.
+/// Returns whether `experiment` takes its value of `key` from the experiment `place`. This is so if `experiment` is or extends
+/// `place` (directly or indirectly), and no experiment before `place` in this chain sets the key.
 fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     let mut name = experiment.to_owned();
     loop {
@@ -121,10 +122,10 @@ fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error
     }
 }
 
-/// Returns the document of a built-in experiment.
+/// Returns the file of the built-in experiment with this name, as a parsed document.
 ///
 /// # Errors
-/// There is no such experiment.
+/// There is no such built-in experiment.
 pub(super) fn experiment_document(experiment: &str) -> Result<Document, Error> {
     built_in(experiment)?
         .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())

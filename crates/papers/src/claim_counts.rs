@@ -1,32 +1,32 @@
-//! Counts the claims of papers in three groups: confirmed by published numbers, contradicted by published numbers, and without a
-//! published number. Only the first group allows a comparison.
+//! Counts of the claims of papers, in three groups: claims confirmed by published numbers, contradicted by published numbers, and
+//! without published numbers. Only the first group allows a comparison with the paper.
 
 use serde::Serialize;
 
 use super::reproduce::{ClaimResult, PaperResults};
 
-/// Numbers of claims that hold or fail in the simulation, by whether the published numbers confirm them, contradict them, or are
-/// missing.
+/// Numbers of claims that hold or fail in the simulation, separately for claims that the published numbers confirm, contradict,
+/// or do not decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimCounts {
-    /// Number of claims that the published numbers confirm, and that hold in the simulation.
+    /// Number of claims that the published numbers confirm and that hold in the simulation.
     pub confirmed_hold: usize,
-    /// Number of claims that the published numbers confirm, and that fail in the simulation.
+    /// Number of claims that the published numbers confirm and that fail in the simulation.
     pub confirmed_fail: usize,
-    /// Number of claims that the published numbers contradict, but that hold in the simulation.
+    /// Number of claims that the published numbers contradict and that hold in the simulation.
     pub contradicted_hold: usize,
-    /// Number of claims that the published numbers contradict, and that fail in the simulation as well.
+    /// Number of claims that the published numbers contradict and that fail in the simulation.
     pub contradicted_fail: usize,
-    /// Number of claims without a published number that hold in the simulation.
+    /// Number of claims that the published numbers do not decide and that hold in the simulation.
     pub unpublished_hold: usize,
-    /// Number of claims without a published number that fail in the simulation.
+    /// Number of claims that the published numbers do not decide and that fail in the simulation.
     pub unpublished_fail: usize,
-    /// Number of claims that cannot be checked.
+    /// Number of claims that cannot be checked in a simulation.
     pub not_checkable: usize,
 }
 
 impl ClaimCounts {
-    /// Counts claims by their group and by whether they hold.
+    /// Counts claims by whether the published numbers confirm them and by whether they hold in the simulation.
     pub fn from_claims<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
         let mut counts = Self::default();
         for claim in claims {
@@ -45,7 +45,7 @@ impl ClaimCounts {
         counts
     }
 
-    /// Returns the sum of these counts and other counts.
+    /// Adds the counts of other claims to these counts, and returns the sums.
     #[must_use]
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
@@ -59,22 +59,22 @@ impl ClaimCounts {
         }
     }
 
-    /// Returns the number of claims that the published numbers confirm.
+    /// Returns the number of checked claims that the published numbers confirm.
     pub(super) fn confirmed(self) -> usize {
         self.confirmed_hold + self.confirmed_fail
     }
 
-    /// Returns the number of claims that the published numbers contradict.
+    /// Returns the number of checked claims that the published numbers contradict.
     pub(super) fn contradicted(self) -> usize {
         self.contradicted_hold + self.contradicted_fail
     }
 
-    /// Returns the number of claims without a published number.
+    /// Returns the number of checked claims that the published numbers do not decide.
     pub(super) fn unpublished(self) -> usize {
         self.unpublished_hold + self.unpublished_fail + self.not_checkable
     }
 
-    /// Describes the counts in a sentence, without its full stop.
+    /// Describes the counts in a sentence, without a full stop at its end.
     pub(super) fn sentence(self) -> String {
         format!(
             "Claims that hold in the simulation: {} of {} that published numbers confirm, {} of {} without another published number, {} of {} that published numbers contradict",
@@ -88,7 +88,7 @@ impl ClaimCounts {
     }
 }
 
-/// Counts the claims of several papers together.
+/// Counts the claims of all given papers together.
 pub fn claim_counts(papers: &[PaperResults]) -> ClaimCounts {
     let counts = papers.iter().map(PaperResults::claim_counts);
     counts.fold(ClaimCounts::default(), ClaimCounts::plus)

@@ -1,20 +1,21 @@
-//! Common parts of the functions that check the claims of papers in simulations: outcomes and comparisons of numbers.
+//! Common parts of the functions that check the claims of papers in simulations: the result of a check, and comparisons of
+//! numbers.
 
 use serde_json::Value;
 
 use migsim_base::error::Error;
 
-/// Result of checking a claim: whether it holds (`None` if that cannot be decided), and the simulated value on which this
-/// depends.
+/// Result of checking a claim: whether the claim holds (`None` if this cannot be decided), and the simulated value that decides
+/// it.
 pub type Outcome = Result<(Option<bool>, Value), Error>;
 
-/// Creates the result of a claim that can be decided.
+/// Creates the result of a claim that the simulation decides: whether the claim holds, and the simulated value.
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
 pub(super) fn decided(holds: bool, value: impl Into<Value>) -> Outcome {
     Ok((Some(holds), value.into()))
 }
 
-/// Returns whether a percentage is equal to the published one if it is rounded to as many decimals.
+/// Returns whether the percentage `value`, rounded to as many decimals as `published` has, is equal to `published`.
 pub(super) fn rounds_to(value: f64, published: f64) -> bool {
     let printed = published.to_string();
     let decimals = printed.split_once('.').map_or(0, |(_, part)| part.len());
@@ -26,7 +27,7 @@ pub(super) fn is_increasing(values: &[f64]) -> bool {
     values.is_sorted_by(|a, b| a < b)
 }
 
-/// Computes one value for each item; stops at the first error.
+/// Computes a number for each item with the function `one`; stops at the first error and returns it.
 pub(super) fn try_map<T: Copy>(
     items: &[T],
     one: impl FnMut(T) -> Result<f64, Error>,

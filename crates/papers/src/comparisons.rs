@@ -1,5 +1,5 @@
-//! Checks claims that only compare percentages of runs with published percentages; the facts of the paper define these
-//! comparisons.
+//! Check of those claims that only compare simulated percentages (gains or overheads) with published percentages. The facts of
+//! the paper list these comparisons.
 
 use serde_json::Value;
 
@@ -7,7 +7,8 @@ use super::claims::{Outcome, decided, rounds_to};
 use super::facts::{Claim, Measure};
 use super::runs::Runs;
 
-/// Checks all comparisons of a claim. The claim holds if all of them hold; it cannot be decided if there are none.
+/// Checks all comparisons of a claim with published percentages. The claim holds if every comparison holds; a claim without
+/// comparisons cannot be decided.
 pub(super) fn compare_percentages(claim: &Claim, runs: &Runs<'_>) -> Outcome {
     let mut holds = true;
     let mut values = Vec::new();

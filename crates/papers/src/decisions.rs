@@ -1,9 +1,9 @@
-//! Compares the decisions about calls and migrations that a paper describes with the simulated decisions.
+//! Comparison of the published decisions of a paper (about rescheduling calls and migrations) with the simulated decisions.
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | match | the call comes at that superstep and does everything that the paper says of it |
-//! | near | some of the published processes move, with others or elsewhere; or the call comes within two supersteps, or at another time |
+//! | match | the call comes after that superstep and agrees with everything that the paper says about it |
+//! | near | some of the published processes move, but with others or between other places; or the call comes within two supersteps, or at another time |
 //! | mismatch | none of these |
 //! | not checkable | the paper does not say enough (it gives no superstep, or only words) |
 
@@ -15,23 +15,22 @@ use serde_json::{Value, json};
 use super::calls::{Calls, PaperCall, PaperMove};
 use super::facts::{Decision, Schedule};
 
-/// How well a simulated decision agrees with the published decision.
+/// Agreement of a simulated decision with the published decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The simulated decision agrees in everything that is published.
+    /// The simulated decision agrees with everything that the paper says about the decision.
     Match,
-    /// The simulated decision agrees in part: other processes or places, a call up to two supersteps away, or a call at another
-    /// time.
+    /// The simulated decision agrees in part: other processes or places, a call within two supersteps, or a call at another time.
     Near,
-    /// The simulated decision is different.
+    /// The simulated decision differs from the published decision in more than the details that a `Near` decision may have.
     Mismatch,
-    /// The paper does not say enough for a comparison.
+    /// The paper does not say enough about the decision for a comparison.
     NotCheckable,
 }
 
 impl Verdict {
-    /// Returns the name of the verdict for people.
+    /// Returns the name of the verdict as it is printed in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -42,7 +41,7 @@ impl Verdict {
     }
 }
 
-/// What a published decision is about.
+/// Subject of a published decision: a rescheduling call, staying processes, the stability of the system, or migrations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionKind {
@@ -50,9 +49,10 @@ pub enum DecisionKind {
     Call,
     /// No process moves, or a given process does not move.
     Stay,
-    /// The system is balanced (stable), so that the interval between calls grows, or it is not.
+    /// The system is balanced (stable), so that the interval between calls grows; or it is unbalanced, so that the interval does
+    /// not grow.
     Stability,
-    /// Processes are moved.
+    /// Given processes migrate.
     Migration,
 }
 
@@ -60,7 +60,7 @@ impl DecisionKind {
     /// All kinds of decisions, in the order of the rows of tables.
     pub const ALL: [Self; 4] = [Self::Call, Self::Stay, Self::Stability, Self::Migration];
 
-    /// Returns the name of the kind for people, in the plural.
+    /// Returns the plural name of the kind as it is printed in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Call => "calls",
@@ -80,52 +80,52 @@ impl DecisionKind {
     }
 }
 
-/// Comparison of a published decision with the simulation.
+/// Comparison of a published decision with the simulated decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DecisionResult {
     /// Identifier of the decision in the facts of the paper.
     pub id: String,
-    /// What the decision is about.
+    /// Subject of the decision, such as a call or a migration.
     pub kind: DecisionKind,
-    /// How well the simulated decision agrees with the published one.
+    /// Agreement of the simulated decision with the published decision.
     pub verdict: Verdict,
-    /// The published decision, as far as the paper describes it.
+    /// The published decision as far as the paper describes it: superstep, processes, origin, destination and candidates.
     pub published: Value,
-    /// The simulated calls around the superstep of the published decision, in sentences.
+    /// Simulated calls around the superstep of the published decision, each described in a sentence; one list per run.
     pub simulated: Value,
-    /// Smallest |t1 - t2| of a candidate of the simulated call \[s\]; if it is small, the decision could easily have been
-    /// different. `None` if there is no such call.
+    /// Smallest |t1 - t2| of a candidate in the simulated call \[s\]; a small value means that the decision was close. `None` if
+    /// there is no such call.
     pub margin_s: Option<f64>,
     /// Reason why the decision is not reproduced; `None` if it is reproduced or the reason is not known.
     pub note: Option<String>,
 }
 
-/// Comparison of a published schedule of rescheduling calls with the simulation.
+/// Comparison of a published schedule of rescheduling calls (the supersteps of the calls) with the simulated schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduleResult {
     /// Identifier of the schedule in the facts of the paper.
     pub id: String,
-    /// How well the simulated schedule agrees with the published one.
+    /// Agreement of the simulated schedule with the published schedule.
     pub verdict: Verdict,
-    /// Supersteps after which the published calls take place.
+    /// Supersteps after which the published calls take place, counted from 1.
     pub published: Vec<u64>,
-    /// Supersteps after which the first simulated calls take place, as many as were published.
+    /// Supersteps after which the first simulated calls take place, counted from 1; at most as many calls as were published.
     pub simulated: Vec<u64>,
 }
 
-/// Rescheduling calls of a simulated run with which a published decision is compared.
+/// Rescheduling calls of a simulated run, with which a published decision is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'r> {
-    /// Interval α between calls at the start of the run \[supersteps\]; `None` if the configuration of the run does not name it.
+    /// Interval α between calls at the start of the run \[supersteps\]; `None` if the settings of the run do not contain it.
     pub alpha: Option<u64>,
     /// Rescheduling calls of the run, in their order.
     pub calls: &'r [PaperCall],
 }
 
-/// Compares a published decision with the simulated runs that it is about. If only some of these runs reproduce the decision, the
-/// verdict is near.
+/// Compares a published decision with the simulated runs that the decision is about. The verdict is near if only some of these
+/// runs reproduce the decision.
 ///
-/// The `siblings` are the decisions of the same paper: two of them may describe one call, each the moves from one cluster.
+/// The `siblings` are all decisions of the same paper. Two of them may describe the same call, each the moves from one cluster.
 pub(super) fn compare_with_runs(
     decision: &Decision,
     siblings: &[Decision],
@@ -175,7 +175,7 @@ pub(super) fn compare_with_runs(
     }
 }
 
-/// Lists the clusters from which another decision of the paper describes moves in the same call of the same run.
+/// Lists the clusters whose moves in the same call of the same run are described by another decision of the paper.
 fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
     let is_same_call = |other: &&Decision| {
         other.id != decision.id
@@ -188,7 +188,8 @@ fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision
     others.filter_map(|other| other.from.as_str()).collect()
 }
 
-/// Creates the result of a decision that was checked by a function for this paper; `holds` is `None` if it cannot be checked.
+/// Creates the result of a decision that a function in the paper's file has checked; `holds` is `None` if the decision cannot be
+/// checked.
 pub(super) fn result_of_check(
     decision: &Decision,
     holds: Option<bool>,
@@ -205,8 +206,8 @@ pub(super) fn result_of_check(
     }
 }
 
-/// Compares a published schedule with the calls of the runs that it is about, and returns the result of the run with the worst
-/// verdict.
+/// Compares a published schedule with the rescheduling calls of the runs that the schedule is about. Returns the result of the
+/// run with the worst verdict.
 pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleResult {
     let compare = |calls: &Calls| {
         let simulated: Vec<u64> = calls
@@ -256,7 +257,8 @@ fn published_decision(decision: &Decision) -> Value {
     })
 }
 
-/// Returns the processes that the paper names for the decision, or those that follow from the mapping if it names none.
+/// Returns the names of the processes in a decision. If the paper gives no names, these are the processes that follow from the
+/// mapping.
 fn process_names(decision: &Decision) -> &[String] {
     if decision.processes.is_empty() {
         &decision.processes_inferred
@@ -265,10 +267,11 @@ fn process_names(decision: &Decision) -> &[String] {
     }
 }
 
-/// Returns the first and the last superstep that a decision is about; `None` if it gives none that can be checked.
+/// Returns the first and the last superstep that a decision is about; `None` if the decision gives no supersteps that can be
+/// checked.
 ///
-/// The decision gives them as `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the first
-/// migration of the run), or `"after migrations"` (after the last one).
+/// A decision gives its supersteps as `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the
+/// first migration of the run), or `"after migrations"` (after the last migration).
 fn superstep_range(decision: &Decision, calls: &[PaperCall]) -> Option<(u64, u64)> {
     if let Some(number) = decision.superstep().as_u64() {
         return Some((number, number));
@@ -371,8 +374,8 @@ fn match_if(holds: bool) -> Verdict {
     }
 }
 
-/// Returns the constant number of supersteps between calls that a decision states, as `"every alpha supersteps"` or `"4, 8, 12,
-/// ..."`; `None` if it states none.
+/// Returns the constant number of supersteps between calls that a decision states (`"every alpha supersteps"` or `"4, 8, 12,
+/// ..."`); `None` if the decision states no such number.
 fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     let text = decision.superstep.as_str()?;
     if text == "every alpha supersteps" {
@@ -381,7 +384,7 @@ fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
 }
 
-/// Returns the verdict on a decision that no process, or none of the named processes, moves at a call.
+/// Returns the verdict on a decision that no process moves, or that none of the named processes moves, in the calls `within`.
 fn verdict_on_staying(
     decision: &Decision,
     calls: &[PaperCall],
@@ -407,7 +410,7 @@ fn verdict_on_staying(
     match_if(within.iter().all(|call| rests(call)))
 }
 
-/// Maximum relative difference between the simulated and the published time of a call for a match.
+/// Maximum relative difference between the simulated and the published time of a call that still counts as a match (a fraction).
 const TIME_TOLERANCE: f64 = 0.05;
 
 fn verdict_on_call(decision: &Decision, calls: &[PaperCall], superstep: u64) -> Verdict {
@@ -423,7 +426,7 @@ fn verdict_on_call(decision: &Decision, calls: &[PaperCall], superstep: u64) -> 
     }
 }
 
-/// Parses the numbers of processes from names such as `p21` and ranges such as `p21-p25`.
+/// Parses the numbers of processes from names such as `p21` and from ranges such as `p21-p25`.
 fn process_numbers(names: &[String]) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
     let span = |name: &String| {
@@ -435,8 +438,8 @@ fn process_numbers(names: &[String]) -> Vec<u64> {
     names.iter().filter_map(span).flatten().collect()
 }
 
-/// Returns whether the name of a place in a paper means this cluster or host. It may be a cluster, a host, or a host counted from
-/// 1 (`a1` is the first host of cluster `a`, or of cluster `Aquario`).
+/// Returns whether a place that a paper names is this cluster or host. In a paper, `a1` can be the first host of the cluster `a`
+/// or of the cluster `Aquario`.
 fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
@@ -453,8 +456,8 @@ fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     place == cluster || place == host || counted().unwrap_or(false)
 }
 
-/// Returns whether the moves start from (or lead to, depending on `side`) the places that a paper gives. A paper gives one place,
-/// a place for each process, or a number of moves for each cluster.
+/// Returns whether the moves agree with the places in a paper; `side` selects the origin or the destination of a move. A paper
+/// gives one place, a place per process, or a number of moves per cluster.
 fn agree_with_places(
     place: &Value,
     moves: &[PaperMove],
@@ -495,7 +498,7 @@ fn agree_with_places(
     }
 }
 
-/// Returns whether a decision reports a move of `call`, or a move of the same call within two supersteps.
+/// Returns whether a published decision reports the move `one` of the simulated call `call`, with a tolerance of two supersteps.
 pub(super) fn reports_move(
     decision: &Decision,
     calls: &[PaperCall],
@@ -510,8 +513,8 @@ pub(super) fn reports_move(
         && is_reported(decision, &process_numbers(process_names(decision)), one)
 }
 
-/// Returns whether the paper reports the move: its process is named or, if no process is named, the move starts from the reported
-/// place.
+/// Returns whether a published decision reports a move: the process of the move is named or, if no process is named, the move
+/// starts from the published place.
 fn is_reported(decision: &Decision, named: &[u64], one: &PaperMove) -> bool {
     if !named.is_empty() {
         return named.contains(&one.process);
@@ -559,7 +562,7 @@ fn verdict_on_migration(
     }
 }
 
-/// Returns whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
+/// Returns whether a call has the candidates that a paper names, or the number of candidates if the paper names none.
 fn agree_with_candidates(decision: &Decision, call: &PaperCall) -> bool {
     let named: BTreeSet<u64> = process_numbers(&decision.candidate_processes)
         .into_iter()
@@ -572,7 +575,8 @@ fn agree_with_candidates(decision: &Decision, call: &PaperCall) -> bool {
     named == found.collect()
 }
 
-/// Returns the verdict on whether the interval between calls grows (as it does if the system is stable) or does not grow.
+/// Returns the verdict on whether the interval α between calls grows (`grows`, a stable system) or does not grow over these
+/// calls.
 fn verdict_on_growth(calls: &[&PaperCall], grows: bool) -> Verdict {
     let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
     let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {

@@ -1,15 +1,18 @@
-//! Effects of rescheduling: the overhead of the calls and the gain of the moves, published and simulated, with three reference
-//! predictions that need no model.
+//! Effects of rescheduling: the overhead of the calls and the gain of the moves, published and simulated, compared with three
+//! reference predictions that need no model.
 //!
 //! ```text
 //! overhead = T_ii - T_i,   gain = T_i - T_iii        [s]
 //! error    = simulated / published - 1
 //! ```
-//! A paper about a scheduler publishes effects; its times mostly measure the application. If the whole overhead is 1 %, a time of
-//! scenario ii within 2.5 % says little about the scheduler. Three references show this. *Copy* takes the published time of
-//! scenario i for ii and iii. *Constant* takes one overhead and one gain for a whole paper, in seconds or as a share of `T_i`,
-//! chosen so that the largest number of rows comes within 25 %. *Constants of columns* does the same for each column of a table,
-//! such as one α: this is the best that a reader of the tables can do without a model.
+//! `T_i`, `T_ii` and `T_iii` are the times of scenarios i, ii and iii. A paper about a scheduler publishes effects, but its times
+//! mostly measure the application. If the whole overhead is 1 %, a time of scenario ii within 2.5 % says little about the
+//! scheduler. The reference predictions show this:
+//! - *Copy* uses the published time of scenario i for scenarios ii and iii.
+//! - *Constant* uses one overhead and one gain for a whole paper, in seconds or as a share of `T_i`. Each is chosen so that it is
+//!   within 25 % of as many published effects as possible.
+//! - *Constants of columns* uses such constants for each column of a table, for example for one interval α. This is the best
+//!   prediction that a reader of the tables can make without a model.
 
 use std::collections::BTreeSet;
 
@@ -18,42 +21,43 @@ use serde::Serialize;
 use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
 use super::reproduce::PaperResults;
 
-/// Relative errors within which effects are counted as reproduced, in three counts.
+/// Relative errors (fractions) for the three counts of reproduced effects.
 pub const BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
-/// Index in [`BOUNDS`] of the bound for which the constant of a paper is chosen.
+/// Index in the list of error bounds of the bound (25 %) for which the best constant is chosen.
 const CONSTANT_BOUND: usize = 1;
-/// Relative tolerance for comparing an effect with a bound; it is needed because a chosen constant often lies exactly on the
-/// bound of a row.
+/// Relative tolerance in the comparison of an effect with an error bound. It is needed because the best constant often lies
+/// exactly on the bound of an effect.
 const ROUNDING: f64 = 1e-9;
-/// Maximum relative error with which a time counts as reproduced.
+/// Maximum relative error with which a simulated time counts as reproduced (a fraction).
 const TIGHT: f64 = 0.025;
 
-/// Effect of rescheduling on a run (overhead or gain), published and simulated.
+/// Effect of rescheduling in a run (an overhead or a gain), published and simulated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effect {
     /// Name of the paper.
     pub paper: &'static str,
-    /// Identifier of the published time of scenario ii or iii.
+    /// Identifier of the published time of scenario ii or iii from which the effect is computed.
     pub id: String,
-    /// Name of the table that contains the time.
+    /// Name of the table that contains the published time.
     pub table: String,
-    /// Name of the column of the table: all settings except the size of the run.
+    /// Name of the column of the table: all settings of the run except those that change with its size.
     #[serde(skip)]
     pub column: String,
     /// Settings of the run, without the scenario.
     pub case: String,
-    /// Kind of the effect: `overhead` (time of scenario ii minus that of i) or `gain` (time of scenario i minus that of iii).
+    /// Kind of the effect: `overhead` (time of scenario ii minus time of scenario i) or `gain` (time of scenario i minus time of
+    /// scenario iii).
     pub effect: &'static str,
-    /// Published time of scenario i in the same configuration \[s\].
+    /// Published time of scenario i with the same settings \[s\].
     pub alone_s: f64,
-    /// The published effect \[s\].
+    /// Published effect (overhead or gain) \[s\].
     pub published_s: f64,
-    /// The simulated effect \[s\].
+    /// Simulated effect (overhead or gain) \[s\].
     pub simulated_s: f64,
-    /// Relative error: simulated over published effect, minus 1; `None` if the published effect is 0 and the simulated effect is
-    /// not.
+    /// Relative error of the simulated effect, as a fraction: simulated divided by published effect, minus 1. `None` if only the
+    /// published effect is 0.
     pub error: Option<f64>,
-    /// Whether the published and the simulated effect have the same sign.
+    /// Whether the simulated effect has the sign of the published effect.
     pub has_sign: bool,
 }
 
@@ -86,9 +90,9 @@ impl Effect {
     }
 }
 
-/// Name of the effect of scenario ii in tables.
+/// Name of the effect of scenario ii: the time of scenario ii minus the time of scenario i.
 pub(super) const OVERHEAD: &str = "overhead";
-/// Name of the effect of scenario iii in tables.
+/// Name of the effect of scenario iii: the time of scenario i minus the time of scenario iii.
 const GAIN: &str = "gain";
 
 fn error(value: f64, published: f64) -> Option<f64> {
@@ -98,18 +102,19 @@ fn error(value: f64, published: f64) -> Option<f64> {
     Some(value / published - 1.0).filter(|error| error.is_finite())
 }
 
-/// Formats an effect \[s\] with two decimals, as in the papers; an effect that counts as 0 has no sign.
+/// Formats an effect \[s\] with two decimals, as in the papers; an effect below 5 ms becomes `0.00` without a sign.
 pub(super) fn effect_text(effect: f64) -> String {
     format!("{:.2}", if sign_of(effect) == 0 { 0.0 } else { effect })
 }
 
-/// Returns the sign of an effect: 1, 0 or -1. The last digit of the published times is 10 ms, so that an effect below 5 ms counts
-/// as 0.
+/// Returns the sign of an effect \[s\]: 1, 0 or -1. An effect below 5 ms counts as 0, because the last digit of the published
+/// times is 10 ms.
 fn sign_of(effect: f64) -> i8 {
     i8::from(effect >= 0.005) - i8::from(effect <= -0.005)
 }
 
-/// Computes the effects for the tables of a paper, in the order of the tables. Times that are quoted from figures are left out.
+/// Computes all effects (overheads and gains) in the tables of a paper, in the order of the tables. Times that are quoted from
+/// figures are left out.
 pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
     let pairs =
         pairs_with_scenario_i(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
@@ -118,7 +123,7 @@ pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> 
         .collect()
 }
 
-/// Counts the effects of a paper that are reproduced within 25 %, and all its effects.
+/// Counts the effects of a paper that are reproduced within 25 %; the second number is the count of all its effects.
 pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects(paper, cells);
     let within = effects
@@ -127,45 +132,46 @@ pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) ->
     (within.count(), effects.len())
 }
 
-/// Numbers of effects of one kind that are reproduced, and that reference predictions reproduce.
+/// Numbers of effects of one kind that the simulation reproduces, and that the reference predictions reproduce.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectCounts {
-    /// Name of the paper, or `all`.
+    /// Name of the paper, or `all` for the counts of all papers together.
     pub paper: String,
-    /// Name of the table; empty if the counts are about several tables.
+    /// Name of the table; empty if the counts cover several tables.
     pub table: String,
-    /// Kind of the effects: `overhead`, `gain`, or empty for both.
+    /// Kind of the effects: `overhead` or `gain`; empty if the counts cover both kinds.
     pub effect: String,
-    /// The number of effects.
+    /// Number of effects that are counted.
     pub rows: usize,
-    /// Numbers of effects reproduced within 10 %, 25 % and 50 %.
+    /// Numbers of effects that the simulation reproduces within 10 %, 25 % and 50 %.
     pub within: [usize; 3],
-    /// Median of the absolute relative errors; an effect without a relative error counts as infinite. `None` if there are no
-    /// effects.
+    /// Median of the absolute relative errors of the simulated effects, as a fraction. An effect without a relative error counts
+    /// as infinite. `None` if there are no effects.
     pub median_error: Option<f64>,
-    /// Number of effects whose simulated sign is the published sign.
+    /// Number of effects whose simulated value has the sign of the published value.
     pub right_sign: usize,
-    /// Numbers of effects that the best constant of the paper predicts within 10 %, 25 % and 50 %.
+    /// Numbers of effects that the best constant of their paper predicts within 10 %, 25 % and 50 %.
     pub constant_within: [usize; 3],
-    /// Number of effects that the best constant of each column predicts within 25 %.
+    /// Number of effects that the best constant of their column predicts within 25 %.
     pub columns_within: usize,
-    /// Number of columns, and thus of constants of columns.
+    /// Number of columns of the tables, each of which has one best constant.
     pub columns: usize,
-    /// Number of simulated times of scenarios ii and iii within 2.5 % of the published times.
+    /// Number of simulated times of scenarios ii and iii that are within 2.5 % of the published times.
     pub times: usize,
-    /// Number of published times of scenarios ii and iii that are within 2.5 % of the published time of scenario i.
+    /// Number of published times of scenarios ii and iii that are within 2.5 % of the published time of scenario i with the same
+    /// settings.
     pub copied_times: usize,
 }
 
-/// Counts the effects of papers by table and kind; adds the sum of each paper with several such counts, and the sum of all
-/// papers.
+/// Counts the reproduced effects of papers: one entry per table and kind of effect, and a last entry for all papers together.
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
     let parts = all.flat_map(|one| parts(one.paper, &one.effects, &one.cells));
     counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
-/// Counts the effects (overheads and gains) that are reproduced in the times `cells` of each named paper.
+/// Counts the reproduced effects (overheads and gains) in the times of each named paper: one entry per table and kind, and a last
+/// entry for all together.
 pub(super) fn counts_of_cells<'p>(
     papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
 ) -> Vec<EffectCounts> {
@@ -177,7 +183,7 @@ pub(super) fn counts_of_cells<'p>(
     counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
-/// Computes the counts of each part, and the counts of all parts together.
+/// Computes one entry of counts for each part and, if there are several parts, a last entry for all parts together.
 fn counts_of_parts(parts: &[Part<'_>]) -> Vec<EffectCounts> {
     let mut counts: Vec<EffectCounts> = parts.iter().map(|part| counts_together(&[part])).collect();
     if parts.len() > 1 {
@@ -187,7 +193,7 @@ fn counts_of_parts(parts: &[Part<'_>]) -> Vec<EffectCounts> {
     counts
 }
 
-/// Effects of one kind in one table, with the best constant of the paper for effects of this kind.
+/// Effects of one kind in one table, with the constant that predicts the effects of this kind in the paper best.
 struct Part<'p> {
     paper: &'static str,
     effects: Vec<&'p Effect>,
@@ -196,7 +202,7 @@ struct Part<'p> {
 }
 
 impl<'p> Part<'p> {
-    /// Groups the effects by the column of the table.
+    /// Groups the effects by the columns of the table.
     fn columns(&self) -> Vec<Vec<&'p Effect>> {
         let names: BTreeSet<&str> = self.effects.iter().map(|one| one.column.as_str()).collect();
         let of = |name: &&str| {
@@ -229,18 +235,18 @@ fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]
     parts
 }
 
-/// One effect that is used as the prediction for all rows of a table.
+/// A constant overhead or gain that serves as the prediction for all effects of a table or column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Constant {
-    /// The same effect in seconds for all rows \[s\].
+    /// The effect is the same number of seconds in all runs \[s\].
     Seconds(f64),
-    /// An effect that is the same share of the time of scenario i for all rows.
+    /// The effect is the same fraction of the time of scenario i in all runs.
     Share(f64),
 }
 
 impl Constant {
-    /// Finds the constant that is within 25 % of the most effects. Of equal constants, the first that is tried is taken; seconds
-    /// are tried before shares.
+    /// Finds the constant that is within 25 % of the largest number of effects. If several constants are equally good, the first
+    /// candidate is taken; seconds are tried before shares.
     fn best(effects: &[&Effect]) -> Self {
         let ends = |value: f64| {
             [
@@ -267,7 +273,7 @@ impl Constant {
         best.0
     }
 
-    /// Counts the effects for which the constant is within 25 %.
+    /// Counts the effects that the constant predicts within 25 %.
     fn count_within(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
         all.filter(|one| self.is_within(one, BOUNDS[CONSTANT_BOUND]))

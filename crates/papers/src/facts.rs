@@ -1,8 +1,8 @@
-//! The facts of a paper: published times, decisions, schedules of rescheduling calls, claims and contradictions; read from
-//! `facts/<paper>.json`.
+//! The facts of a paper: published times, decisions, schedules of rescheduling calls, claims and contradictions. They are read
+//! from `facts/<paper>.json`.
 //!
-//! The facts were taken from the papers by hand and have identifiers. They are only compared with results; no fact is an input of
-//! a simulation.
+//! The facts were taken from the papers by hand, and each has an identifier. They are only compared with results; no fact is an
+//! input of a simulation.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use migsim_base::error::{Error, Problem};
 
-/// Facts that were taken from one paper.
+/// Facts taken from one paper: published times, decisions, schedules of calls, claims and contradictions.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
     /// Execution times in the tables of the paper.
@@ -19,9 +19,9 @@ pub struct Facts {
     /// Numbers that the text of the paper quotes from figures.
     #[serde(default)]
     pub figures: Vec<Figure>,
-    /// Statements of the text about rescheduling calls and migrations.
+    /// Statements in the text of the paper about rescheduling calls and migrations.
     pub decisions: Vec<Decision>,
-    /// Lists of the supersteps after which calls take place, as far as the paper gives them.
+    /// Lists of the supersteps after which rescheduling calls take place, as far as the paper gives them.
     pub call_schedules: Vec<Schedule>,
     /// Claims of the paper that can be checked in a simulation.
     pub claims: Vec<Claim>,
@@ -30,7 +30,8 @@ pub struct Facts {
     /// Constants and options that this project fitted to the published numbers of the paper.
     #[serde(default)]
     pub fitted: Vec<Fitted>,
-    /// Reasons that this project gives why a published time, decision or schedule is not reproduced, by its identifier.
+    /// Reasons why published times, decisions and schedules are not reproduced, by the identifier of the time, decision or
+    /// schedule. The reasons are this project's.
     #[serde(default)]
     pub reasons: BTreeMap<String, String>,
     /// Additional facts for the audit of the reproduction.
@@ -43,25 +44,25 @@ pub struct Facts {
 pub struct Fitted {
     /// Description of the constant or option.
     pub what: String,
-    /// Keys of the settings that the constant or option determines: keys of the experiment of the paper, of its platform
-    /// (`platform:<key>`) or of another experiment of the paper (`<name>:<key>`).
+    /// Keys of the settings whose values were fitted: keys of the experiment of the paper, of its platform (`platform:<key>`), or
+    /// of another experiment of the paper (`<name>:<key>`).
     pub keys: Vec<String>,
-    /// Name of the paper that already counts the same constant, which then counts once in the total; `None` if no other paper
-    /// does.
+    /// Name of another paper for which the same constant is already counted, so that it counts once in the total. `None` if no
+    /// other paper has the constant.
     pub shared_with: Option<String>,
 }
 
-/// Facts for the audit: the searches that were made for the reproduction, and published times that contradict the rest of the
+/// Facts for the audit: searches for settings that reproduce the paper, and published times that contradict the rest of the
 /// paper.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct AuditFacts {
-    /// Number of constants in an earlier count, which missed options that were chosen for published numbers under other names;
+    /// Number of constants in an earlier count, in which some options chosen for published numbers were not counted as constants.
     /// `None` if there was no such count.
     pub former_constants: Option<usize>,
-    /// Searches for settings that reproduce the published numbers.
+    /// Searches in which settings were tried to reproduce the published numbers.
     #[serde(default)]
     pub searched: Vec<Searched>,
-    /// Published times that contradict the rest of the paper, in groups with the same contradiction.
+    /// Published times that contradict the rest of the paper, grouped by the statement that they contradict.
     #[serde(default)]
     pub contradictory_cells: Vec<ContradictoryCells>,
 }
@@ -69,7 +70,7 @@ pub struct AuditFacts {
 /// A search in which many settings were tried to reproduce the published numbers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Searched {
-    /// Number of combinations of settings that were tried, as it was recorded.
+    /// Number of combinations of settings that were tried, as recorded at the time of the search.
     pub settings: u64,
     /// Description of the settings that were tried.
     pub what: String,
@@ -79,17 +80,16 @@ pub struct Searched {
     pub source: String,
 }
 
-/// Published times that contradict the same statement of the paper.
+/// Published times that contradict one statement of the paper.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ContradictoryCells {
-    /// Identifiers of the published times.
+    /// Identifiers of the published times that contradict the statement.
     pub cells: Vec<String>,
-    /// The statement that they contradict, in one sentence.
+    /// Statement of the paper that the published times contradict, in one sentence.
     pub because: String,
 }
 
-/// Settings of the run that a fact is about. A list as a value stands for each of its entries, so that the fact is about several
-/// runs.
+/// Settings of the run that a fact is about, by key. If a value is a list, the fact is about one run for each entry of the list.
 pub type Config = Map<String, Value>;
 
 /// A published execution time (a cell of a table).
@@ -103,27 +103,27 @@ pub struct Cell {
     pub config: Config,
     /// Published execution time \[s\].
     pub seconds: f64,
-    /// Remark of this project on the published time; `None` if there is none.
+    /// Remark of this project on the published time; `None` if there is no remark.
     pub note: Option<String>,
 }
 
-/// A number that the text of a paper quotes from a figure.
+/// Number that the text of a paper quotes from a figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Figure {
-    /// Identifier of the number.
+    /// Identifier of the quoted number.
     pub id: String,
     /// Name of the figure in the paper.
     pub figure: String,
-    /// Description of the quantity.
+    /// Description of the quantity that the number measures.
     pub what: String,
-    /// The quoted number, or a structure of several numbers.
+    /// The quoted number, or a JSON object or list of several numbers.
     pub value: Value,
-    /// The unit of the number.
+    /// Unit of the quoted number.
     pub unit: String,
-    /// Settings of the run that the number is about; empty if it is not about a run.
+    /// Settings of the run that the number is about; empty if the number is not about a run.
     #[serde(default)]
     pub config: Config,
-    /// Remark of this project on the number; `None` if there is none.
+    /// Remark of this project on the number; `None` if there is no remark.
     pub note: Option<String>,
 }
 
@@ -134,46 +134,47 @@ pub struct Decision {
     pub id: String,
     /// Settings of the run that the decision is about.
     pub config: Config,
-    /// Superstep after which the call takes place, counted from 1: a number, a range in words, or empty.
+    /// Superstep after which the call takes place, counted from 1: a number, a range in words, or null if the paper gives none.
     pub superstep: Value,
-    /// Superstep that this project uses instead of the printed one if the paper contradicts itself; `None` if the printed one is
-    /// used.
+    /// Superstep that this project uses instead of the printed superstep, if the paper contradicts itself; `None` if the printed
+    /// superstep is used.
     pub superstep_likely: Option<u64>,
-    /// Time of the call after the start of the run \[s\]; `None` if the paper does not give it.
+    /// Time of the call, measured from the start of the run \[s\]; `None` if the paper does not give this time.
     pub elapsed_s: Option<f64>,
     /// Kind of the decision: `call`, `migration`, `no_migration`, `not_viable`, `stable` or `unstable`.
     pub kind: String,
-    /// Names of the processes that the paper gives (`p21`); may be empty.
+    /// Names of the processes that the paper gives, such as `p21`; empty if the paper names no process.
     #[serde(default)]
     pub processes: Vec<String>,
-    /// Names of processes that follow from the mapping, if the paper does not give names.
+    /// Names of the processes that follow from the mapping, for decisions in which the paper does not name the processes.
     #[serde(default)]
     pub processes_inferred: Vec<String>,
-    /// Number of migrations; `None` if the paper does not give it.
+    /// Number of migrations in the call; `None` if the paper does not give this number.
     #[serde(rename = "count")]
     pub migration_count: Option<u64>,
-    /// The cluster of the origins; in some papers the host of each process.
+    /// Place that the processes leave: one cluster or, in some papers, a host for each process.
     #[serde(default)]
     pub from: Value,
-    /// The cluster of the destinations; in some papers the host of each process.
+    /// Place to which the processes move: one cluster or, in some papers, a host for each process.
     #[serde(default)]
     pub to: Value,
-    /// Number of candidates of the call; null if the paper does not give it.
+    /// Number of candidates for a move in the call; null if the paper does not give this number.
     #[serde(default)]
     pub candidates: Value,
-    /// Names of the candidates, if the paper gives them; they are then compared instead of the number of candidates.
+    /// Names of the candidates for a move; they are compared instead of the number of candidates. Empty if the paper does not
+    /// name the candidates.
     #[serde(default)]
     pub candidate_processes: Vec<String>,
-    /// Destination host of each process, if the paper gives it (`p5`: `a1`); null otherwise.
+    /// Destination host of each process (`p5`: `a1`); null if the paper does not give the hosts.
     #[serde(default)]
     pub nodes: Value,
-    /// Remark of this project on the decision; `None` if there is none.
+    /// Remark of this project on the decision; `None` if there is no remark.
     pub note: Option<String>,
 }
 
 impl Decision {
-    /// Returns the superstep with which the simulation is compared: the corrected one if there is a correction, otherwise the
-    /// printed one.
+    /// Returns the superstep with which the simulation is compared: the corrected superstep if this project corrects the paper,
+    /// otherwise the printed one.
     pub fn superstep(&self) -> Value {
         self.superstep_likely
             .map_or_else(|| self.superstep.clone(), Value::from)
@@ -196,54 +197,55 @@ pub struct Schedule {
 pub struct Claim {
     /// Identifier of the claim.
     pub id: String,
-    /// The claim in this project's words, not in those of the paper.
+    /// The claim in the words of this project, not of the paper.
     pub statement: String,
-    /// Description of how the claim is checked.
+    /// Description of how the claim is checked in a simulation.
     pub check: String,
-    /// Published number on which the claim is based; `None` if the paper gives none.
+    /// Published number or numbers on which the claim is based; `None` if the paper gives no number.
     pub published_value: Option<Value>,
-    /// Comparisons of percentages of which the claim consists; empty if a function in the paper's file checks the claim.
+    /// Comparisons with published percentages of which the claim consists; empty if a function in the paper's file checks the
+    /// claim.
     #[serde(default)]
     pub compare: Vec<Comparison>,
-    /// Whether the published numbers confirm the claim; `None` if they do not decide it.
+    /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
     pub consistent_with_published_numbers: Option<bool>,
 }
 
 /// Comparison of a simulated percentage of a run (gain or overhead) with the published percentage.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Comparison {
-    /// Percentage that is compared.
+    /// Percentage that is compared: gain or overhead.
     pub measure: Measure,
-    /// Settings of the run.
+    /// Settings of the run whose percentage is compared.
     pub config: Config,
-    /// Published percentage \[%\]; `None` stands for the published number of the claim.
+    /// Published percentage \[%\]; `None` if the published number of the claim is used instead.
     pub published: Option<f64>,
 }
 
-/// Percentage that compares two scenarios of a run.
+/// Percentage that compares the times of two scenarios of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// Gain of scenario iii: `100 (T_i - T_iii) / T_i`.
+    /// Gain of scenario iii in percent: `100 (T_i - T_iii) / T_i`, where `T_i` and `T_iii` are the times of scenarios i and iii.
     Gain,
-    /// Overhead of scenario ii: `100 (T_ii - T_i) / T_i`.
+    /// Overhead of scenario ii in percent: `100 (T_ii - T_i) / T_i`, where `T_i` and `T_ii` are the times of scenarios i and ii.
     Overhead,
 }
 
 impl Claim {
-    /// Returns the published number of the claim.
+    /// Returns the single published number on which the claim is based.
     ///
     /// # Errors
-    /// The claim has no published number, which is a fault of the program, since the facts are part of it.
+    /// The claim has no published number. The facts are part of the program, so this error is a fault of the program.
     pub fn number(&self) -> Result<f64, Error> {
         let number = self.published_value.as_ref().and_then(Value::as_f64);
         number.ok_or_else(|| self.missing_number())
     }
 
-    /// Returns the published numbers of a claim that has a list of numbers.
+    /// Returns the list of published numbers on which the claim is based.
     ///
     /// # Errors
-    /// The claim has no list of published numbers, which is a fault of the program, since the facts are part of it.
+    /// The claim has no list of published numbers. The facts are part of the program, so this error is a fault of the program.
     pub fn numbers(&self) -> Result<Vec<f64>, Error> {
         let numbers = self.published_value.as_ref().and_then(Value::as_array);
         let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
@@ -260,21 +262,21 @@ impl Claim {
 pub struct Contradiction {
     /// Identifier of the contradiction.
     pub id: String,
-    /// Description of what the two statements are about.
+    /// Description of the subject of the two statements.
     pub what: String,
-    /// The value in one statement.
+    /// Value in the first statement.
     pub value_a: Value,
-    /// The value in the other statement.
+    /// Value in the second statement.
     pub value_b: Value,
-    /// Statement, or interpretation of both statements, that this project uses.
+    /// Statement, or interpretation of both statements, that this project uses in the reproduction.
     pub suggested_reading: String,
 }
 
 impl Facts {
-    /// Parses the facts of a paper; `text` is the content of its JSON file.
+    /// Parses the facts of the paper named `paper`; `text` is the content of its JSON file.
     ///
     /// # Errors
-    /// The format of the text is wrong, which is a fault of the program, since the text is part of it.
+    /// The text does not have the format of facts. It is part of the program, so this error is a fault of the program.
     pub fn parse(paper: &str, text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(|error| {
             Problem::new(format!("the facts of `{paper}` cannot be read: {error}")).into()
@@ -282,7 +284,7 @@ impl Facts {
     }
 }
 
-/// Lists all configurations that `config` stands for: each entry of a list becomes a configuration of its own.
+/// Lists the settings of all runs that `config` stands for: each entry of a list value becomes the value in a separate run.
 pub fn expand(config: &Config) -> Vec<Config> {
     let mut all = vec![Config::new()];
     for (key, value) in config {

@@ -1,7 +1,9 @@
-//! Figures about the reproduction of a paper: published and simulated times, errors, gains and overheads.
+//! Figures on the reproduction of a paper: simulated against published times, errors, gains and overheads.
 //!
-//! *Times*: simulated against published times, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios
-//! iii and ii compared with i; rings are published values, dots are simulated values.
+//! - *Times*: simulated against published times, with the diagonal on which they would be equal.
+//! - *Errors*: the errors of the simulated times, with a row for each run.
+//! - *Gains* and *overheads*: scenarios iii and ii compared with scenario i; rings are published values, dots are simulated
+//!   values.
 
 use super::cells::{CellResult, relative_to_i};
 use super::reproduce::PaperResults;
@@ -11,14 +13,15 @@ use migsim_output::figure::{
     scenario_label, select_figures,
 };
 
-/// Names of the scenarios in the order of their colours.
+/// Names of the scenarios, in the order of their colours in the figures.
 const NAMES: [&str; 3] = ["i", "ii", "iii"];
 
-/// Maximum number of rows of a figure that fits beside a text. If there are more, cases that differ only in their last key share
-/// a row.
+/// Maximum number of rows of a figure, so that it fits beside a text. If there are more rows, cases that differ only in their
+/// last keys share a row.
 const MOST_ROWS: usize = 36;
 
-/// A figure that a paper can have: its name, a sentence about it, and the function that draws it.
+/// Entry in the list of figures that a paper can have: the name, a description in one sentence, and the function that draws the
+/// figure.
 type FigureEntry = (
     &'static str,
     &'static str,
@@ -56,7 +59,7 @@ const PICTURES: [FigureEntry; 4] = [
     ),
 ];
 
-/// Lists the names of the figures that can be drawn for a paper.
+/// Lists the names of the figures that can be drawn for a paper from its published times.
 pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
     let has = |scenario: &str| !relative_to_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));
@@ -71,7 +74,7 @@ pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'stati
         })
 }
 
-/// Draws all figures of a paper; each is named `PAPER-FIGURE`.
+/// Draws all figures that a paper can have; the name of a figure is `PAPER-FIGURE`.
 pub(super) fn draw_figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
     let wanted: Vec<&str> = figure_names(paper).collect();
     let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
@@ -80,7 +83,8 @@ pub(super) fn draw_figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
         .collect()
 }
 
-/// Draws the figure `wanted` of each paper that has it, or all figures of all papers if `wanted` is `all`.
+/// Draws the figure with the name `wanted` for each paper that has this figure. If `wanted` is `all`, draws all figures of all
+/// papers.
 ///
 /// # Errors
 /// No paper has the figure; the error lists the names of the existing figures.
@@ -108,7 +112,7 @@ pub fn figures_named(
     Ok(all.collect())
 }
 
-/// Lists the names of the figures that at least one of the papers has, each with a sentence about it.
+/// Lists the figures that at least one of the papers has: the name, and a description in one sentence.
 pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
     let known = all_figure_names(papers);
     let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
@@ -123,8 +127,8 @@ fn all_figure_names(papers: &[PaperResults]) -> Vec<&'static str> {
     known
 }
 
-/// Rows of a chart of published times: their labels, the names of the keys in the labels, and the row of each published time. A
-/// row is shared if it shows several cases.
+/// Assignment of published times to the rows of a chart. It has the labels of the rows, the keys that the labels show, and the
+/// row of each published time. Rows are shared if a row shows several cases.
 struct CaseRows {
     labels: Vec<String>,
     keys: String,
@@ -133,8 +137,8 @@ struct CaseRows {
 }
 
 impl CaseRows {
-    /// Creates the rows with labels that contain only the settings in which the cases differ. If there are too many rows, the
-    /// last keys are left out.
+    /// Assigns published times to rows whose labels show only the settings in which the cases differ. If there are too many rows,
+    /// the last keys are left out of the labels.
     fn from_cells(cells: &[&CellResult]) -> Self {
         let keys = varying_keys(cells);
         let whole = Self::with_keys(cells, &keys);
@@ -178,7 +182,7 @@ impl CaseRows {
         }
     }
 
-    /// Creates a group of rows for a chart; `dots` are the dots of each published time.
+    /// Converts the rows to a group of rows of a chart; `dots` has the dots to draw for each published time.
     fn into_group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
         let labels = self.labels.into_iter();
         let mut rows: Vec<Row> = labels
@@ -197,14 +201,14 @@ impl CaseRows {
     }
 }
 
-/// Splits the description of a case into its keys and values.
+/// Splits the description of a case, such as `n=1000 procs=25`, into pairs of key and value.
 fn keys_and_values(case: &str) -> Vec<(&str, &str)> {
     case.split(' ')
         .filter_map(|pair| pair.split_once('='))
         .collect()
 }
 
-/// Lists the keys whose values differ between the published times, in the order of their first occurrence.
+/// Lists the keys whose values differ among the published times, in the order of their first occurrence.
 fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
     let all: Vec<(&str, &str)> = cells
         .iter()
@@ -225,7 +229,7 @@ fn scenario_index(cell: &CellResult) -> usize {
     found.expect("cells are of scenarios i, ii and iii")
 }
 
-/// Lists the indices of the scenarios that occur among the published times.
+/// Lists the indices (0 to 2) of the scenarios that occur among the published times, in ascending order.
 fn scenarios_of(cells: &[CellResult]) -> Vec<usize> {
     (0..NAMES.len())
         .filter(|one| cells.iter().any(|cell| scenario_index(cell) == *one))
@@ -291,8 +295,8 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Draws the relative difference of a scenario from scenario i \[%\], published and simulated. If `sign` is -1, a shorter time is
-/// shown as a positive gain.
+/// Draws the relative differences \[%\] of the times of a scenario from the times of scenario i, published and simulated. If
+/// `sign` is -1, a shorter time is drawn as a positive gain.
 fn draw_relative(
     (paper, name): (&PaperResults, &str),
     title: &str,

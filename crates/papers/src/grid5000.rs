@@ -1,11 +1,12 @@
-//! Predictions for MigBSP on Grid'5000, with the applications of all papers: the future work that two of the papers name.
+//! Predictions of MigBSP on Grid'5000 with the applications of all papers, which two of the papers name as future work.
 //!
 //! ```text
 //! cases x starts ─> scenarios i, ii, iii under neutral settings ─> grid5000.md, grid5000.csv
 //! ```
-//! No constant is fitted and no number was published: each result is a prediction. A gain is compared both with scenario i from
-//! the same starting placement and with the best starting placement of the case, since a poor start makes any gain look large.
-//! Source: da Rosa Righi et al., the conclusions of the papers on Lattice Boltzmann and on irregular Smith-Waterman.
+//! No constant is fitted and no results were published, so each result is a prediction. Each gain is computed twice: relative to
+//! scenario i from the same initial placement, and relative to scenario i from the best initial placement of the case. The second
+//! value is needed because a bad initial placement makes any gain look large. Source: da Rosa Righi et al., the conclusions of
+//! the papers on Lattice Boltzmann and on irregular Smith-Waterman.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -19,10 +20,11 @@ use migsim_platform::Rule;
 /// Name of the built-in platform on which all cases run.
 const PLATFORM: &str = "grid5000";
 
-/// A case: the name of the application, its order (size), and the number of processes; `None` stands for the default.
+/// A simulated case: the name of the application, its order (the problem size n), and the number of processes. `None` stands for
+/// the default of the application.
 type Case = (&'static str, Option<u64>, Option<u64>);
 
-/// Applications that are simulated, with sizes from the papers.
+/// Applications that are simulated on Grid'5000, with sizes from the papers.
 const CASES: [Case; 9] = [
     ("lu", Some(500), Some(25)),
     ("lu", Some(1000), Some(50)),
@@ -35,30 +37,30 @@ const CASES: [Case; 9] = [
     ("lbm", None, None),
 ];
 
-/// Value of the option `viability_communication` for the other interpretation of the viability test, in which t2 includes the
-/// messages of a process at its destination.
+/// Value of the option `viability_communication` with which t2 of the viability test (the predicted time after a migration)
+/// includes the messages of the process at its destination.
 const WITH_MESSAGES: &str = "uncontended";
 
-/// Results of a case from one starting placement.
+/// Results of a case on Grid'5000 from one initial placement of its processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridRun {
     /// Name of the application with its size.
     pub case: String,
-    /// Placement rules that produce this starting placement.
+    /// Names of the placement rules that produce this initial placement; several rules may produce the same placement.
     pub starts: Vec<&'static str>,
-    /// Makespan of scenario i, of scenario ii and of scenario iii \[s\].
+    /// Makespans of scenarios i, ii and iii, in this order \[s\].
     pub makespans_s: [f64; 3],
     /// Number of rescheduling calls in scenario iii.
     pub calls: usize,
     /// Number of migrations in scenario iii.
     pub moves: usize,
-    /// Makespan of scenario iii if the viability test includes the messages at the destination \[s\].
+    /// Makespan of scenario iii \[s\] if the viability test includes the messages of a process at its destination.
     pub with_messages_s: f64,
-    /// Number of migrations in scenario iii if the viability test includes the messages at the destination.
+    /// Number of migrations in scenario iii if the viability test includes the messages of a process at its destination.
     pub moves_with_messages: usize,
 }
 
-/// Simulates all cases from all different starting placements.
+/// Simulates each case once from every initial placement that differs from its other placements.
 ///
 /// # Errors
 /// A run fails.
@@ -84,8 +86,8 @@ pub fn grid5000_runs(progress: &Progress) -> Result<Vec<GridRun>, Error> {
         .collect()
 }
 
-/// Creates the experiment of a case from one starting placement. `viability` is the value of
-/// `policy.migbsp.viability_communication`; `None` keeps the default.
+/// Creates the experiment of a case with the initial placement of `rule`. `viability` is the value of
+/// `policy.migbsp.viability_communication`; `None` stands for its default.
 fn experiment(
     (app, order, processes): &Case,
     rule: Rule,
@@ -124,7 +126,7 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
     })
 }
 
-/// Describes a case: the application, its order and its number of processes.
+/// Returns a title for a case that names the application, its order (problem size) and its number of processes.
 fn case_title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     let name = match app {
         "lu" => "LU",
@@ -136,19 +138,19 @@ fn case_title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     format!("{name}{order}{}", processes.unwrap_or_default())
 }
 
-/// Computes the relative change `100 (b - a) / a` \[%\].
+/// Computes the relative change from `a` to `b` in percent: `100 (b - a) / a` \[%\].
 fn relative_change(a: f64, b: f64) -> f64 {
     100.0 * (b - a) / a
 }
 
-/// Returns the shortest makespan of scenario i from any starting placement of the case of `run` \[s\].
+/// Returns the shortest makespan of scenario i \[s\] among all initial placements of the case of `run`.
 fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
     let same = all.iter().filter(|other| other.case == run.case);
     same.map(|other| other.makespans_s[0])
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Creates the Markdown page about the runs on Grid'5000.
+/// Creates the Markdown page on the simulated runs on Grid'5000.
 pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
@@ -224,7 +226,7 @@ fn row(run: &GridRun, all: &[GridRun]) -> String {
     )
 }
 
-/// Creates the CSV table with all numbers of the page.
+/// Creates the CSV table with all numbers of the page on Grid'5000, one row per run.
 pub fn grid5000_csv(all: &[GridRun]) -> String {
     let mut text = String::from(
         "case,starts,makespan_i_s,makespan_ii_s,makespan_iii_s,calls,moves,makespan_iii_with_messages_s,moves_with_messages\n",

@@ -1,8 +1,8 @@
 //! The Lattice Boltzmann paper: da Rosa Righi, Pilla, Carissimi, Navaux, *Analyzing the Frequency of Processes Migration Calls on
-//! BSP Application Execution*. Its Tables 1 and 2, three times of its Figure 3, its decisions, and its 24 claims.
+//! BSP Application Execution*. The reproduction covers Tables 1 and 2, three times of Figure 3, the decisions, and 24 claims.
 //!
-//! Test A mainly computes, test B mainly communicates; mapping 1 starts on two Sets (clusters), mapping 2 on four. Table 1 is
-//! test A on mapping 1, Table 2 test B on mapping 2, Figure 3 test B on mapping 1, Figure 4 test A on mapping 2.
+//! Test A mainly computes, and test B mainly communicates. Mapping 1 starts on two Sets (clusters), and mapping 2 on four. Table
+//! 1 is test A on mapping 1, Table 2 test B on mapping 2, Figure 3 test B on mapping 1, Figure 4 test A on mapping 2.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use super::{ClaimCheck, DecisionCheck, Paper};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
+/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "No part of the model is switched off. But the simulation cannot reproduce the overheads of Table 1: a call \
 overlaps the next superstep, and in this test a superstep (1.01 s) is longer than a call (0.99 s). So all 21 overheads of Table 1 are \
 simulated as exactly 0 s, where the paper publishes 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii still count as \
 reproduced, since these overheads are at most 1.4 % of them";
 
-/// Description of the paper for the reproduction.
+/// The Lattice Boltzmann paper as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "lbm",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux: Analyzing the Frequency of Processes Migration Calls on BSP Application Execution",
@@ -36,8 +36,8 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lbm.md"),
 };
 
-/// Returns the run of a configuration. Test A on mapping 1 is the experiment itself, and the other tests extend it. Scenario i
-/// has no interval α; if the text names none, α is 4.
+/// Returns the run for the settings of a fact. Test A on mapping 1 is the experiment of the paper, and the other tests are
+/// experiments that extend it. α is 4 for scenario i and if the text names no α.
 fn case(config: &Config) -> Case {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);
@@ -74,8 +74,8 @@ fn alpha(cell: &Cell) -> Option<u64> {
     cell.config.get("alpha").and_then(Value::as_u64)
 }
 
-/// Returns whether a published time was used for the fit. Scenario ii of Table 1, in which the cost of a call is hidden, is held
-/// out; scenario iii of Table 2 for α = 16 is held out as well.
+/// Returns whether a published time was used to fit constants. Two groups were not used: scenario ii of Table 1, in which the
+/// cost of a call is hidden, and scenario iii of Table 2 for α = 16.
 fn in_sample(cell: &Cell) -> bool {
     match (cell.table.as_str(), scenario(cell)) {
         ("Table 1", "ii") => false,
@@ -99,7 +99,8 @@ const RULES: &[(&str, DecisionCheck)] = &[
     }),
 ];
 
-/// Returns the finished run of an experiment with a number of supersteps and an initial interval α.
+/// Returns the finished run of an experiment with this number of supersteps and the initial interval α between rescheduling
+/// calls.
 fn run(
     runs: &Runs<'_>,
     experiment: &'static str,
@@ -117,7 +118,7 @@ fn time(
     Ok(run(runs, experiment, supersteps, alpha)?.makespan(scenario))
 }
 
-/// Returns the execution times of a scenario for the three values of α \[s\].
+/// Returns the execution times \[s\] of a scenario for the three values of the interval α in the paper.
 fn times_by_alpha(
     runs: &Runs<'_>,
     experiment: &'static str,
@@ -129,14 +130,14 @@ fn times_by_alpha(
     })
 }
 
-/// Computes by how much the largest time exceeds the smallest time \[%\].
+/// Computes by how many percent the largest time exceeds the smallest time \[%\].
 fn relative_spread(times: &[f64]) -> f64 {
     let least = times.iter().copied().fold(f64::MAX, f64::min);
     let most = times.iter().copied().fold(f64::MIN, f64::max);
     100.0 * (most / least - 1.0)
 }
 
-/// Lists the moves of all calls in a scenario of a run as texts, in order of time.
+/// Describes the moves of all rescheduling calls in a scenario of a run (process, origin and destination), ordered by time.
 fn move_texts(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
     let calls = done.calls(scenario);
     let moves = calls.iter().flat_map(|call| &call.moves);
@@ -145,15 +146,15 @@ fn move_texts(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
         .collect()
 }
 
-/// Lists the interval α between calls \[supersteps\] before and after each call.
+/// Lists for each rescheduling call the interval α between calls \[supersteps\] before and after this call.
 fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
-/// Checks the claim that calls cost little: the largest overhead of scenario ii \[%\], over all lengths with α = 4 and over all α
-/// with 2000 supersteps.
+/// Checks the claim that rescheduling calls cost little, by the largest overhead of scenario ii \[%\] in two groups of runs.
 ///
-/// An overhead below 2 % counts as little, since the paper's own Table 1 has up to 1.4 %.
+/// The groups are all numbers of supersteps with α = 4, and all α with 2000 supersteps. An overhead below 2 % counts as little,
+/// because the overheads in the paper's own Table 1 are up to 1.4 %.
 fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
     let mut all = try_map(&LENGTHS, |supersteps| {
         Ok(run(runs, experiment, supersteps, 4)?.overhead_percent())
@@ -165,7 +166,7 @@ fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Ou
     decided(most < 2.0, most)
 }
 
-/// Computes the fraction of the time of a superstep in scenario i for which the slowest host computes.
+/// Computes the fraction of the time of a superstep, in scenario i, during which the slowest host computes.
 fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Error> {
     let done = run(runs, experiment, 100, 4)?;
     let mut plan = migsim_workloads::Plan::default();

@@ -6,12 +6,13 @@
 //!                                                             ├─> decisions and call schedules
 //!                                                             └─> claims (comparisons in the facts, or a function in the paper's file)
 //! ```
-//! No published number reaches a simulation. The file of a paper names the built-in experiment and the settings for each
-//! configuration; all other code only compares. To add a paper, write one file here and one row of [`PAPERS`].
+//! No published number is an input of a simulation. The file of a paper names the built-in experiment and the settings for each
+//! published configuration; all other code only compares. To add a paper, write one file in this crate and add one row to
+//! [`PAPERS`].
 //!
-//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others. [`reality`]
-//! compares recorded MPI programs, and [`authors`] the calls of the authors' program. No crate below this one contains a
-//! published number.
+//! The central type is [`Paper`]. The study of [rivals] compares all policies on the cases of the papers and on other cases.
+//! [`reality`] compares simulated with measured times of MPI programs. [`authors`] compares rescheduling calls with the authors'
+//! own simulation program. No crate on which this crate depends contains a published number.
 //!
 //! ```
 //! let names: Vec<&str> = migsim_papers::PAPERS.iter().map(|paper| paper.name).collect();
@@ -91,7 +92,7 @@ pub use weighted::{Weighted, compare_weights};
 
 use migsim_base::error::{Error, Problem};
 
-/// All papers that are reproduced.
+/// List of all papers whose results can be reproduced.
 pub const PAPERS: &[Paper] = &[
     lu::PAPER,
     lbm::PAPER,
@@ -100,10 +101,10 @@ pub const PAPERS: &[Paper] = &[
     wsppd2007::PAPER,
 ];
 
-/// Returns the paper with this name.
+/// Returns the paper with the given name.
 ///
 /// # Errors
-/// There is no paper of this name.
+/// There is no paper with this name.
 pub fn find_paper(name: &str) -> Result<&'static Paper, Error> {
     PAPERS
         .iter()

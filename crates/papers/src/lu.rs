@@ -1,5 +1,5 @@
 //! The LU paper: da Rosa Righi, Pilla, Carissimi, Navaux, Heiss, *Applying Process Migration on a BSP-Based LU Decomposition
-//! Application*. Its table of times, two times of its Figure 6, its decisions, and its 37 claims.
+//! Application*. The reproduction covers its table of times, two times of Figure 6, the decisions, and 37 claims.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_workloads::Plan;
 
-/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
+/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "The sizes of messages are switched off: an element has 0 bytes, so that only latencies count. The transfer of \
 the memory in t2, the predicted time after a move, is switched off, too. A call costs a fitted 84.5 ms plus 0.14 ms for each process, so \
 the 13 calls of order 2000 on 50 processes cost 1190 ms. The messages that the paper describes would cost only 3.4 ms in all if they \
@@ -22,7 +22,7 @@ overlap, and 17.4 ms one after the other. The fitted cost also stands for work t
 the metrics. In a later program of the authors, whose latencies are about 700 times longer, such messages cost 0.33 s for each call of 60 \
 processes";
 
-/// Description of the paper for the reproduction.
+/// The LU paper as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "lu",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",
@@ -36,7 +36,8 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lu.md"),
 };
 
-/// Returns the run of a configuration. Scenario i has no interval α; all scenarios of a case share one run with the paper's α.
+/// Returns the run for the settings of a fact. All scenarios of a case share one run with the paper's interval α, although
+/// scenario i has no α.
 fn case(config: &Config) -> Case {
     let case = Case::new("lu")
         .with_config_value("workload.n", config, "n")
@@ -47,7 +48,8 @@ fn case(config: &Config) -> Case {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Returns whether a published time was used for the fit: the times of scenarios i and ii for orders n = 500 and 1000 were.
+/// Returns whether a published time was used to fit constants: the times of scenarios i and ii for the matrix orders n = 500 and
+/// 1000 were.
 fn in_sample(cell: &Cell) -> bool {
     let small = cell
         .config
@@ -57,7 +59,7 @@ fn in_sample(cell: &Cell) -> bool {
     small && cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// Returns the finished run of LU decomposition for a matrix of order `n` on `procs` processes.
+/// Returns the finished run of the LU decomposition of a matrix of order `n` on `procs` processes.
 fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<FinishedRun>, Error> {
     runs.run(&case_of_size(n, procs).with(ALPHA, 4))
 }
@@ -362,8 +364,8 @@ fn alphas_after(calls: &Calls, superstep: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Simulates scenario iii of order 2000 on 25 processes, with the five processes of Corisco moved to Aquario after each of these
-/// supersteps in turn. Returns the execution times \[s\].
+/// Simulates scenario iii (order 2000, 25 processes) once for each given superstep, after which the five processes on Corisco are
+/// moved to Aquario. Returns the execution times \[s\].
 fn times_of_forced_moves<const N: usize>(
     runs: &Runs<'_>,
     supersteps: [u64; N],
@@ -384,7 +386,7 @@ fn times_of_forced_moves<const N: usize>(
     supersteps.into_iter().map(one).collect()
 }
 
-/// Computes the largest difference between an entry of A and of L·U, if A is decomposed by usual elimination (with a minus sign)
+/// Computes the largest difference between an entry of A and of L·U if A is decomposed by usual elimination (with a minus sign)
 /// instead of the paper's algorithm 2.
 fn elimination_residue(n: usize) -> f64 {
     // The matrix is diagonally dominant, so that no pivot is zero.

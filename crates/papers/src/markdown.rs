@@ -1,6 +1,6 @@
-//! Writes tables in Markdown for the committed pages.
+//! Helpers that write Markdown tables and text for the committed pages.
 
-/// Appends formatted text to a `String`.
+/// Appends formatted text to a `String`, like `write!` without its result.
 macro_rules! put {
     ($text:expr, $($arguments:tt)*) => {{
         use std::fmt::Write as _;
@@ -9,7 +9,7 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Appends a blank line and a table to `text`. The names of the columns, and the cells of each row, are separated by ` | `.
+/// Appends a blank line and a table to `text`. The headings in `columns`, and the cells in each row, are separated by ` | `.
 pub(super) fn push_table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
     let rule = "---|".repeat(columns.split(" | ").count());
     put!(text, "\n| {columns} |\n|{rule}\n");
@@ -18,7 +18,7 @@ pub(super) fn push_table(text: &mut String, columns: &str, rows: impl IntoIterat
     }
 }
 
-/// Escapes a text for a cell of a table: bars are escaped, and line ends become blanks.
+/// Escapes a text for a cell of a Markdown table: vertical bars are escaped, and line breaks become spaces.
 pub(super) fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,11 +1,11 @@
-//! Describes a run or a published time in words: `LU n=1000, 25 processes, scenario iii`.
+//! Descriptions of runs and published times in words, such as `LU n=1000, 25 processes, scenario iii`.
 
 use serde_json::Value;
 
 use super::Paper;
 use super::facts::Config;
 
-/// Returns the name of the application of a paper for people.
+/// Returns the name of the application of a paper as it is printed in tables, such as `LU`.
 pub(super) fn application_of(paper: &str) -> &str {
     match paper {
         "lu" => "LU",
@@ -16,7 +16,7 @@ pub(super) fn application_of(paper: &str) -> &str {
     }
 }
 
-/// Describes the run of a configuration in words, without its scenario.
+/// Describes a run in words, without its scenario; `config` has the settings of the run.
 pub(super) fn describe_run(paper: &Paper, config: &Config) -> String {
     let get = |key: &str| config.get(key).filter(|value| !value.is_null());
     let text = |value: &Value| {
@@ -43,7 +43,7 @@ pub(super) fn describe_run(paper: &Paper, config: &Config) -> String {
     format!("{} {}", application_of(paper.name), parts.join(", "))
 }
 
-/// Describes the run of a configuration and its scenario in words.
+/// Describes a run and its scenario in words; `config` has the settings of the run.
 pub(super) fn describe_cell(paper: &Paper, config: &Config) -> String {
     let scenario = config.get("scenario").and_then(Value::as_str);
     let run = describe_run(paper, config);

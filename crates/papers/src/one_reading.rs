@@ -1,10 +1,10 @@
-//! One interpretation for all papers: applies the scheduling rules with which each paper was reproduced to every other paper.
+//! One interpretation for all papers: reproduces every paper with the scheduling rules that were chosen for each other paper.
 //!
-//! The papers describe one scheduler, but where their texts are silent, each was reproduced with its own options. If the options
-//! of one paper also reproduce another, this is the strongest evidence about the real MigBSP. A rule set consists of all options
-//! of the policy except those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines. The
-//! options of [`KEPT`] stay with the paper that is reproduced, as do its application, its platform and the costs of its calls and
-//! moves.
+//! The papers describe one scheduler (MigBSP), but where their texts are silent, each paper was reproduced with different
+//! options. If the options chosen for one paper also reproduce another paper, this is the strongest evidence about the real
+//! MigBSP. A rule set consists of all options of the policy except those that are kept: options that a paper states for its runs,
+//! or costs measured on its machines. Kept options belong to the paper that is reproduced, as do its application, its platform
+//! and the costs of its calls and moves.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -22,7 +22,7 @@ use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, built_in};
 
-/// Names of the options that are not part of a rule set, but stay with the paper that is reproduced.
+/// Names of the options that are not part of a rule set: the reproduced paper keeps its own values of these options.
 pub(super) const KEPT: [&str; 9] = [
     "alpha",
     "d",
@@ -38,14 +38,14 @@ pub(super) const KEPT: [&str; 9] = [
 /// Name of the policy whose options form a rule set.
 const POLICY: &str = "migbsp";
 
-/// Name of the rule set that `migsim run` uses by default for a user's application.
+/// Name of the rule set with the default rules of the policy, which apply to the applications of users.
 pub(super) const DEFAULT: &str = "default";
 
-/// Name of the rule set that answers the open questions of the papers as the authors' program of 2015 does.
+/// Name of the rule set that answers the open questions of the papers in the way of the authors' program of 2015.
 const AUTHORS: &str = "authors-2015";
 
-/// Options in which the rule set `authors-2015` differs from the defaults: the program's answers to open questions, with the
-/// numbers of the questions.
+/// Options in which the rule set `authors-2015` differs from the defaults, with their values: the answers of the authors' program
+/// to open questions (A1 to A37) of the papers.
 const AUTHORS_ANSWERS: [(&str, &str); 9] = [
     ("floor", "initial"),                  // A1
     ("d_trigger", "every"),                // A5
@@ -65,23 +65,23 @@ pub struct Reading {
     pub rules: &'static str,
     /// Name of the paper that is reproduced.
     pub paper: &'static str,
-    /// Number of published decisions and call schedules that match.
+    /// Number of published decisions and schedules of rescheduling calls that the simulation matches.
     pub matched: usize,
-    /// Number of published decisions and call schedules that can be checked.
+    /// Number of published decisions and schedules of rescheduling calls that can be checked.
     pub checkable: usize,
     /// Number of effects (overheads and gains) in the tables of the paper that are reproduced within 25 %.
     pub effects_within_25_percent: usize,
     /// Number of effects in the tables of the paper.
     pub effects: usize,
-    /// Number of published times of scenarios ii and iii. The scheduler has no part in scenario i.
+    /// Number of published times of scenarios ii and iii; scenario i is left out because it does not use the scheduler.
     pub cells: usize,
-    /// Fraction of these times that are reproduced within 5 %.
+    /// Fraction of the published times of scenarios ii and iii that are reproduced within 5 %.
     pub within_5_percent: f64,
-    /// Median of the absolute relative errors of these times.
+    /// Median of the absolute relative errors of the simulated times of scenarios ii and iii, as a fraction.
     pub median_error: f64,
 }
 
-/// Reproduces all papers that publish runs with all rule sets.
+/// Reproduces each paper that publishes runs with each rule set.
 ///
 /// # Errors
 /// A run fails.
@@ -106,22 +106,22 @@ pub(super) fn papers_with_runs() -> Vec<&'static Paper> {
     papers.filter(|paper| paper.experiment.is_some()).collect()
 }
 
-/// An option in which the rule sets differ, with its values.
+/// An option whose value differs between rule sets, with its value in each rule set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The name of the option.
+    /// Name of the option.
     pub option: String,
     /// Value of the option in each rule set, in the order of [`rule_sets`].
     pub values: Vec<Value>,
 }
 
-/// Lists the names of all rule sets: one per paper with runs, `default` and `authors-2015`.
+/// Lists the names of all rule sets: the name of each paper with runs, `default` and `authors-2015`.
 pub fn rule_sets() -> Vec<&'static str> {
     let papers = papers_with_runs().into_iter().map(|paper| paper.name);
     papers.chain([DEFAULT, AUTHORS]).collect()
 }
 
-/// Lists the options in which the rule sets differ.
+/// Lists the options whose values differ between the rule sets.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -147,7 +147,7 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
     Ok(rows.filter(differs).collect())
 }
 
-/// Returns all options of a rule set with their values.
+/// Returns all options in the rule set with the name `rules`, with their values.
 ///
 /// # Errors
 /// There is no such rule set, or its experiment cannot be read.
@@ -173,20 +173,21 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     Ok(options.as_object().cloned().unwrap_or_default())
 }
 
-/// Settings with which a rescheduling call costs only its messages, sent one after the other, without a fitted number.
+/// Settings with which a rescheduling call costs only its messages, which are sent one after the other. No fitted number is used.
 const MESSAGE_COSTS: [(&str, &str); 3] = [
     ("costs.call.model", "messages"),
     ("costs.call.order", "sequential"),
     ("costs.call.waiting", "blocking"),
 ];
 
-/// Names of the rule sets in the result of [`priced_by_messages`]; `own` stands for each paper's own rules.
+/// Names of the rule sets in the comparison of fitted call costs with message costs; `own` stands for each paper's own rules.
 pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
 
-/// Reproduces the papers with two costs of calls, for the rules of each paper and for the two common rule sets. The first cost is
-/// the fitted cost. With the second, a call costs only its messages, one after the other, as in the authors' program of 2015.
+/// Reproduces the papers with two costs of rescheduling calls: the fitted cost, and the cost of only the messages of a call. With
+/// the second cost, messages are sent one after the other, as in the authors' program of 2015.
 ///
-/// The result has a row for each rule set and paper with runs, in the order of `PRICED`.
+/// The rule sets are each paper's own rules and the two common rule sets. The result has an entry for each of these rule sets and
+/// each paper with runs. An entry has the result with the fitted cost, followed by the result with the message cost.
 ///
 /// # Errors
 /// A run fails.
@@ -228,7 +229,7 @@ fn apply_set(
     apply_options(rules, &options.collect(), paper, progress)
 }
 
-/// Reproduces a paper with a rule set, which is given by the options in which it differs from other rule sets.
+/// Reproduces a paper with a rule set. The argument `options` has the values of those options that differ between rule sets.
 ///
 /// # Errors
 /// A run fails.
@@ -241,7 +242,7 @@ pub(super) fn apply_options(
     apply_flags(rules, rule_flags(rules, options), paper, progress)
 }
 
-/// Converts the options of a rule set to settings of an experiment.
+/// Converts the options of a rule set to settings of an experiment, with the keys `policy.migbsp.OPTION`.
 fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     let flags = options.iter().map(|(option, value)| Flag {
         key: format!("policy.{POLICY}.{option}"),
@@ -251,7 +252,7 @@ fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     flags.collect()
 }
 
-/// Reproduces a paper with additional settings.
+/// Reproduces a paper with additional settings in all its experiments, and sums up the results under the name `rules`.
 ///
 /// # Errors
 /// A run fails.

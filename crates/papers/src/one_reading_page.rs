@@ -1,5 +1,5 @@
 //! Creates the page `results/one-reading.md`: the rules of each paper applied to every other paper, the common rule sets, and
-//! calls that cost only their messages.
+//! rescheduling calls that cost only their messages.
 
 use super::markdown::{push_table, put};
 use super::one_reading::{PRICED, Reading, differences, papers_with_runs, rule_sets};
@@ -31,7 +31,7 @@ A9 (the sum of free power), A12, A29 (rank), A31 (the own cluster competes) and 
 in ageing, viability and the second adaptation, the set follows the papers. It scores less than `default`, which was searched for its score.
 ";
 
-/// Text that introduces the section on calls that cost only their messages.
+/// Text that introduces the section on rescheduling calls that cost only their messages.
 const MESSAGES: &str = "
 ## Calls that cost their messages alone
 
@@ -41,7 +41,7 @@ cell has two results: with the cost of a call in the paper's own experiment, the
 
 ";
 
-/// Text that describes the result of this section and its consequences.
+/// Text on the results of rescheduling calls that cost only their messages, and on the consequences.
 const MESSAGES_FOUND: &str = "
 For the paper on dynamic platforms, messages alone explain as much, with fewer constants, so its experiment uses them. For the three other papers they do not. A message in the authors'
 program takes at least 3.9 ms, on one host or in a cluster: 13.01 times the latency of its platform file. The times of LU allow a latency of only 5.55 us, about a 700th. So its 13 calls of order 2000 on 50 processes would cost a few milliseconds in
@@ -49,7 +49,7 @@ all. The platforms of the other papers have no latency, since their times do not
 But this cost grows with the number of processes, and the published cost does not: only 19 instead of 32 effects come within 25 %.
 ";
 
-/// Creates the page about rule sets: how well the rules of each paper reproduce every paper.
+/// Creates the page on rule sets, which shows how well the rules of each paper reproduce every paper.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -124,7 +124,7 @@ pub fn one_reading_page(
     })
 }
 
-/// Writes the section on calls that cost only their messages.
+/// Appends the section on rescheduling calls that cost only their messages.
 fn push_message_costs(
     text: &mut String,
     papers: &[&str],
@@ -186,5 +186,5 @@ fn push_message_costs(
     Ok(())
 }
 
-/// A column of a table: its name, and the function that returns the number of matching items and the total number.
+/// Column of a table: its heading, and the function that returns the number of reproduced results and the number of all results.
 type Measure = (&'static str, fn(&Reading) -> (usize, usize));

@@ -7,7 +7,7 @@ use migsim_base::error::{Error, Problem};
 /// Decompresses a text that was compressed with brotli.
 ///
 /// # Errors
-/// The bytes are not such a text, which would be a fault of the program.
+/// The bytes are not a compressed text. The files are part of the program, so this error is a fault of the program.
 pub(super) fn unpack(file: &[u8]) -> Result<String, Error> {
     let mut text = String::new();
     let mut unpacked = brotli_decompressor::Decompressor::new(file, file.len());

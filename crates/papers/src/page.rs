@@ -1,10 +1,10 @@
-//! A file with results that is committed to the repository.
+//! A file in the folder `results/`, which is committed to the repository.
 
-/// A file of results: its name and its text.
+/// A file with results (Markdown or CSV): its name and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Name of the file in the folder of results.
     pub name: String,
-    /// The text of the file.
+    /// Text of the file.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! Creates the files of `results/`: one Markdown page, one CSV table and several figures per paper.
+//! Creates the files in the folder `results/`: one Markdown page, one CSV table and several figures per paper.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
 
-/// Creates all files of results of a reproduction.
+/// Creates all files in the folder `results/` that belong to the papers of a reproduction.
 ///
 /// # Errors
 /// A table cannot be written as CSV.
@@ -281,7 +281,7 @@ fn push_contradictions(text: &mut String, paper: &PaperResults) {
     push_contradiction_table(text, &paper.contradictions);
 }
 
-/// Formats a JSON value with its floats rounded, so that it is easy to read.
+/// Formats a JSON value with rounded floating-point numbers, so that it is easy to read.
 pub(super) fn rounded(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {

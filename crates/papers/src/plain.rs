@@ -1,11 +1,11 @@
-//! Formats values and published decisions in plain words, for pages and terminals.
+//! Formats JSON values and published decisions in plain words, for pages and terminals.
 
 use serde_json::Value;
 
-/// Maximum number of values of a list that are printed in full.
+/// Maximum length of a list whose values are all printed.
 const MOST_ITEMS: usize = 12;
 
-/// Formats a JSON value in words: numbers with at most four decimals, lists with commas, lists of lists with semicolons.
+/// Formats a JSON value in words: numbers with at most four decimals, lists with commas, and lists of lists with semicolons.
 pub(super) fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
@@ -33,7 +33,7 @@ pub(super) fn value_text(value: &Value) -> String {
     }
 }
 
-/// Formats a number with at most four decimals; very small and very large numbers with four significant digits and an exponent.
+/// Formats a number with at most four decimals. Very small and very large numbers have four significant digits and an exponent.
 fn decimal(number: f64) -> String {
     if number == 0.0 || (1e-3..1e9).contains(&number.abs()) {
         let text = format!("{number:.4}");
@@ -52,7 +52,7 @@ fn join(mut items: Vec<String>, separator: &str) -> String {
     items.join(separator)
 }
 
-/// Describes a published decision in a few words: superstep, kind, processes, origin and destination.
+/// Describes a published decision in a few words: its superstep, kind, processes, origin and destination.
 pub(super) fn describe_published(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
@@ -83,7 +83,8 @@ pub(super) fn describe_published(published: &Value) -> String {
     parts.join(" ")
 }
 
-/// Describes the simulated runs with which a decision is compared, call by call; runs are separated by bars.
+/// Describes the rescheduling calls of the simulated runs with which a decision is compared. The runs are separated by vertical
+/// bars.
 pub(super) fn describe_simulated(runs: &Value) -> String {
     let Some(runs) = runs.as_array() else {
         return value_text(runs);

@@ -1,4 +1,5 @@
-//! Creates the page `results/README.md`: results that are reproduced, results that are not, fitted constants, and predictions.
+//! Creates the page `results/README.md`: results that are reproduced, results that are not reproduced, fitted constants, and
+//! predictions.
 
 use std::fmt::Write as _;
 
@@ -84,10 +85,10 @@ Reasons to doubt these values, and where to check them:
   cost more, scenario iii would be longer than published. The paper on irregular Smith-Waterman has other times for these runs (swd-x09).
 ";
 
-/// Creates the text of the page.
+/// Creates the text of the page `results/README.md`.
 ///
 /// # Errors
-/// The committed table of predictions cannot be read.
+/// The committed table of held-out predictions cannot be read.
 pub(super) fn readme_page(reproduction: &Reproduction) -> Result<String, Error> {
     let papers = &reproduction.papers;
     let mut text = String::from(START);
@@ -106,7 +107,7 @@ pub(super) fn readme_page(reproduction: &Reproduction) -> Result<String, Error> 
     Ok(text)
 }
 
-/// Appends a table of contradictions in the papers, with both statements and the interpretation that is used.
+/// Appends a table of the contradictions in papers: both statements, and the interpretation that this project uses.
 pub(super) fn push_contradiction_table<'c>(
     text: &mut String,
     all: impl IntoIterator<Item = &'c Contradiction>,
@@ -128,7 +129,7 @@ pub(super) fn push_contradiction_table<'c>(
     push_table(text, columns, rows);
 }
 
-/// Appends a table of the numbers of reproduced effects.
+/// Appends a table with the numbers of effects (overheads and gains) that are reproduced.
 pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
     let rows = counts.iter().map(|one| {
         let name = if one.table.is_empty() {
@@ -163,8 +164,8 @@ pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
     push_table(text, &columns, rows);
 }
 
-/// Compares the model with the reference that uses one constant per column: the numbers of effects within 25 %, and the numbers
-/// of constants.
+/// Appends a paragraph that compares the simulation with the best constant per column of a table: numbers of effects within 25 %,
+/// and numbers of constants.
 fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
     let Some(all) = counts.last() else {
         return;
@@ -180,7 +181,7 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
     );
 }
 
-/// Writes the numbers of reproduced results for each paper, and for all papers together.
+/// Appends the table with the numbers of reproduced results for each paper and for all papers together.
 fn push_totals(text: &mut String, papers: &[PaperResults]) {
     let row = |name: &str, totals: &Totals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
@@ -211,7 +212,7 @@ fn push_totals(text: &mut String, papers: &[PaperResults]) {
     push_table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
-/// Writes the numbers of claims that hold, in groups by whether the published numbers confirm the claims.
+/// Appends the numbers of claims that hold in the simulation, grouped by whether the published numbers confirm them.
 fn push_claims(text: &mut String, papers: &[PaperResults]) {
     *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. A claim tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 counts claims that the paper's numbers neither confirm nor contradict. Some of them state a gain for which the paper prints no times. Two of these gains are reproduced (lu-c01, lu-c18), and five are not (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The stated mean overhead of 5.4 % is not reproduced either (swd-c03).\nThree claims on overheads hold, but say little, since the simulated overheads are below 0.002 % (lbm-c01, lbm-c09, swd-c31). The page of each paper lists its claims by these ids.\n";
     let row = |name: &str, counts: ClaimCounts| {
@@ -233,7 +234,7 @@ fn push_claims(text: &mut String, papers: &[PaperResults]) {
     push_table(text, columns, rows.chain([row("all", all)]));
 }
 
-/// Writes which effects, times, decisions and claims are not reproduced.
+/// Appends the list of effects, times, decisions and claims that are not reproduced.
 fn push_misses(text: &mut String, papers: &[PaperResults]) {
     *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The effects in the following table do not have the published sign. The id of a cell names the paper, the table (t), the size (n) or the number of supersteps (s), the processes (p), the scenario and α (a):\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
@@ -274,7 +275,7 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
     }
 }
 
-/// Lists the identifiers of decisions that do not match (or only nearly), and of claims that fail.
+/// Lists the identifiers of decisions that match only nearly or not at all, and of claims that fail.
 fn missed_ids(paper: &PaperResults) -> String {
     let of = |name: &'static str, verdict: Verdict| {
         let all = paper.decisions.iter();
@@ -296,8 +297,8 @@ fn missed_ids(paper: &PaperResults) -> String {
     }
 }
 
-/// Writes the number of fitted constants, the parts of the model that are switched off for each paper, and the published times to
-/// which constants were fitted.
+/// Appends the number of fitted constants, the parts of the model that are switched off for each paper, and the published times
+/// to which constants were fitted.
 fn push_fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
@@ -336,7 +337,7 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
     push_table(text, columns, rows);
 }
 
-/// Writes the section about held-out published times, and where predictions made before any fit are found.
+/// Appends the section on held-out published times, and on where to find predictions that were made before any fit.
 fn push_predictions(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
     push_table(text, SPLIT_COLUMNS, splits()?);

@@ -1,4 +1,4 @@
-//! Runs all simulations of a paper in parallel, and compares their results with the published facts.
+//! Reproduction of a paper: simulates all its runs in parallel, and compares the results with the published facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,49 +25,49 @@ use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 
-/// Result of checking a claim of a paper in the simulation.
+/// Result of checking a claim of a paper in simulations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {
     /// Identifier of the claim in the facts of the paper.
     pub id: String,
-    /// The claim in this project's words, not in those of the paper.
+    /// The claim in the words of this project, not of the paper.
     pub statement: String,
     /// Verdict on the claim in the simulation: `holds`, `fails` or `not checkable`.
     pub verdict: &'static str,
-    /// The simulated value on which the verdict depends.
+    /// Simulated value on which the verdict depends.
     pub value: Value,
-    /// Whether the published numbers confirm the claim; `None` if they do not decide it.
+    /// Whether the published numbers confirm the claim (`false`: they contradict it); `None` if they do not decide the claim.
     pub published_numbers_agree: Option<bool>,
 }
 
 /// A constant or option of the reproduction that was fitted to published numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Constant {
-    /// Description of the constant.
+    /// Description of the constant or option.
     pub what: String,
-    /// Keys of the settings that the constant determines.
+    /// Keys of the settings whose values were fitted.
     pub keys: Vec<String>,
-    /// Name of the paper that already counts the same constant; `None` if no other paper does.
+    /// Name of another paper for which the same constant is already counted; `None` if no other paper has the constant.
     pub shared_with: Option<String>,
-    /// The value of the constant in the experiment.
+    /// Value of the constant in the experiment of the paper.
     pub value: Value,
-    /// Published numbers to which the constant was fitted, in words.
+    /// Published numbers to which the constant was fitted, described in words.
     pub evidence: String,
 }
 
-/// All comparisons of a paper with its reproduction.
+/// All comparisons of a paper with its reproduction, and notes for the page of the paper.
 #[derive(Clone, Debug, Serialize)]
 pub struct PaperResults {
-    /// The name of the paper.
+    /// Name of the paper, as in the command `migsim reproduce`.
     pub paper: &'static str,
     /// Authors and title of the paper.
     pub title: &'static str,
-    /// Parts of the model that are switched off in the fitted experiment of the paper, in one sentence; empty for a paper without
-    /// runs.
+    /// Parts of the model that are switched off in the fitted experiment of the paper, in one sentence; empty if the paper
+    /// publishes no runs.
     pub switched_off: &'static str,
-    /// Effects of rescheduling in the tables of the paper: overheads and gains, published and simulated.
+    /// Effects of rescheduling (overheads and gains) in the tables of the paper, published and simulated.
     pub effects: Vec<Effect>,
-    /// Published times of tables and figures, compared with simulated times.
+    /// Published times in tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
     /// Published decisions, compared with simulated decisions.
     pub decisions: Vec<DecisionResult>,
@@ -75,21 +75,21 @@ pub struct PaperResults {
     pub call_schedules: Vec<ScheduleResult>,
     /// Claims of the paper with their verdicts in the simulation.
     pub claims: Vec<ClaimResult>,
-    /// Moves in the simulated runs that the paper does not report, for each run.
+    /// Moves in the simulated runs that the paper does not report, listed per run.
     pub unreported: Vec<UnreportedMoves>,
     /// Constants and options that were fitted to the numbers of the paper.
     pub constants: Vec<Constant>,
-    /// The answers of the paper's experiment to questions that the papers leave open.
+    /// Answers of the paper's experiment to the questions that the papers leave open.
     pub answers: Vec<Answer>,
     /// Contradictions between statements of the paper.
     pub contradictions: Vec<Contradiction>,
-    /// Notes on attempts to reproduce the results that are not reproduced (Markdown).
+    /// Notes on attempts to reproduce those results of the paper that are not reproduced (Markdown).
     #[serde(skip)]
     pub notes: &'static str,
 }
 
 impl PaperResults {
-    /// Counts the claims of the paper that hold or fail, in groups by whether the published numbers confirm them.
+    /// Counts the claims of the paper that hold or fail in the simulation, grouped by whether the published numbers confirm them.
     pub fn claim_counts(&self) -> ClaimCounts {
         ClaimCounts::from_claims(&self.claims)
     }
@@ -98,12 +98,12 @@ impl PaperResults {
 /// Results of the reproduction of the requested papers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reproduction {
-    /// Results of each paper.
+    /// Results of each requested paper.
     pub papers: Vec<PaperResults>,
 }
 
 impl Reproduction {
-    /// Returns whether each published time is reproduced, or has a reason why it is not.
+    /// Returns whether each published time of all papers is reproduced or has a reason why it is not reproduced.
     pub fn is_each_deviation_explained(&self) -> bool {
         self.papers
             .iter()
@@ -115,7 +115,7 @@ impl Reproduction {
 /// Reproduces the paper with this name, or all papers if the name is `all`.
 ///
 /// # Errors
-/// There is no paper of this name, or a run fails.
+/// There is no paper with this name, or a run fails.
 pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error> {
     let wanted: Vec<&Paper> = if name == "all" {
         PAPERS.iter().collect()
@@ -129,7 +129,7 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     Ok(Reproduction { papers })
 }
 
-/// Reproduces the times, decisions and call schedules of a paper with changed settings; its claims are left out.
+/// Reproduces the times, decisions and call schedules of a paper with changed settings; claims are not checked.
 ///
 /// # Errors
 /// The changes are invalid, or a run fails.
@@ -168,20 +168,20 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     })
 }
 
-/// Reads the facts of a paper, and adds the times that its text quotes from figures to its published times.
+/// Reads the facts of a paper, and adds the times that its text quotes from figures to the published times in tables.
 ///
 /// # Errors
-/// The facts cannot be read, which is a fault of the program.
+/// The facts cannot be parsed. They are part of the program, so this error is a fault of the program.
 pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
     let mut facts = Facts::parse(paper.name, paper.facts)?;
     facts.tables.extend(times_of_figures(&facts));
     Ok(facts)
 }
 
-/// Comparisons of a paper that follow from its facts alone, without the functions that check its claims.
+/// Comparisons of a paper with its simulated runs that need only its facts, not the functions that check its claims.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// Published times of tables and figures, compared with simulated times.
+    /// Published times in tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
     /// Published decisions, compared with simulated decisions.
     pub decisions: Vec<DecisionResult>,
@@ -189,7 +189,7 @@ pub struct Compared {
     pub call_schedules: Vec<ScheduleResult>,
 }
 
-/// Simulates all runs that the facts name, and compares their times, decisions and call schedules.
+/// Simulates all runs that the facts of a paper name, and compares their times, decisions and call schedules with the facts.
 ///
 /// # Errors
 /// A run fails.
@@ -231,7 +231,7 @@ pub(super) fn compare_all(
     })
 }
 
-/// Returns the times that the text quotes from figures as published times, except those that are also in a table.
+/// Lists the times that the text of a paper quotes from figures, except those that are also in a table.
 fn times_of_figures(facts: &Facts) -> Vec<Cell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
     // Scenario i has no alpha, and some keys exist only in tables.
@@ -258,7 +258,7 @@ fn times_of_figures(facts: &Facts) -> Vec<Cell> {
         .collect()
 }
 
-/// Simulates all runs that the facts name, in parallel.
+/// Simulates in parallel all runs that the facts of a paper refer to; their results are stored in `runs`.
 fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
     let is_run = |decision: &&Decision| {
@@ -286,7 +286,7 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .collect()
 }
 
-/// Maximum relative error of a simulated time that needs no reason.
+/// Maximum relative error with which a simulated time is reproduced, so that it needs no reason for its deviation (a fraction).
 const NEAR: f64 = 0.025;
 
 fn compare_cell(
@@ -325,8 +325,8 @@ fn compare_cell(
     })
 }
 
-/// Describes the settings of a configuration with its keys (`n=1000 procs=25`). The scenario and settings that follow from other
-/// settings are left out.
+/// Formats the settings of a run as keys and values (`n=1000 procs=25`). The scenario is left out, and so are settings that
+/// follow from other settings.
 fn case_of(config: &Config) -> String {
     let keys = [
         "test",
@@ -375,7 +375,8 @@ fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
     Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
 }
 
-/// Compares a decision with the calls of its runs, or checks it with the function that the paper's file has for it.
+/// Compares a decision with the rescheduling calls of its runs, or checks it with the function that the paper's file has for this
+/// decision.
 fn compare_decision(
     paper: &Paper,
     decision: &Decision,
@@ -430,7 +431,7 @@ fn check_claim(
     })
 }
 
-/// Compares the moves of each run whose migrations the paper reports with the reported moves.
+/// Lists the moves that a paper does not report, for each run whose migrations the paper reports.
 fn compare_moves(
     paper: &Paper,
     facts: &Facts,
@@ -461,7 +462,7 @@ fn compare_moves(
     Ok(rows)
 }
 
-/// Returns the answers of a paper's experiment to open questions of the papers; empty for a paper without runs.
+/// Returns the answers of a paper's experiment to the questions that the papers leave open; empty if the paper publishes no runs.
 fn answers_to_open_questions(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
@@ -469,7 +470,8 @@ fn answers_to_open_questions(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answe
     answers(&runs.load(&Case::new(experiment))?)
 }
 
-/// Lists the fitted constants, with their values and evidence from the files of the experiment and the platform.
+/// Lists the constants and options that were fitted to a paper, with their values and the evidence in the experiment and platform
+/// files.
 fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
@@ -499,8 +501,8 @@ fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec
     facts.fitted.iter().map(one).collect()
 }
 
-/// Lists the keys whose origin says that they were fitted. They are keys of the experiment of a paper, of its platform (as
-/// `platform:<key>`), and of the experiments that extend it (as `<experiment>:<key>`).
+/// Lists the keys whose origin says that their values were fitted. A key belongs to the paper's experiment, to its platform
+/// (`platform:<key>`), or to an experiment that extends the paper's experiment (`<experiment>:<key>`).
 ///
 /// # Errors
 /// An experiment of the paper cannot be read.

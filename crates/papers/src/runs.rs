@@ -1,4 +1,4 @@
-//! The runs of a paper: its experiments with their settings, each of which is simulated once.
+//! The runs of a paper: its experiments with their settings. Each run is simulated at most once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,30 +14,31 @@ use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
 
-/// A paper whose published results can be reproduced.
+/// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check it.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
-    /// Name of the paper in the command `migsim reproduce`.
+    /// Name of the paper, as in the command `migsim reproduce`.
     pub name: &'static str,
     /// Authors and title of the paper.
     pub title: &'static str,
-    /// Name of the built-in experiment that is fitted to the paper, which other experiments of the paper extend; `None` if the
-    /// paper publishes no runs.
+    /// Name of the built-in experiment that was fitted to the paper, and that other experiments of the paper extend. `None` if
+    /// the paper publishes no runs.
     pub experiment: Option<&'static str>,
-    /// Facts of the paper as the text of a JSON file.
+    /// Facts of the paper (published values and statements), as the text of a JSON file.
     pub facts: &'static str,
-    /// Function that returns the run for a configuration in the facts of the paper.
+    /// Function that returns the run whose settings are given in a fact of the paper.
     pub case: fn(&Config) -> Case,
-    /// Function that returns whether a published time was used to fit constants.
+    /// Function that returns whether a published time was used to fit the constants.
     pub in_sample: fn(&Cell) -> bool,
-    /// Checks in Rust of the claims that the facts cannot state as comparisons: the identifier of each claim and its function.
+    /// Checks of those claims that the facts cannot state as comparisons of percentages: the identifier of each claim, and a
+    /// function.
     pub claim_checks: &'static [(&'static str, ClaimCheck)],
-    /// Functions that check decisions which the paper gives only in words, each with the identifier of its decision.
+    /// Checks of those decisions that the paper gives only in words: the identifier of each decision, and a function.
     pub decision_checks: &'static [(&'static str, DecisionCheck)],
-    /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown; empty for a
-    /// paper without runs). The page of the paper starts with this sentence.
+    /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown). The page of the
+    /// paper starts with this sentence; it is empty if the paper publishes no runs.
     pub switched_off: &'static str,
-    /// Notes on attempts to reproduce the results that are not reproduced (Markdown; may be empty).
+    /// Notes on attempts to reproduce those results of the paper that are not reproduced (Markdown; may be empty).
     pub notes: &'static str,
 }
 
@@ -47,12 +48,12 @@ pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> Outcome;
 /// Function that checks a published decision in the simulated runs.
 pub type DecisionCheck = fn(&Runs<'_>) -> Outcome;
 
-/// A finished run of a paper: the experiment with the results of its three scenarios.
+/// A finished run of a paper: the experiment, and the results of the scenarios i, ii and iii.
 #[derive(Debug)]
 pub struct FinishedRun {
     /// The experiment that was simulated.
     pub experiment: Experiment,
-    /// Results of all scenarios.
+    /// Results of the scenarios i, ii and iii.
     pub results: Results,
 }
 
@@ -64,24 +65,25 @@ impl FinishedRun {
             .map_or(f64::NAN, |run| run.outcome.makespan.get())
     }
 
-    /// Computes the gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
+    /// Computes the gain of scenario iii over scenario i: `100 (T_i - T_iii) / T_i` \[%\], with the makespans `T_i` and `T_iii`.
     pub fn gain_percent(&self) -> f64 {
         let alone = self.makespan(Scenario::I);
         100.0 * (alone - self.makespan(Scenario::Iii)) / alone
     }
 
-    /// Computes the overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
+    /// Computes the overhead of scenario ii over scenario i: `100 (T_ii - T_i) / T_i` \[%\], with the makespans `T_i` and `T_ii`.
     pub fn overhead_percent(&self) -> f64 {
         let alone = self.makespan(Scenario::I);
         100.0 * (self.makespan(Scenario::Ii) - alone) / alone
     }
 
-    /// Lists the rescheduling calls of a scenario in the terms of the papers.
+    /// Lists the rescheduling calls of a scenario in the terms of the papers: processes counted from 1, hosts and clusters by
+    /// name.
     pub fn calls(&self, scenario: Scenario) -> Calls {
         calls_of_scenario(&self.experiment, &self.results, scenario)
     }
 
-    /// Returns the rescheduling calls of a scenario as the runtime recorded them.
+    /// Returns the rescheduling calls of a scenario in the form in which the runtime recorded them.
     pub fn call_records(&self, scenario: Scenario) -> &[CallRecord] {
         self.results
             .get(scenario)
@@ -95,20 +97,20 @@ impl FinishedRun {
     }
 }
 
-/// Runs of a paper; each is simulated when it is requested for the first time, and then stored.
+/// The runs of a paper. A run is simulated when it is requested for the first time, and its result is stored for later requests.
 #[derive(Debug)]
 pub struct Runs<'p> {
     paper: &'p Paper,
-    /// Changed settings that apply to all runs.
+    /// Changed settings and platform values that apply to all runs.
     changes: Changes,
-    /// Platforms and experiments that have already been read.
+    /// Platforms and experiments that have already been read from their files.
     shared: Shared,
     progress: &'p Progress,
     done: Mutex<BTreeMap<String, Arc<FinishedRun>>>,
 }
 
 impl<'p> Runs<'p> {
-    /// Creates an empty collection of runs of a paper, all of them with `changes`.
+    /// Creates the collection of the runs of a paper, with `changes` applied to each run. Nothing is simulated yet.
     ///
     /// # Errors
     /// A platform cannot have the changed values.
@@ -126,7 +128,7 @@ impl<'p> Runs<'p> {
         })
     }
 
-    /// Returns the finished run of a case; simulates it if this has not been done before.
+    /// Returns the finished run of a case, and simulates the run if this was not done before.
     ///
     /// # Errors
     /// The settings are wrong, or the run fails.
@@ -154,14 +156,14 @@ impl<'p> Runs<'p> {
         Ok(done)
     }
 
-    /// Returns all runs that have been simulated so far.
+    /// Returns all runs that have been simulated up to now.
     #[cfg(test)]
     pub(super) fn finished_runs(&self) -> Vec<Arc<FinishedRun>> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.values().cloned().collect()
     }
 
-    /// Loads the experiment of a case with the changes of these runs, without simulating it.
+    /// Loads the experiment of a case, including the changes that apply to all runs, without simulating it.
     ///
     /// # Errors
     /// The settings are wrong.
@@ -178,7 +180,7 @@ impl<'p> Runs<'p> {
         )
     }
 
-    /// Returns the finished run for a configuration in the facts, which must not contain lists.
+    /// Returns the finished run with the settings in a fact of the paper; `config` must not contain lists.
     ///
     /// # Errors
     /// The settings are wrong, or the run fails.
@@ -187,17 +189,17 @@ impl<'p> Runs<'p> {
     }
 }
 
-/// A run of a paper: a built-in experiment, and settings that override those of the experiment.
+/// A run of a paper: a built-in experiment, and settings that replace settings of the experiment.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Name of the built-in experiment.
     pub experiment: &'static str,
-    /// Settings that override those of the experiment.
+    /// Settings that replace settings of the experiment.
     pub flags: Vec<Flag>,
 }
 
 impl Case {
-    /// Creates a case that is an experiment without further settings.
+    /// Creates the case of a built-in experiment without changed settings.
     pub const fn new(experiment: &'static str) -> Self {
         Self {
             experiment,
@@ -205,7 +207,7 @@ impl Case {
         }
     }
 
-    /// Returns the case with a further setting.
+    /// Returns the case with the setting `key` changed to `value`.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
@@ -217,8 +219,8 @@ impl Case {
         self
     }
 
-    /// Returns the case with the setting `key` taken from the entry `name` of a configuration; unchanged if the entry is missing
-    /// or null.
+    /// Returns the case with the setting `key` changed to the entry `name` of `config`. The case is unchanged if this entry is
+    /// missing or null.
     #[must_use]
     pub fn with_config_value(self, key: &str, config: &Config, name: &str) -> Self {
         match config.get(name) {
@@ -227,7 +229,7 @@ impl Case {
         }
     }
 
-    /// Loads the experiment of the case, without simulating it.
+    /// Loads the experiment of the case with its changed settings, without simulating it.
     ///
     /// # Errors
     /// The settings are wrong.
@@ -238,7 +240,7 @@ impl Case {
         Experiment::load(&layers, Limits::default())
     }
 
-    /// Returns a text that identifies the run; it does not depend on the order of the settings.
+    /// Returns a text that is equal for equal cases, whatever the order of their settings.
     pub(super) fn key(&self) -> String {
         let pairs: BTreeSet<String> = self
             .flags

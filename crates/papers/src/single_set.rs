@@ -1,12 +1,13 @@
-//! Searches for the best single set of rules for all papers, by changing one option at a time.
+//! Search for the single set of scheduling rules that reproduces all papers best, by changing one option at a time.
 //!
 //! ```text
 //! score(set) = mean over papers of (decisions and call schedules that match / all that can be checked)
 //!            + mean over papers of (cells of scenarios ii and iii within 5 % / all of them)
 //! ```
-//! Every paper has the same weight, however many published times (cells) it has. From a starting set, each option of the policy
-//! is given each of its values in turn, and the best value is kept. Rounds repeat until one changes nothing. The result is a
-//! local optimum: no change of a single option improves it.
+//! Every paper has the same weight, independent of its number of published times (cells). The search begins with a given set. It
+//! sets each option of the policy to each of its values in turn, and keeps the value with the highest score. Rounds over all
+//! options are repeated until a round changes nothing. The result is a local optimum: no change of a single option improves the
+//! score.
 
 use std::fmt;
 
@@ -19,18 +20,18 @@ use migsim_base::error::Error;
 use migsim_experiment::Progress;
 use migsim_policies::migbsp::MigBspConfig;
 
-/// Values of the threshold x for candidates that are tried. The papers state 0.8, and the paper on irregular Smith-Waterman was
-/// reproduced with 0.676.
+/// Values of x (the threshold of the potential of migration for candidates) that are tried. The papers state 0.8; the paper on
+/// irregular Smith-Waterman was reproduced with 0.676.
 const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
 
-/// A step of the search: a change of one option that improved the score.
+/// A step of the search for a common set of rules: a change of one option that improved the score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Name of the changed option; `None` for the starting set.
+    /// Name of the changed option; `None` for the set with which the search begins.
     pub option: Option<String>,
-    /// The new value of the option.
+    /// New value of the changed option.
     pub value: Value,
-    /// Score of the set of rules after the change, dimensionless (at most 2).
+    /// Score of the set of rules after the change, from 0 (worst) to 2 (best), dimensionless.
     pub score: f64,
     /// Results of the changed set of rules for each paper.
     pub readings: Vec<Reading>,
@@ -57,11 +58,11 @@ impl fmt::Display for Step {
     }
 }
 
-/// Searches, from the rules of `start` (the name of a paper, or `default`), for a set of rules that no change of a single option
-/// improves. Returns the steps of the search.
+/// Searches for a set of rules whose score no change of a single option improves, starting from the rule set `start` (the name of
+/// a paper, or `default`). Returns the steps of the search.
 ///
 /// # Errors
-/// There are no rules of that name, or a run fails.
+/// There is no rule set `start`, or a run fails.
 pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
     let mut set = options_of(start)?;
     set.retain(|option, _| !KEPT.contains(&option.as_str()));
@@ -105,7 +106,7 @@ fn new_step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Readi
     }
 }
 
-/// Computes the score of a set of rules, and its results for each paper.
+/// Computes the score of a set of rules over all papers, and the results of the set for each paper.
 fn score_of(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
     let papers = papers_with_runs();
     let readings = papers
@@ -118,7 +119,8 @@ fn score_of(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<R
     Ok((sum / readings.len() as f64, readings))
 }
 
-/// Lists the options of the policy that are tried, with their possible values: all choices, all switches, and the threshold x.
+/// Lists the options of the policy that the search varies, each with the values to try: all choices, all switches, and the
+/// threshold x.
 fn alternatives() -> Vec<(String, Vec<Value>)> {
     let schema = schemars::schema_for!(MigBspConfig).to_value();
     let values = |property: &Value| -> Option<Vec<Value>> {

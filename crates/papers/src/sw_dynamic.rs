@@ -1,10 +1,11 @@
-//! The paper on Smith-Waterman on dynamic platforms: its Table 2, its calls with their times, its decisions, and its 38 claims.
+//! The paper on Smith-Waterman on dynamic platforms. The reproduction covers its Table 2, its rescheduling calls with their
+//! times, its decisions, and its 38 claims.
 //!
-//! Source: Graebin, da Rosa Righi and Navaux, *Process Migration: Controlling Application and Resource Dynamics
-//! by Combining Computation, Communication and Memory Metrics*, WSCAD 2011, doi:10.5753/wscad.2011.17274.
+//! Source: Graebin, da Rosa Righi and Navaux, *Process Migration: Controlling Application and Resource Dynamics by Combining
+//! Computation, Communication and Memory Metrics*, WSCAD 2011, doi:10.5753/wscad.2011.17274.
 //!
-//! Section 5.1 runs on clusters of constant power (`sw-dynamic-static`). Section 5.2 and Table 2 run on clusters of which D and E lose half
-//! of their power t seconds after the start (`sw-dynamic`, with one platform for each t).
+//! In section 5.1, the power of all clusters is constant (experiment `sw-dynamic-static`). In section 5.2 and Table 2, the
+//! clusters D and E lose half of their power t seconds after the start (experiment `sw-dynamic`, with one platform for each t).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,13 +25,13 @@ use migsim_experiment::{Experiment, Progress, Results};
 use migsim_platform as platform;
 use migsim_policies::Measures;
 
-/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
+/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "No part of the model is switched off. A call costs only its messages, sent one after the other, which take \
 less than a millisecond on links without latency. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). The \
 fixed cost of a migration, Mig(i,j), is 0 for section 5.2 of the paper. For section 5.1 it is 0.68 s, as for the same program and clusters \
 in the paper on irregular Smith-Waterman. D grows after five calls without moves (ω = 5), where the other papers state three";
 
-/// Description of the paper for the reproduction.
+/// The paper on Smith-Waterman on dynamic platforms as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-dynamic",
     title: "Graebin, da Rosa Righi, Navaux: Process Migration: Controlling Application and Resource Dynamics by Combining Computation, Communication and Memory Metrics (WSCAD 2011, doi:10.5753/wscad.2011.17274)",
@@ -48,11 +49,13 @@ const ALPHA: &str = "policy.migbsp.alpha";
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 2] = [4, 16];
 
-/// Parameters of a run: the time at which clusters D and E lose half of their power \[s\] (`None` if they do not), the order n,
-/// and the interval α.
+/// Parameters of a run: the time of the loss of power \[s\], the order n (problem size), and the interval α between calls
+/// \[supersteps\].
+///
+/// At the time of the loss, clusters D and E lose half of their power; `None` stands for clusters with constant power.
 type RunParameters = (Option<u64>, u64, u64);
 
-/// Runs that section 5.2 of the paper describes.
+/// Parameters of the runs that section 5.2 of the paper describes.
 const DESCRIBED_RUNS: [RunParameters; 6] = [
     (Some(10), 25, 4),
     (Some(25), 50, 4),
@@ -62,10 +65,10 @@ const DESCRIBED_RUNS: [RunParameters; 6] = [
     (Some(25), 200, 4),
 ];
 
-/// Run that section 5.1 of the paper describes.
+/// Parameters of the run that section 5.1 of the paper describes.
 const STATIC_RUN: RunParameters = (None, 200, 4);
 
-/// Returns the run of a configuration. Scenario i has no interval α and shares the run of α = 4, as do facts that name no α.
+/// Returns the run for the settings of a fact. α is 4 for scenario i, which has no interval α, and for facts that name no α.
 fn case(config: &Config) -> Case {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
@@ -102,8 +105,8 @@ fn calls(runs: &Runs<'_>, which: RunParameters) -> Result<Calls, Error> {
     Ok(run(runs, which)?.calls(Scenario::Iii))
 }
 
-/// Computes a number for each order n and each α with the function `one`; the result has a row for each order and a column for
-/// each α.
+/// Computes a number with the function `one` for each order n (row) and each interval α (column); `halved_after` is the time of
+/// the loss of power \[s\].
 fn for_all_sizes(
     halved_after: Option<u64>,
     mut one: impl FnMut(RunParameters) -> Result<f64, Error>,
@@ -117,7 +120,8 @@ fn for_all_sizes(
     ORDERS.iter().map(|&order| of_order(order)).collect()
 }
 
-/// Lists the gains of scenario iii in the runs on dynamic platforms \[%\]: those of Table 2 and those that the text states.
+/// Lists the gains of scenario iii \[%\] in the runs on dynamic platforms: first the runs of Table 2, then the runs that section
+/// 5.2 describes.
 fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
     let table = for_all_sizes(Some(10), |which| gain(runs, which))?;
     let mut gains = table.concat();
@@ -133,7 +137,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Recorder of each superstep of a run: the computation time of each process \[s\], and the host of each process.
+/// Recorder that stores, for each superstep of a run, the computation time \[s\] and the host of each process.
 #[derive(Debug, Default)]
 struct SuperstepLog {
     compute: Vec<Vec<f64>>,
@@ -148,14 +152,15 @@ impl Recorder for SuperstepLog {
     }
 }
 
-/// Simulates a scenario again with a recorder; returns the records and the makespan \[s\].
+/// Simulates a scenario with a recorder; returns the recorded supersteps and the makespan \[s\].
 fn run_with_log(experiment: &Experiment, scenario: Scenario) -> Result<(SuperstepLog, f64), Error> {
     let mut watched = SuperstepLog::default();
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
     Ok((watched, run.outcome.makespan.get()))
 }
 
-/// Counts for each superstep of the run of section 5.1 the computing processes on the fullest host of clusters D and E.
+/// Returns, for each superstep of the run of section 5.1, the largest number of computing processes on one host of the clusters D
+/// and E.
 fn most_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     let done = run(runs, STATIC_RUN)?;
     let (watched, _) = run_with_log(&done.experiment, Scenario::Iii)?;
@@ -183,7 +188,7 @@ fn cluster_name(experiment: &Experiment, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// Lists the moves away from clusters D and E after these clusters have lost half of their power.
+/// Lists the moves away from clusters D and E that were decided after these clusters had lost half of their power.
 fn moves_off_d_and_e(runs: &Runs<'_>, which: RunParameters) -> Result<Vec<PaperMove>, Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
     let calls = calls(runs, which)?;
@@ -571,8 +576,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
 ];
 
-/// Computes the interval α after some supersteps: each `+` in `votes` adds 1, each `-` subtracts 1, and α stays at least at its
-/// initial value.
+/// Computes the interval α after the supersteps in `votes`: `+` adds 1, `-` subtracts 1 but not below `initial`, and other
+/// characters change nothing.
 fn alpha_after_votes(initial: u64, alpha: u64, votes: &str) -> u64 {
     votes.chars().fold(alpha, |alpha, vote| match vote {
         '+' => alpha + 1,
@@ -581,7 +586,7 @@ fn alpha_after_votes(initial: u64, alpha: u64, votes: &str) -> u64 {
     })
 }
 
-/// Potential of migration PM(i,j) of process i to cluster j, as a call recorded it.
+/// Potential of migration PM(i,j) of process i to cluster j, as a rescheduling call recorded it.
 #[derive(Clone, Debug)]
 struct Potential {
     /// Number of the process, counted from 1.
@@ -591,7 +596,8 @@ struct Potential {
     total_s: f64,
 }
 
-/// Lists the potentials of migration PM(i,j) of a call in a scenario of a run; empty if the call does not exist.
+/// Lists the potentials of migration PM(i,j) of the rescheduling call with the index `call` in a scenario of a run; empty if
+/// there is no such call.
 fn potentials(
     done: &FinishedRun,
     scenario: Scenario,
@@ -613,20 +619,20 @@ fn potentials(
     terms.into_iter().map(read)
 }
 
-/// Computation time of process p43 on cluster D in a superstep \[s\]: as the policy predicts it (Pcomp·CTP), and as measured in
-/// the superstep of the call.
+/// Computation time of process p43 on cluster D in a superstep \[s\]: the time that the policy predicts (Pcomp·CTP), and the time
+/// measured in the superstep before the call.
 #[derive(Clone, Copy, Debug)]
 struct PredictedWork {
     predicted_s: f64,
     measured_s: f64,
 }
 
-/// Fraction of its computation time that a process of cluster D saves on cluster E, at full and at half power: 1 - 1.6 GHz / 2.0
-/// GHz.
+/// Fraction of the computation time that a process saves on cluster E compared with cluster D, at full and at half power: 1 - 1.6
+/// GHz / 2.0 GHz.
 const SAVED_ON_E: f64 = 0.2;
 
-/// Simulates 50 processes with constant work, with clusters D and E at full power and at half power, and examines the call after
-/// superstep 60 in both runs.
+/// Simulates 50 processes with constant work, once with clusters D and E at full power and once at half power. Returns the
+/// predicted and the measured time in the call after superstep 60 of each run.
 fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
     let one = |seconds: u64| -> Result<PredictedWork, Error> {
         let case = case_of((Some(seconds), 50, 4))
@@ -651,12 +657,12 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error>
     Ok([one(100)?, one(10)?])
 }
 
-/// Index of the cluster of 500 MHz in the example of section 2.1; the constant below is the index of the cluster of 1 GHz.
+/// Index of the cluster with 500 MHz in the example of section 2.1 of the paper.
 const SLOW: usize = 0;
 const FAST: usize = 1;
 
-/// Simulates six processes that send messages along a chain, p1 on the cluster `first` and the other processes on the slow
-/// cluster. Returns the records and the makespan \[s\].
+/// Simulates six processes that send messages along a chain. Process p1 is on the cluster `first`, and the other processes are on
+/// the slow cluster. Returns the recorded supersteps and the makespan \[s\].
 fn simulate_chain(
     runs: &Runs<'_>,
     between: &str,

@@ -1,5 +1,5 @@
-//! The paper on irregular Smith-Waterman: da Rosa Righi et al., *Applying Processes Rescheduling over Irregular BSP Application*. Its
-//! table of times, its decisions, and its 37 claims.
+//! The paper on irregular Smith-Waterman: da Rosa Righi et al., *Applying Processes Rescheduling over Irregular BSP Application*.
+//! The reproduction covers its table of times, its decisions, and its 37 claims.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_workloads::{Plan, Workload};
 
-/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
+/// Text for the page of the paper on the parts of the model that are switched off in its fitted experiment.
 const SWITCHED_OFF: &str = "Two parts are switched off: the contention between the two directions of a link, and the transfer of the \
 memory in t2, the predicted time after a move. Corisco has 1.2 GHz instead of the 1.0 GHz of the paper's figure. A call in a superstep of \
 duration T costs max(0, 0.99 s - T), where 0.99 s is fitted. This cost stands for the scheduling computation and for messages whose size \
 the text does not give";
 
-/// Description of the paper for the reproduction.
+/// The paper on irregular Smith-Waterman as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-irregular",
     title: "da Rosa Righi et al.: Applying Processes Rescheduling over Irregular BSP Application",
@@ -37,20 +37,20 @@ pub(super) const PAPER: Paper = Paper {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Returns the run of a configuration. Scenario i has no interval α and shares the run of α = 2.
+/// Returns the run for the settings of a fact. Scenario i has no interval α, and shares the run with α = 2.
 fn case(config: &Config) -> Case {
     let case = Case::new("sw").with_config_value("workload.n", config, "n");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
     case.with(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
-/// Returns whether a published time was used for the fit: the times of scenarios i and ii were. Times of scenario iii follow from
-/// published decisions, to which options were fitted.
+/// Returns whether a published time was used to fit constants: the times of scenarios i and ii were. The times of scenario iii
+/// follow from published decisions, to which options were fitted.
 fn in_sample(cell: &Cell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// Returns the finished run for an order `n` (size of the problem) and an initial interval `alpha`.
+/// Returns the finished run of the application with the order `n` (problem size) and the initial interval `alpha` between calls.
 fn run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<FinishedRun>, Error> {
     runs.run(&case_of_size(n, alpha))
 }
@@ -79,7 +79,8 @@ fn supersteps_of(calls: &Calls) -> Vec<u64> {
     calls.iter().map(|call| call.superstep).collect()
 }
 
-/// Returns the superstep after which the first call with moves takes place; `None` if no call moves a process.
+/// Returns the superstep (from 1) after which the first rescheduling call with moves takes place; `None` if no call moves a
+/// process.
 fn superstep_of_first_move(calls: &Calls) -> Option<u64> {
     let mut moving = calls.iter().filter(|call| !call.moves.is_empty());
     moving.next().map(|call| call.superstep)
@@ -93,7 +94,7 @@ fn superstep_of_last_move(calls: &Calls) -> Option<u64> {
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 4] = [2, 4, 8, 16];
 
-/// Largest overhead of scenario ii in the paper's own table \[%\].
+/// Largest overhead of scenario ii in the table of the paper \[%\].
 const LARGEST_OVERHEAD: f64 = 10.27;
 
 const CLAIMS: &[(&str, ClaimCheck)] = &[
@@ -478,7 +479,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
 ];
 
-/// Lists the plan (computation and messages of all processes) of each superstep.
+/// Lists for each superstep of an application its computation and its messages, for all processes.
 pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     (0..workload.supersteps()).map(|superstep| {
         let mut plan = Plan::default();
@@ -488,7 +489,7 @@ pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     })
 }
 
-/// Lists the work of the first process in each superstep in which it computes \[instr\].
+/// Lists the work of the first process \[instr\] in those supersteps in which this process computes.
 fn work_of_first_process(workload: &dyn Workload) -> Vec<f64> {
     plans(workload)
         .map(|plan| plan.work[0].get())
@@ -500,7 +501,7 @@ fn giga_instructions(amount: f64) -> String {
     format!("{} instr", amount * 1e9)
 }
 
-/// Simulates a run in which exactly these processes move to cluster Aquario, after this superstep.
+/// Simulates a run in which exactly the given processes (numbered from 1) move to the cluster Aquario after the given superstep.
 fn run_with_forced_moves(
     runs: &Runs<'_>,
     case: &Case,

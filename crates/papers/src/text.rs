@@ -1,4 +1,4 @@
-//! Formats the results of a reproduction for a terminal.
+//! Formats the results of a reproduction as text for a terminal.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use super::effects::effect_counts;
 use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 
-/// Formats tables of times, decisions, schedules and claims of each paper, with a summary and the fitted constants.
+/// Formats the results of all papers for a terminal: tables of times, decisions, call schedules and claims, a summary, and the
+/// fitted constants.
 pub fn text(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for paper in &reproduction.papers {
@@ -49,7 +50,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Appends the numbers of reproduced effects, and of effects that the best constant of each paper predicts.
+/// Appends the numbers of effects that the simulation reproduces, and of effects that the best constant of each paper predicts.
 fn push_effects(text: &mut String, papers: &[PaperResults]) {
     let counts = effect_counts(papers);
     if counts.is_empty() {
@@ -247,30 +248,31 @@ impl std::fmt::Display for Counts<'_> {
     }
 }
 
-/// Numbers of reproduced results of one or more papers together.
+/// Numbers of reproduced results of one or more papers, added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
-    /// Absolute relative errors of the simulated times for tables.
+    /// Absolute relative errors of the simulated times against the published times in tables, as fractions.
     pub errors: Vec<f64>,
-    /// Number of published times that the text quotes from figures.
+    /// Number of published times that the text of a paper quotes from figures.
     pub times_in_figures: usize,
-    /// Number of published decisions that match, and number of decisions that can be checked.
+    /// Number of published decisions that match, followed by the number of decisions that can be checked.
     pub decisions: (usize, usize),
-    /// Number of decisions that match and number that can be checked, for each kind of decision in the order of
-    /// [`DecisionKind::ALL`].
+    /// For each kind of decision, in the order of [`DecisionKind::ALL`]: the number of decisions that match, followed by the
+    /// number of decisions that can be checked.
     pub by_kind: [(usize, usize); 4],
-    /// Moves of the runs whose migrations are reported: number of moves that the paper does not report, and number of all moves.
+    /// Number of moves that the papers do not report, followed by the number of all moves, in the runs whose migrations the
+    /// papers report.
     pub unreported: (usize, usize),
-    /// Number of published call schedules that match, and number of all call schedules.
+    /// Number of published call schedules that match, followed by the number of schedules that can be checked.
     pub schedules: (usize, usize),
-    /// Numbers of claims that hold or fail, in groups by whether the published numbers confirm them.
+    /// Numbers of claims that hold or fail in the simulation, grouped by whether the published numbers confirm them.
     pub claims: ClaimCounts,
-    /// Number of fitted constants; a constant that several papers share counts once.
+    /// Number of fitted constants; a constant that several of the papers share counts once.
     pub constants: usize,
 }
 
 impl Totals {
-    /// Computes the totals of some papers.
+    /// Adds the numbers of reproduced results of the given papers.
     pub(super) fn from_papers<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let mut totals = Self::default();
@@ -299,13 +301,13 @@ impl Totals {
         totals
     }
 
-    /// Computes the share of simulated times for tables whose relative error is at most `bound` \[%\].
+    /// Computes the share \[%\] of the times in tables whose relative error is at most `bound` (a fraction).
     pub(super) fn share_within(&self, bound: f64) -> f64 {
         let within = self.errors.iter().filter(|&&error| error <= bound).count();
         100.0 * within as f64 / self.errors.len().max(1) as f64
     }
 
-    /// Computes the median of the absolute relative errors \[%\]; `None` if there are no times.
+    /// Computes the median of the absolute relative errors of the times in tables \[%\]; `None` if there are no times.
     pub(super) fn median_error(&self) -> Option<f64> {
         median(self.errors.iter().copied()).map(|median| 100.0 * median)
     }
@@ -323,7 +325,7 @@ pub(super) fn summary(paper: &PaperResults) -> String {
     sentence(paper.paper, &Totals::from_papers([paper]))
 }
 
-/// Describes the totals of the paper or papers called `name` in short sentences.
+/// Describes the totals in short sentences; `name` is the paper, or the name of several papers together.
 pub(super) fn sentence(name: &str, totals: &Totals) -> String {
     let mut parts = Vec::new();
     if let Some(median) = totals.median_error() {

@@ -1,7 +1,7 @@
-//! Counts the moves that a paper does not report, in the runs whose migrations it reports.
+//! Counts of the moves that a paper does not report, in the runs whose migrations it reports.
 //!
-//! A decision counts as reproduced if the run makes the reported moves. The run may make further moves that the paper does not
-//! mention. They are counted here call by call, so that a reader sees which share of a run's moves is reported.
+//! A decision counts as reproduced if the run carries out the reported moves. The run may also move processes that the paper does
+//! not mention. These moves are counted call by call, so that a reader sees which share of the moves of a run is reported.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,22 @@ use super::calls::PaperCall;
 use super::decisions::reports_move;
 use super::facts::Decision;
 
-/// Numbers of reported and unreported moves of a run in scenario iii.
+/// Numbers of reported and of unreported moves in scenario iii of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreportedMoves {
-    /// Settings of the run, with the keys that its paper uses.
+    /// Settings of the run, as keys and values with the names that the paper uses.
     pub case: String,
     /// Number of all moves in the run.
     pub moves: usize,
-    /// Number of moves that the paper reports.
+    /// Number of moves of the run that the paper reports.
     pub reported: usize,
-    /// Unreported moves in groups: superstep of the call, cluster of the origin, cluster of the destination, number of processes.
+    /// Unreported moves in groups: superstep of the call, cluster that the processes leave, cluster to which they move, and
+    /// number of processes.
     pub others: Vec<(u64, String, String, usize)>,
 }
 
-/// Counts the reported and unreported moves of a run; returns `None` if `decisions` report no migrations of this run.
+/// Counts the reported and the unreported moves of a run; returns `None` if the published `decisions` report no migrations of
+/// this run.
 pub(super) fn count_unreported(
     case: String,
     decisions: &[&Decision],

@@ -1,5 +1,5 @@
-//! Simulates the cases of the papers with weights of the metrics (computation, communication, memory) that adjust themselves.
-//! This is a prediction, since no paper publishes a run with such weights.
+//! Simulation of the cases of the papers with weights of the metrics (computation, communication, memory) that the policy adjusts
+//! during the run. The results are predictions, because no paper publishes a run with such weights.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,29 +14,29 @@ use super::runs::Runs;
 use migsim_base::error::Error;
 use migsim_experiment::{Flag, Progress};
 
-/// Minimum relative difference of two times that count as different.
+/// Minimum relative difference of two times that count as different (a fraction).
 const MIN_DIFFERENCE: f64 = 1e-3;
 
-/// Comparison of the runs of a paper with fixed weights and with weights that adjust themselves.
+/// Comparison of the simulated runs of a paper with fixed weights of the metrics and with weights that the policy adjusts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weighted {
     /// Name of the paper.
     pub paper: &'static str,
     /// Number of published times of scenario iii in the tables of the paper.
     pub cells: usize,
-    /// Number of simulated times of scenario iii that are shorter by more than 0.1 % with adjusted weights than with fixed
-    /// weights.
+    /// Number of runs whose time of scenario iii is shorter with adjusted weights than with fixed weights, by more than 0.1 %.
     pub shorter: usize,
-    /// Number of simulated times of scenario iii that are longer by more than 0.1 % with adjusted weights than with fixed
-    /// weights.
+    /// Number of runs whose time of scenario iii is longer with adjusted weights than with fixed weights, by more than 0.1 %.
     pub longer: usize,
-    /// Mean gain of scenario iii over scenario i, with fixed and with adjusted weights \[%\].
+    /// Mean gain of scenario iii over scenario i \[%\] with fixed weights, followed by that gain with adjusted weights.
     pub mean_gains_percent: [f64; 2],
-    /// Largest gain and largest loss by adjusted weights over all times: `100 (fixed - adjusted) / fixed` \[%\].
+    /// Largest gain and largest loss of adjusted over fixed weights, among all times of scenario iii: `100 (fixed - adjusted) /
+    /// fixed` \[%\]. A loss is negative.
     pub extremes_percent: [f64; 2],
 }
 
-/// Simulates each paper with its rules, with fixed weights and with weights that adjust themselves.
+/// Simulates each paper with the rules of its reproduction, once with fixed weights of the metrics and once with weights that the
+/// policy adjusts.
 ///
 /// # Errors
 /// A run fails.
@@ -89,7 +89,7 @@ fn compare_weights_of(paper: &'static Paper, progress: &Progress) -> Result<Weig
     })
 }
 
-/// Text that introduces the section about weights.
+/// Text that introduces the section on weights of the metrics that the policy adjusts.
 const HEAD: &str = "
 ## Weights that adjust themselves
 
@@ -100,7 +100,7 @@ with fixed and with adjusted weights, under the rules of each paper. *Shorter* a
 
 ";
 
-/// Writes the section about weights that adjust themselves.
+/// Appends the section on weights of the metrics (computation, communication, memory) that the policy adjusts.
 pub(super) fn push_section(text: &mut String, papers: &[Weighted]) {
     put!(text, "{HEAD}");
     let rows = papers.iter().map(|one| {

@@ -1,6 +1,6 @@
-//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process
-//! Migration*, WSPPD 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy
-//! itself ([`migsim_policies::migbsp_2007`]).
+//! The first paper on the scheduler: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using
+//! Process Migration*, WSPPD 2007. The paper publishes a model but no runs. Its rules and claims are therefore checked directly
+//! on the policy ([`migsim_policies::migbsp_2007`]).
 
 pub mod model;
 
@@ -11,7 +11,7 @@ use super::runs::Case;
 use super::{ClaimCheck, DecisionCheck, Paper};
 use model::check_claim;
 
-/// Description of the paper for the reproduction.
+/// The paper of WSPPD 2007 as an entry in the list of reproduced papers.
 pub(super) const PAPER: Paper = Paper {
     name: "wsppd2007",
     title: "da Rosa Righi, Carissimi, Navaux: On the Dynamic Load-Rebalancing of BSP Application Using Process Migration",
@@ -25,7 +25,7 @@ pub(super) const PAPER: Paper = Paper {
     notes: NOTES,
 };
 
-/// Text for the page of the paper: how each rule that counts as a decision was checked.
+/// Text for the page of the paper that explains how each rule (listed as a decision) was checked.
 const NOTES: &str = "\
 ## How the rules were checked
 
@@ -47,7 +47,7 @@ fn check_by_claim(id: &str) -> Outcome {
     }))
 }
 
-/// Rules of the paper about a rescheduling call, each with the check of the claim to which it corresponds.
+/// Rules of the paper about a rescheduling call, each with the check of the claim that states the same.
 const RULES: &[(&str, DecisionCheck)] = &[
     ("w07-d01", |_| check_by_claim("w07-c02")),
     ("w07-d02", |_| check_by_claim("w07-c01")),

@@ -1,8 +1,8 @@
 //! Assembles a platform from the descriptions of its clusters: creates the hosts and their access links or shared medium, and
 //! stores the paths between clusters.
 //!
-//! Two readers use this module: that of the JSON format and that of SimGrid's `<cluster>`. They estimate the memory of a platform
-//! before they allocate it.
+//! The reader of the JSON format and the reader of SimGrid's `<cluster>` elements use this module. Both readers estimate the
+//! memory of a platform before they allocate it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use migsim_base::words::counted;
 
 /// Maximum number of hosts that a platform may have; a larger platform is refused.
 pub(super) const MAX_HOSTS: u64 = 50_000_000;
-/// Maximum memory of a platform \[B\], used if the caller sets no other limit; a larger platform is refused.
+/// Default limit of the memory of a platform \[B\]; a larger platform is refused unless the caller sets another limit.
 const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
 /// Properties of a link that is not yet part of a platform; the name is added when the link is created.
@@ -28,7 +28,8 @@ pub(super) struct LinkParts {
     pub(super) latency: Seconds,
     /// Whether concurrent flows share the bandwidth; if not, each flow can use all of it (SimGrid's `FATPIPE`).
     pub(super) is_shared: bool,
-    /// Whether each direction has the whole bandwidth, so that two links are created.
+    /// Whether each direction of the link has the whole bandwidth for itself; such a link is created as two links, one for each
+    /// direction.
     pub(super) is_duplex: bool,
     pub(super) bandwidth_profile: Option<Profile>,
     pub(super) latency_profile: Option<Profile>,
@@ -49,8 +50,8 @@ impl LinkParts {
         }
     }
 
-    /// Appends the link to `links`, or the two directions of a duplex link (`NAME_UP` and `NAME_DOWN`); returns the id of the
-    /// first appended link.
+    /// Appends a link with these properties to `links`, or two links `NAME_UP` and `NAME_DOWN` if the link is duplex; returns the
+    /// id of the first appended link.
     pub(super) fn add_to(self, links: &mut Vec<Link>, name: String) -> LinkId {
         let id = LinkId::from_index(links.len());
         if self.is_duplex {
@@ -90,23 +91,25 @@ pub(super) struct GroupParts {
     /// Memory of each host for processes \[B\]; `None` if it is not limited.
     pub(super) memory: Option<Bytes>,
     pub(super) speed_profile: Option<Profile>,
-    /// Properties of the access link that each host of the group gets; `None` if hosts have no access link.
+    /// Properties of the access link that is created for each host of the group; `None` if the hosts of the group have no access
+    /// links.
     pub(super) access: Option<LinkParts>,
 }
 
-/// A platform under construction: its hosts and links exist, the paths between its clusters do not yet.
+/// A platform under construction: its hosts and links have been created, but the paths between its clusters are still missing.
 #[derive(Debug)]
 pub(super) struct Assembly {
-    /// The platform as far as it exists.
+    /// The platform with the hosts and links that have been created so far, and without paths between clusters.
     platform: Platform,
-    /// Access link of each host, in the order of hosts; `None` for a host without one.
+    /// Access link of each host, in the order of hosts; `None` for a host without an access link.
     access: Vec<Option<LinkId>>,
-    /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without one.
+    /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
     medium: Vec<Option<LinkId>>,
 }
 
 impl Assembly {
-    /// Creates the hosts and links of all clusters. The links between clusters (`between`) get the first link ids.
+    /// Creates the hosts and links of all `clusters` of a platform. The links between clusters (`between`) get the lowest link
+    /// ids.
     pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterParts>) -> Self {
         let count = clusters.len();
         let mut assembly = Self {
@@ -170,13 +173,13 @@ impl Assembly {
         });
     }
 
-    /// Returns the shared medium of each cluster, in the order of clusters; `None` for a cluster without one.
+    /// Returns the shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
     pub(super) fn media(&self) -> &[Option<LinkId>] {
         &self.medium
     }
 
-    /// Completes the platform with the paths between its clusters. They are tabulated for a small platform, and computed on
-    /// demand for a large one.
+    /// Completes the platform with the paths between its clusters. These paths are stored in a table on a small platform, and are
+    /// computed on demand on a large platform.
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
         let access = self.access;
         let routes = match paths.table() {
@@ -197,7 +200,8 @@ impl Assembly {
     }
 }
 
-/// Returns the name of a host or access link: `CLUSTER-INDEX` and the suffix. The text is allocated without spare capacity.
+/// Returns the name of a host or access link: `CLUSTER-INDEX`, followed by `suffix`. The text is allocated without spare
+/// capacity.
 fn member_name(cluster: &str, index: usize, suffix: &str) -> String {
     let digits = index.checked_ilog10().unwrap_or_default() as usize + 1;
     let mut name = String::with_capacity(cluster.len() + 1 + digits + suffix.len());
@@ -205,8 +209,8 @@ fn member_name(cluster: &str, index: usize, suffix: &str) -> String {
     name
 }
 
-/// Estimates the memory of the hosts of a cluster with their names, links and profiles \[B\]; `links` counts the links of each
-/// host.
+/// Estimates the memory that `hosts` hosts of the cluster `name` take \[B\], each with its name, its profile of `profile_steps`
+/// steps and `links` access links.
 pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
     let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
     let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
@@ -238,13 +242,14 @@ pub fn memory_of(platform: &Platform) -> f64 {
     (names + routes + lists) as f64
 }
 
-/// Estimated memory of one cluster with its router if paths between clusters are computed on demand \[B\].
+/// Estimated memory per cluster with its router \[B\], on a platform whose paths between clusters are computed on demand.
 const CLUSTER_MEMORY: u64 = 512;
 
 /// Estimated memory that the allocator uses for the name of a host or link \[B\].
 const NAME_MEMORY: usize = 32;
 
-/// Checks that a platform of `hosts` hosts and `bytes` bytes is within the limits; returns an error if it is too large.
+/// Checks that a platform with `hosts` hosts, which needs `bytes` bytes of memory, is within the limits; returns an error if the
+/// platform is too large.
 pub(super) fn check_size(
     hosts: u64,
     clusters: usize,

@@ -1,4 +1,5 @@
-//! Determines which links of a platform lie between its clusters. The narrowest of these links is the backbone of the platform.
+//! Determines which links of a platform lie between clusters. The link with the lowest bandwidth among these links is the
+//! backbone of the platform.
 //!
 //! ```text
 //! a-0 --link--+                          +-- b-0
@@ -8,7 +9,7 @@
 //!
 //! A link lies inside a cluster if messages between hosts of that cluster cross the link. Examples are an access link, the shared
 //! medium of a cluster in JSON, and the backbone of a `<cluster>`. A link that lies inside several clusters joins these clusters,
-//! and counts as a link between clusters. The rule depends on routes only, so that a platform and its export to SimGrid have the
+//! and counts as a link between clusters. This rule depends on routes only, so that a platform and its export to SimGrid have the
 //! same backbone.
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use super::{Platform, Route, Routes};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId};
 
-/// The cluster inside which a link lies, or a mark that the link lies inside several clusters.
+/// The only cluster inside which a link lies, or a mark that the link lies inside several clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     One(ClusterId),
@@ -24,11 +25,11 @@ enum Inside {
 }
 
 impl Platform {
-    /// Returns the nominal bandwidth of the narrowest link between clusters; `None` if there is no such link. Access links, the
-    /// medium inside a cluster and links that only have a latency do not count.
+    /// Returns the lowest nominal bandwidth among the links between clusters \[B/s\]; `None` if no link lies between clusters.
+    /// Access links, the medium inside a cluster and links that only have a latency do not count.
     ///
     /// In nested zones, only the routes between the first hosts of two clusters, and between the first and last host of a
-    /// cluster, are searched. In a cluster of one host, the link next to the host counts as its access link.
+    /// cluster, are searched. In a cluster of one host, the link next to the host counts as the access link of that host.
     pub fn backbone(&self) -> Option<BytesPerSecond> {
         let inside = self.links_inside();
         let rate = |link: LinkId| self.links[link.index()].bandwidth;
@@ -61,7 +62,8 @@ impl Platform {
         }
     }
 
-    /// Returns every link that lies inside at least one cluster, with that cluster or [`Inside::Several`].
+    /// Returns every link that lies inside at least one cluster, with that cluster or with the mark that the link lies inside
+    /// several clusters.
     fn links_inside(&self) -> BTreeMap<LinkId, Inside> {
         let mut inside: BTreeMap<LinkId, Inside> = BTreeMap::new();
         for index in 0..self.clusters.len() {
@@ -92,7 +94,7 @@ impl Platform {
         inside
     }
 
-    /// Returns the route from the first to the last host of a cluster, and the route back; `None` for both in a cluster of one
+    /// Returns the route from the first to the last host of a cluster, and the route back; both are `None` in a cluster of one
     /// host.
     fn routes_inside(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
         let hosts = &self.clusters[cluster.index()].hosts;
@@ -103,8 +105,8 @@ impl Platform {
         [(first, last), (last, first)].map(|(from, to)| self.route(from, to))
     }
 
-    /// Returns the links that limit the rate of flows on the route between the first hosts of two clusters. Links that only delay
-    /// are left out, and so is the access link of a cluster of one host. `None` if there is no route.
+    /// Returns the links that limit the rate of flows on the route between the first hosts of two clusters; `None` if there is no
+    /// route. Links that only have a latency, and the access link of a cluster of one host, are left out.
     fn limiting_links(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
         let route = self.route(self.manager(a), self.manager(b))?;
         let mut links: Vec<LinkId> = (route.links())

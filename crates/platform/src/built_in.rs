@@ -48,7 +48,8 @@ pub fn built_in() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
-/// Returns the name of the built-in platform whose content is equal to `file`; `None` if there is none.
+/// Returns the name of the built-in platform that has the same name and the same JSON content as `file`; `None` if no built-in
+/// platform is equal to `file`.
 pub(super) fn matching_built_in(file: &Value) -> Option<&'static str> {
     let name = file.get("name")?.as_str()?;
     let known = BUILT_IN.iter().find_map(|(file, text)| {

@@ -3,9 +3,9 @@
 //! ```text
 //! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
 //! ```
-//! base(t) is the profile of the host or link, or its nominal capacity if it has no profile. Each u is the share that one
-//! background load takes. The factors are multiplied in this order, so that a load gives bit for bit the same capacity as a
-//! profile that contains the products.
+//! base(t) is the value of the profile of the host or link at time t, or the nominal capacity if the host or link has no profile.
+//! u_1(t), u_2(t), ... are the shares of the capacity that the background loads take at time t. The factors are multiplied in
+//! this order, so that a load yields bit for bit the same capacity as a profile whose values are these products.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use super::profile::{Profile, StepsAhead};
 
 /// A background load on a host or link: other users take part of the capacity, in the same way in every run.
 pub trait Background: fmt::Debug + Send + Sync {
-    /// Returns the share of the capacity that other users leave to the application over time, from the start of the run on; each
-    /// value is above 0 and at most 1.
+    /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) from the start
+    /// of the run on. Each share is above 0 and at most 1, and holds until the time of the next step.
     fn remaining_shares(&self) -> Box<dyn StepsAhead>;
 }
 
@@ -23,18 +23,18 @@ pub trait Background: fmt::Debug + Send + Sync {
 /// leaves.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
-    /// The base capacity, and the share that each background load leaves.
+    /// Factors of the product: the base capacity, followed by the share that each background load leaves to the application.
     factors: Vec<Factor>,
 }
 
 /// One factor of the capacity of a host or link: the base capacity, or the share that one background load leaves.
 #[derive(Clone, Debug)]
 struct Factor {
-    /// Present value of the factor.
+    /// Value of the factor before its next change.
     value: f64,
     /// Time of the next change of the factor \[s\] and its value from then on; `None` if it never changes again.
     next: Option<(f64, f64)>,
-    /// The changes of the factor after `next`; `None` if the factor is constant.
+    /// Iterator over the changes of the factor after the next change; `None` if the factor is constant.
     steps: Option<Box<dyn StepsAhead>>,
 }
 

@@ -8,7 +8,8 @@ use super::format::{ClusterEntry, LinkEntry, PlatformFile};
 use migsim_base::document::Document;
 use migsim_base::error::Error;
 
-/// Maximum number of copies in a platform file, summed over all entries.
+/// Maximum number of copies in a platform file, summed over all entries. A copy of a cluster with several groups of hosts counts
+/// once for each group.
 const MAX_COPIES: u64 = 1_000_000;
 
 /// Maps each cluster and link of the expanded platform to the entry of the file from which it was copied.
@@ -123,7 +124,7 @@ fn numbered(name: &str, number: u64) -> String {
 }
 
 impl ClusterEntry {
-    /// Returns the copy of this entry with the number `number` in its names.
+    /// Returns copy `number` of this entry, counted from 0: each `#` in the names is replaced by that number.
     fn numbered_copy(&self, number: u64) -> Self {
         Self {
             name: numbered(&self.name, number),
@@ -138,7 +139,7 @@ impl ClusterEntry {
 }
 
 impl LinkEntry {
-    /// Returns the copy of this entry with the number `number` in its names.
+    /// Returns copy `number` of this entry, counted from 0: each `#` in the names is replaced by that number.
     fn numbered_copy(&self, number: u64) -> Self {
         Self {
             name: numbered(&self.name, number),

@@ -1,6 +1,7 @@
-//! Finds a platform by name: first as a file with that path, then as a file in `platforms/`, then as a built-in platform. A file
-//! with that name that contains an experiment is skipped, since an experiment often has the name of its platform. A name that
-//! begins with a brace is itself the JSON text of a platform, as in an experiment that contains its platform.
+//! Finds a platform by its name: first as a file with that path, then as a file in `platforms/`, then as a built-in platform. A
+//! file that describes an experiment is skipped if the search can continue, because an experiment often has the name of its
+//! platform. A name that begins with a brace is itself the JSON text of a platform, as in an experiment that contains its
+//! platform.
 
 use std::path::Path;
 
@@ -29,7 +30,7 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
     open_within(name, Limits::default())
 }
 
-/// Reads a platform as [`open`] does, but refuses a platform that exceeds the memory limits.
+/// Reads a platform as [`open`] does, but refuses a platform that is larger than `limits` allow.
 ///
 /// # Errors
 /// The errors of [`open`], or the platform is too large.
@@ -67,14 +68,14 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
 /// Text that messages show in place of a file name for a platform that is part of an experiment.
 const EMBEDDED_SOURCE: &str = "the platform of the experiment";
 
-/// Whether the name of a platform is not a file name but the JSON text of the platform, as in an experiment that contains its
+/// Whether `name` is the whole JSON text of a platform instead of the name of a platform, as in an experiment that contains its
 /// platform.
 pub fn is_text(name: &str) -> bool {
     name.starts_with('{')
 }
 
-/// Returns the name of a platform for output: the name inside its JSON text, or else the name by which the platform was
-/// requested.
+/// Returns the name of a platform for output: the value of its key `name` if the argument is the JSON text of a platform,
+/// otherwise the argument itself.
 pub fn display_name(name: &str) -> String {
     let text = || {
         let value: Value = serde_json::from_str(name).ok()?;

@@ -26,8 +26,8 @@ pub struct PlatformFile {
     pub description: Option<String>,
     /// Clusters of the platform. Hosts are numbered through all clusters, in the order of this list.
     pub clusters: Vec<ClusterEntry>,
-    /// Names of the routers. If the list is given, clusters and links may refer only to these routers; otherwise the routers are
-    /// all those that clusters and links refer to.
+    /// Names of the routers. If the list is given, clusters and links may refer only to these routers; otherwise, each name to
+    /// which a cluster or link refers is a router.
     pub routers: Option<Vec<String>>,
     /// Links between routers.
     #[serde(default)]
@@ -93,7 +93,7 @@ pub struct ClusterEntry {
     pub loopback: Option<LoopbackValues>,
     /// Router to which the cluster is connected. Messages between clusters at the same router cross no link between routers.
     pub router: Option<String>,
-    /// Name of the profile, in `profiles`, of the fraction of its nominal speed that every host has over time.
+    /// Name of the entry in `profiles` that defines which fraction of its nominal speed every host of the cluster has over time.
     pub speed_profile: Option<String>,
 }
 
@@ -112,7 +112,7 @@ pub struct GroupEntry {
     pub cores: u32,
     /// Memory of each host that is available for processes; not limited if absent.
     pub memory: Option<Bytes>,
-    /// Name of the profile, in `profiles`, of the fraction of its nominal speed that every host has over time.
+    /// Name of the entry in `profiles` that defines which fraction of its nominal speed every host of the group has over time.
     pub speed_profile: Option<String>,
     /// Bandwidth and latency of the access link of each host of this group, instead of the `link` of the cluster. Not allowed if
     /// the network of the cluster is a `shared-medium`.
@@ -145,9 +145,9 @@ pub struct LinkValues {
     /// with the network `switch`. Default false.
     #[serde(default)]
     pub duplex: bool,
-    /// Name of the profile, in `profiles`, of the bandwidth over time.
+    /// Name of the entry in `profiles` that defines the bandwidth of the link over time.
     pub bandwidth_profile: Option<String>,
-    /// Name of the profile, in `profiles`, of the latency over time.
+    /// Name of the entry in `profiles` that defines the latency of the link over time.
     pub latency_profile: Option<String>,
 }
 
@@ -165,7 +165,7 @@ pub struct LoopbackValues {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEntry {
-    /// The name of the link, unique on the platform.
+    /// Name of the link, unique on the platform.
     pub name: String,
     /// Number of equal links for which this entry stands. Each `#` in `name`, `from` and `to` is replaced by the number of the
     /// copy, counted from 0. Default 1.
@@ -182,14 +182,14 @@ pub struct LinkEntry {
     /// Whether each direction has the whole bandwidth for itself. Default false.
     #[serde(default)]
     pub duplex: bool,
-    /// Name of the profile, in `profiles`, of the bandwidth over time.
+    /// Name of the entry in `profiles` that defines the bandwidth of the link over time.
     pub bandwidth_profile: Option<String>,
-    /// Name of the profile, in `profiles`, of the latency over time.
+    /// Name of the entry in `profiles` that defines the latency of the link over time.
     pub latency_profile: Option<String>,
 }
 
 /// A route between two clusters: the links in the order in which a message crosses them. The route back uses the same links in
-/// reverse order unless an entry of its own defines it.
+/// reverse order unless another entry defines the route back.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteEntry {
@@ -212,8 +212,8 @@ pub struct LatencyEntry {
     pub latency: Seconds,
 }
 
-/// A profile: a speed, bandwidth or latency that changes over time. Each value holds until the time of the next value; before the
-/// first one, the nominal value holds.
+/// A profile: a speed, bandwidth or latency that changes over time. Each value holds until the time of the next value; the
+/// nominal value holds before the time of the first value.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {
@@ -224,7 +224,7 @@ pub struct ProfileEntry {
     pub period: Option<Seconds>,
 }
 
-/// Value that a profile takes at a step.
+/// Value that a speed, bandwidth or latency has from the time of a step on.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,

@@ -1,5 +1,5 @@
 //! Forms clusters from the hosts of a platform of nested zones: by innermost zone, by zones of a given depth, by host name, or by
-//! a table such as this one.
+//! a table such as the following one.
 //!
 //! ```text
 //! host,cluster
@@ -19,7 +19,7 @@ use migsim_base::units::{ClusterId, HostId};
 
 const COLUMNS: [&str; 2] = ["host", "cluster"];
 
-/// How a user wants the hosts of a platform of nested zones to be grouped into clusters.
+/// The user's choice of how the hosts of a platform of nested zones are grouped into clusters (flag `--clusters`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clusters {
     /// Grouping by a rule, written `zone`, `level=1` or `name`.
@@ -167,8 +167,8 @@ pub enum Grouping {
 }
 
 impl Platform {
-    /// Groups the hosts into clusters by a rule. Hosts are ordered by cluster, and clusters by their first hosts. A platform
-    /// without zones remains unchanged.
+    /// Groups the hosts into clusters by the rule `grouping`. Hosts are then ordered by cluster, and clusters by their first
+    /// hosts. A platform without zones remains unchanged.
     pub fn group(&mut self, grouping: Grouping) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;
@@ -178,7 +178,8 @@ impl Platform {
         self.group_as(names.collect());
     }
 
-    /// Groups hosts with equal cluster names into a cluster; `names` has the cluster name of each host, in the order of hosts.
+    /// Groups hosts with the same cluster name into one cluster; `names` has the cluster name of each host, in the order of
+    /// hosts.
     pub(super) fn group_as(&mut self, names: Vec<String>) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;

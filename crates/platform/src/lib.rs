@@ -94,8 +94,8 @@ pub struct LoadedPlatform {
     /// Settings of an experiment that the platform file contains (`SimGrid`'s `<config>`), as key and value. Settings in
     /// experiment files and flags take precedence.
     pub settings: Vec<(String, String)>,
-    /// Text of the platform in `SimGrid`'s format, if the platform is a tree of zones that was read from such a text or
-    /// translated to it.
+    /// Text of the platform in `SimGrid`'s format, either as read or as translated from JSON; `None` if the platform is not a
+    /// tree of zones.
     pub tree: Option<TreeText>,
     /// Notes for the user about how the file was interpreted.
     pub notes: Vec<String>,

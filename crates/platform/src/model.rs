@@ -22,15 +22,16 @@ pub struct Platform {
     pub clusters: Vec<Cluster>,
     /// The hosts of all clusters; the hosts of a cluster are consecutive.
     pub hosts: Vec<Host>,
-    /// The links. Both directions share the bandwidth of a link; a duplex link is stored as two consecutive links, one for each
-    /// direction.
+    /// All network links. Both directions share the bandwidth of a link; a duplex link is stored as two consecutive links, one
+    /// for each direction.
     pub links: Vec<Link>,
     /// The routes between any two hosts.
     pub routes: Routes,
-    /// For each host, the link that all messages between processes on this host cross and share; empty if no host has such a
-    /// link.
+    /// Loopback link of each host, which all messages between processes on the host share; `None` for a host without such a link.
+    /// The list is empty if no host has a loopback link.
     pub loopbacks: Vec<Option<LinkId>>,
-    /// The first failure of a host or link, if there is any; a run that would last until then ends with an error.
+    /// First failure of a host or link, in the order of time; `None` if nothing fails. A run that would last until then ends with
+    /// an error.
     pub failure: Option<Failure>,
 }
 
@@ -39,35 +40,36 @@ pub struct Platform {
 pub struct Failure {
     /// Name of the host or link that fails.
     pub name: String,
-    /// Time of the failure, from the start of the run.
+    /// Time of the failure \[s\], from the start of the run.
     pub date: Seconds,
 }
 
 /// A cluster: hosts that share a local network and a manager process.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// The name of the cluster, unique on the platform.
+    /// Name of the cluster, unique on the platform.
     pub name: String,
-    /// The ids of the hosts of the cluster; the manager runs on the first host.
+    /// Ids of the hosts of the cluster; the manager runs on the first host.
     pub hosts: Range<u32>,
 }
 
 /// A host: a computer of a cluster, with one or more cores.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The name of the host, unique on the platform.
+    /// Name of the host, unique on the platform.
     pub name: String,
-    /// The cluster that the host belongs to.
+    /// Cluster to which the host belongs.
     pub cluster: ClusterId,
-    /// Nominal speed of one core.
+    /// Nominal speed of one core \[instructions/s\].
     pub speed: InstructionsPerSecond,
     /// Number of cores: the number of processes that can run at full speed at the same time.
     pub cores: u32,
-    /// Memory that is available for processes; `None` if it is not limited.
+    /// Memory of the host that is available for processes \[B\]; `None` if the memory is not limited.
     pub memory: Option<Bytes>,
     /// Profile of the available fraction of the nominal speed over time; `None` if the host has no profile.
     pub speed_profile: Option<Profile>,
-    /// Background loads on the host. Each takes a share of the speed that the profile and the earlier loads leave.
+    /// Background loads on the host. Each load takes a share of the speed that the profile and the earlier loads in this list
+    /// leave.
     pub loads: Vec<Arc<dyn Background>>,
 }
 
@@ -77,31 +79,34 @@ impl Host {
         self.speed_profile.is_some() || !self.loads.is_empty()
     }
 
-    /// Returns the available fraction of the speed of the host over time; `None` if it does not vary.
+    /// Returns the available fraction of the nominal speed of the host over time, as steps (time \[s\], fraction); `None` if the
+    /// speed does not change.
     pub fn availability(&self) -> Option<Box<dyn StepsAhead>> {
         Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
     }
 }
 
-/// A network link. Both directions share its bandwidth, unless it is one direction of a duplex link.
+/// A network link. Both directions of a link share its bandwidth, except for a duplex link, whose two directions are separate
+/// links.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Name of the link, unique on the platform.
     pub name: String,
-    /// Nominal bandwidth of the link.
+    /// Nominal bandwidth of the link \[B/s\].
     pub bandwidth: BytesPerSecond,
-    /// Nominal one-way latency of the link.
+    /// Nominal one-way latency of the link \[s\].
     pub latency: Seconds,
     /// Whether the flows on the link share its bandwidth; otherwise each flow can use the whole bandwidth (SimGrid's `FATPIPE`).
     pub is_shared: bool,
     /// Whether the link is the first direction of a duplex link; the next link in the list is then the second direction. The
-    /// first direction leads away from a host, or to the second router of a link.
+    /// first direction leads away from a host, or from the first to the second router of a link.
     pub is_duplex: bool,
     /// Profile of the bandwidth over time \[B/s\]; `None` if the link has no such profile.
     pub bandwidth_profile: Option<Profile>,
     /// Profile of the latency over time \[s\]; `None` if the link has no such profile.
     pub latency_profile: Option<Profile>,
-    /// Background loads on the link. Each takes a share of the bandwidth that the earlier loads leave.
+    /// Background loads on the link. Each load takes a share of the bandwidth that the profile and the earlier loads in this list
+    /// leave.
     pub loads: Vec<Arc<dyn Background>>,
 }
 
@@ -116,32 +121,36 @@ impl Link {
         !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
     }
 
-    /// Returns the bandwidth of the link over time \[B/s\]; `None` if it is constant.
+    /// Returns the bandwidth of the link over time, as steps (time \[s\], bandwidth \[B/s\]); `None` if the bandwidth is
+    /// constant.
     pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
     }
 }
 
-/// Suffix that makes the name of a host the name of its loopback link, which messages between processes on the host share.
+/// Suffix that is appended to the name of a host to form the name of its loopback link, which messages between processes on the
+/// host share.
 pub(super) const LOOPBACK_SUFFIX: &str = "-loopback";
-/// Bandwidth of a link that only adds latency \[B/s\]. The export to SimGrid writes the latency of a pair of clusters as such a
-/// link.
+/// Bandwidth of a link that adds latency but never limits a flow \[B/s\]. The export to SimGrid writes the latency of a pair of
+/// clusters as such a link.
 pub(super) const NO_BOTTLENECK: f64 = 1e18;
 
 /// A route between two hosts: its links in order, and the latency of the whole route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route<'a> {
-    /// Access link of the host at which the route begins, if it has one; for a route from a host to itself, the loopback link.
+    /// Access link of the host at which the route begins; `None` if the host has no access link. For a route from a host to
+    /// itself, the loopback link.
     pub first: Option<LinkId>,
-    /// Links between the two access links; all links of a route in nested zones.
+    /// Links between the two access links; all links of the route if the platform consists of nested zones.
     pub middle: Cow<'a, [LinkId]>,
-    /// Access link of the host at which the route ends, if it has one.
+    /// Access link of the host at which the route ends; `None` if the host has no access link.
     pub last: Option<LinkId>,
-    /// Latency of the whole route if the platform states one; if `None`, it is the sum of the latencies of the links.
+    /// Latency of the whole route from host to host, if the platform defines such a latency; `None` if the latency is the sum of
+    /// the latencies of the links.
     pub latency: Option<Seconds>,
-    /// Number of times the route crosses the loopback of the network model: once for each of its ends that is the gateway of a
-    /// bypass route between zones.
+    /// Number of times that the route crosses the loopback of the network model: once for each end of the route that is the
+    /// gateway of a bypass route between zones.
     pub loopbacks: u32,
 }
 
@@ -165,42 +174,43 @@ impl Route<'_> {
     }
 }
 
-/// The routes between all hosts of a platform, stored by pair of clusters where that is sufficient.
+/// Routes between all pairs of hosts of a platform, stored or computed in the way that suits the kind and size of the platform.
 #[derive(Clone, Debug)]
 pub enum Routes {
-    /// A route is an access link, a path between two clusters and another access link; the paths of all pairs of clusters are
-    /// stored.
+    /// Routes that consist of an access link, a path between two clusters and another access link; the paths of all pairs of
+    /// clusters are stored.
     Clustered {
-        /// Access link of each host; `None` for a host without one.
+        /// Access link of each host, in the order of hosts; `None` for a host without an access link.
         access: Vec<Option<LinkId>>,
-        /// Path from cluster a to cluster b, at index `a * clusters + b`; `None` if there is no route.
+        /// Path from cluster a to cluster b, at index `a * clusters + b`; `None` if there is no path.
         pairs: Vec<Option<ClusterPath>>,
-        /// The links of all paths, one path after the other.
+        /// Links of all paths between clusters, one path after the other.
         links: Vec<LinkId>,
     },
-    /// A route is an access link, a path between two clusters and another access link; the paths are computed on demand, because
-    /// there are many clusters.
+    /// Routes that consist of an access link, a path between two clusters and another access link; the paths are computed on
+    /// demand, because the platform has many clusters.
     Routers {
-        /// Access link of each host; `None` for a host without one.
+        /// Access link of each host, in the order of hosts; `None` for a host without an access link.
         access: Vec<Option<LinkId>>,
-        /// The paths between clusters.
+        /// Computes the paths between clusters through the routers.
         paths: Arc<RouterPaths>,
     },
     /// Routes in nested zones (platforms of SimGrid), computed on demand.
     Zoned {
         /// The tree of zones that determines the routes.
         zones: Arc<Zones>,
-        /// Number of each host among the hosts and routers of all zones.
+        /// Number of each host, in the order of hosts, among the hosts and routers of all zones.
         points: Vec<u32>,
     },
 }
 
-/// The path between two clusters: the links from the access link of one host to that of the other host.
+/// The path between two clusters: the links between the access links of two hosts, one in each cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterPath {
-    /// Range of the links of the path in [`Routes::Clustered::links`].
+    /// Range of the links of the path within the list of the links of all paths, in [`Routes::Clustered`].
     pub links: Range<u32>,
-    /// Latency of the whole route from host to host, if the platform states one for this pair of clusters.
+    /// Latency of the whole route from host to host, if the platform defines it for this pair of clusters; `None` if it is the
+    /// sum of the latencies of the links.
     pub latency: Option<Seconds>,
 }
 
@@ -220,8 +230,8 @@ impl Platform {
         has_pipes
     }
 
-    /// Whether each flow gets the whole bandwidth of a link that is not shared, unless the network model sets another rule. If
-    /// not, such a link follows the rule of SimGrid's `FATPIPE`.
+    /// Whether each flow on a link that is not shared gets the whole bandwidth of the link; otherwise such a link follows the
+    /// rule of SimGrid's `FATPIPE`. The network model can set another rule.
     pub fn unshared_links_have_full_bandwidth(&self) -> bool {
         match &self.routes {
             Routes::Clustered { .. } | Routes::Routers { .. } => true,
@@ -239,13 +249,13 @@ impl Platform {
             }
     }
 
-    /// Returns the link that all messages between processes on a host cross and share, if the host has one.
+    /// Returns the link that all messages between processes on `host` cross and share; `None` if the host has no such link.
     fn shared_loopback(&self, host: HostId) -> Option<LinkId> {
         *self.loopbacks.get(host.index())?
     }
 
-    /// Adds a link named `HOST-loopback`, which all messages inside the host share, to each of these hosts that has no loopback
-    /// yet.
+    /// Adds a loopback link `HOST-loopback`, which all messages between processes on the host share, to each host in the range
+    /// `hosts` that has no loopback yet.
     pub fn add_loopbacks(
         &mut self,
         hosts: Range<u32>,
@@ -271,8 +281,8 @@ impl Platform {
         }
     }
 
-    /// Returns the route between two hosts; `None` if there is none. A host has a route to itself only if the platform defines a
-    /// loopback for it.
+    /// Returns the route between two hosts; `None` if no route exists. A host has a route to itself only if the platform defines
+    /// a loopback for that host.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
         let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
             debug_assert!(range.end as usize <= links.len());
@@ -336,8 +346,8 @@ impl Platform {
         }
     }
 
-    /// Returns the access link of each host. `None` if hosts are in nested zones, where access links are not stored separately
-    /// from routes.
+    /// Returns the access link of each host, in the order of hosts; `None` if hosts are in nested zones, where access links are
+    /// not stored separately from routes.
     pub fn access_links(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
             Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
@@ -372,14 +382,15 @@ impl Platform {
         LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
     }
 
-    /// Returns the first direction of the duplex link to which `link` belongs; `link` itself if it is not duplex.
+    /// Returns the first direction of the duplex link to which `link` belongs; `link` itself if `link` is not part of a duplex
+    /// link.
     pub fn first_direction(&self, link: LinkId) -> LinkId {
         let before = link.index().checked_sub(1);
         let is_second = before.is_some_and(|before| self.links[before].is_duplex);
         LinkId(link.0 - u32::from(is_second))
     }
 
-    /// Returns the nominal one-way latency of a route.
+    /// Returns the nominal one-way latency of a route from host to host.
     pub fn latency(&self, route: &Route<'_>) -> Seconds {
         route.latency.unwrap_or_else(|| {
             route.links().fold(Seconds::default(), |sum, link| {
@@ -388,7 +399,7 @@ impl Platform {
         })
     }
 
-    /// Returns the nominal bandwidth of the narrowest link of a route; `None` if the route has no links.
+    /// Returns the lowest nominal bandwidth among the links of a route; `None` if the route has no links.
     pub fn bottleneck(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
         route
             .links()
@@ -406,9 +417,9 @@ impl Platform {
         HostId(self.clusters[cluster.index()].hosts.start)
     }
 
-    /// Assigns a number to the kind of each cluster; kinds are numbered in the order of their first clusters. Clusters are of one
-    /// kind if the routes from their first hosts to the first host of any other cluster have equal latencies and bandwidths. A
-    /// cluster whose kind cannot be determined gets a separate number.
+    /// Returns the number of the kind of each cluster; clusters of one kind have routes of equal latencies and bandwidths to
+    /// every other cluster. The routes lead from first host to first host, and kinds are numbered in the order of their first
+    /// clusters. A cluster whose kind cannot be determined gets a separate number.
     pub fn kinds_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {
@@ -444,7 +455,7 @@ impl Platform {
         clusters.map(number).collect()
     }
 
-    /// Returns the host with this name; `None` if there is none.
+    /// Returns the id of the host with the name `name`; `None` if no host has this name.
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         self.hosts
             .iter()
@@ -452,7 +463,7 @@ impl Platform {
             .map(HostId::from_index)
     }
 
-    /// Returns the cluster with this name; `None` if there is none.
+    /// Returns the id of the cluster with the name `name`; `None` if no cluster has this name.
     pub fn cluster_named(&self, name: &str) -> Option<ClusterId> {
         self.clusters
             .iter()

@@ -2,8 +2,8 @@
 //! period.
 //!
 //! The value of a step holds until the next step; before the first step, the nominal value holds. The value of a speed profile
-//! multiplies the speed of the host; the values of bandwidth and latency profiles replace those of the link. These are the rules
-//! of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
+//! multiplies the speed of the host; the values of bandwidth and latency profiles replace the bandwidth and latency of the link.
+//! These are the rules of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// Minimum period after which a profile may repeat \[s\]. It is a limit of this program, which simulates every step.
+/// Minimum period after which a profile may repeat \[s\]. The limit exists because the program simulates every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;
 /// Maximum value of a step of a profile, in the unit of the value: B/s for a bandwidth, s for a latency, 1 for a fraction.
 const MAX_VALUE: f64 = 1e21;
@@ -21,17 +21,18 @@ pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
-/// A sequence of steps of which some may already be computed, so that a caller can apply many steps in one operation.
+/// A sequence of steps of which some may already be computed, so that a caller can apply several steps in one operation.
 pub trait StepsAhead: Steps {
     /// Returns a copy of this sequence at the same position, in a box.
     fn boxed_clone(&self) -> Box<dyn StepsAhead>;
 
-    /// Returns the next steps that are already computed, from the very next one on; empty if none are.
+    /// Returns the steps after the present position that are already computed, beginning with the next step; empty if no further
+    /// step is computed yet.
     fn computed_steps(&self) -> &[(f64, f64)] {
         &[]
     }
 
-    /// Skips the next `count` steps, which must be among the computed ones that were returned before.
+    /// Skips the next `count` steps, which must be among the steps that [`Self::computed_steps`] returned.
     fn skip_steps(&mut self, count: usize) {
         for _ in 0..count {
             self.next();
@@ -90,15 +91,16 @@ impl Profile {
         Ok(Self(Arc::new(Schedule { steps, period })))
     }
 
-    /// Returns the time \[s\] and value of the change with index `index`, counted from 0 through all repetitions; `None` after
-    /// the last change of a profile without a period. Times never decrease: rounding cannot put the end of a repetition after the
-    /// start of the next one.
+    /// Returns the time \[s\] and value of the step with index `index`, counted from 0 through all repetitions; `None` after the
+    /// last step of a profile without a period. Times never decrease: rounding cannot put the end of a repetition after the start
+    /// of the next repetition.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.0.steps.len();
         (count > 0).then(|| self.step_in_round(index / count, index % count))?
     }
 
-    /// Returns the time \[s\] and value of the step with index `place` in the repetition `round`, both counted from 0.
+    /// Returns the time \[s\] and value of the step with index `place` in the repetition `round`, both counted from 0; `None` if
+    /// the profile has no such step.
     fn step_in_round(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let (date, value) = *steps.get(place)?;
@@ -123,7 +125,7 @@ impl Profile {
         self.0.period
     }
 
-    /// Returns the profile with all values multiplied by `factor`, which is not negative.
+    /// Returns a copy of the profile with all values multiplied by `factor`, which must not be negative.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let steps = self.steps_without_repetition().iter();
@@ -145,7 +147,7 @@ impl Profile {
         period.into_iter().chain(steps).collect()
     }
 
-    /// Returns an iterator over all changes, including repetitions, from the first one on.
+    /// Returns an iterator over all steps of the profile, including repetitions, from the first step on.
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {
             profile: self.clone(),
@@ -154,7 +156,8 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum of all values; the nominal value before the first step is ignored. Infinite if there are no steps.
+    /// Returns the minimum of all values of the profile; infinity if it has no steps. The nominal value before the first step is
+    /// ignored.
     pub fn minimum(&self) -> f64 {
         self.steps_without_repetition()
             .iter()
@@ -167,15 +170,15 @@ impl Profile {
 #[derive(Clone, Debug)]
 pub struct ProfileSteps {
     profile: Profile,
-    /// Repetition that contains the next change, counted from 0.
+    /// Repetition of the profile that contains the next step, counted from 0.
     round: usize,
-    /// Index of the next change in its repetition.
+    /// Index of the next step within its repetition, counted from 0.
     place: usize,
 }
 
 impl ProfileSteps {
-    /// Skips to the last change whose time `is_due` accepts, and returns its time \[s\] and value. If `is_due` accepts a time, it
-    /// must accept all earlier times. Returns `None`, and does not move, if the next change is not due.
+    /// Skips to the last step whose time `is_due` accepts, and returns its time \[s\] and value; if the next step is not
+    /// accepted, returns `None` and keeps the position. If `is_due` accepts a time, it must accept all earlier times.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
         let count = self.profile.steps_without_repetition().len();
         let begin = self.round * count + self.place;
@@ -225,18 +228,18 @@ impl Iterator for ProfileSteps {
     }
 }
 
-/// The integral over time of a value that changes in steps. It starts at time 0 s and can be evaluated at times that never
-/// decrease.
+/// The integral over time of a value that changes in steps, from time 0 s on. The integral can only be evaluated at times that
+/// never decrease.
 #[derive(Debug)]
 pub struct Integral {
     steps: Box<dyn Steps>,
     /// Time \[s\] and value of the next step; `None` after the last step.
     next: Option<(f64, f64)>,
-    /// Time of the last step that `sum` includes \[s\].
+    /// Time of the last step that has been included in `sum` \[s\].
     date: f64,
-    /// Value from that step on, until the next step.
+    /// Value from the last included step on, until the next step.
     value: f64,
-    /// Integral from time 0 s to that step \[unit of the value · s\].
+    /// Integral from time 0 s to the last included step \[unit of the value · s\].
     sum: f64,
 }
 
@@ -252,8 +255,8 @@ impl Integral {
         }
     }
 
-    /// Returns the integral from time 0 s to the time `date` \[s\], in the unit of the value times seconds. Calls must have times
-    /// that do not decrease.
+    /// Returns the integral from time 0 s to the time `date` \[s\], in the unit of the value times seconds. The times of
+    /// successive calls must not decrease.
     pub fn up_to(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
             self.sum += self.value * (change - self.date);

@@ -1,7 +1,8 @@
 //! Reads a platform in JSON: checks that its parts are consistent, and builds the platform.
 //!
-//! The stages, in order: names and numbers, profiles, size, hosts and links, paths (those in the file, otherwise the shortest),
-//! latencies of pairs, origins. Each stage reports all its problems; a stage does not begin if its input has errors.
+//! The stages, in order: names and numbers, profiles, size, hosts and links, paths (as listed in the file, otherwise shortest
+//! paths), latencies of pairs of clusters, origins. Each stage reports all its problems; a stage does not begin if its input has
+//! errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,8 @@ pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_json_within(source, text, Limits::default())
 }
 
-/// Reads a platform in the format `migsim-platform-1`; refuses a platform that exceeds the memory limits.
+/// Reads a platform in the format `migsim-platform-1` as [`from_json`] does; refuses a platform that is larger than `limits`
+/// allow.
 pub(super) fn from_json_within(
     source: &str,
     text: &str,
@@ -53,7 +55,7 @@ pub(super) fn from_json_within(
     loaded.map_err(|error| error.with_default_hint(hint))
 }
 
-/// Reads a platform file that lists clusters (not a tree of zones).
+/// Reads a platform file that lists clusters, in contrast to a file with a tree of zones.
 fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
     let sources = copies::expand_copies(document, &mut file)?;
@@ -97,7 +99,7 @@ fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, 
     })
 }
 
-/// Other words that users may write for a kind of network, each with the name of that kind in the format.
+/// Synonyms of a kind of network that users may write, each with the name of that kind in the format.
 const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
 
 /// Adds a hint to errors about unknown kinds of network: the name in the format for a common word such as `hub`.
@@ -119,20 +121,20 @@ fn hint_at_synonyms(error: Error) -> Error {
     Error::Input(problems.into_iter().map(hint).collect())
 }
 
-/// A platform file of clusters while it is being read and checked.
+/// A platform file of clusters while the file is read and checked, with the problems that were found.
 #[derive(Debug)]
 pub(super) struct Loader<'a> {
     pub(super) document: &'a Document,
     pub(super) file: &'a PlatformFile,
     /// Entry of the file from which each cluster and link was copied.
     sources: &'a Sources,
-    /// Index of each cluster by its name.
+    /// Index of each cluster in the file, by name.
     pub(super) clusters: BTreeMap<&'a str, usize>,
-    /// Index of each router by its name.
+    /// Index of each router, by name.
     pub(super) routers: BTreeMap<&'a str, usize>,
-    /// Index of each link between routers by its name.
+    /// Index of each link between routers in the list `links` of the file, by name.
     pub(super) links: BTreeMap<&'a str, usize>,
-    /// Id of each link between routers, for its direction from `from` to `to`.
+    /// Id of each link between routers; for a duplex link, the id of the direction from the router `from` to the router `to`.
     pub(super) link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
@@ -167,14 +169,14 @@ impl<'a> Loader<'a> {
         loader
     }
 
-    /// Adds a router if there is none with this name yet.
+    /// Adds a router with the name `name`, unless such a router exists already.
     fn add_router(&mut self, name: &'a str) {
         let next = self.routers.len();
         self.routers.entry(name).or_insert(next);
     }
 
-    /// Creates a problem at a key of the file. After the maximum number of printed problems, its location is left out, because
-    /// such problems are only counted.
+    /// Creates a problem at a key of the file. Once the maximum number of printed problems is reached, the location is left out,
+    /// because further problems are only counted.
     pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
             self.document
@@ -184,7 +186,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Records a problem at a key of the file.
+    /// Records a problem with the message `message` at a key of the file.
     pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
         let problem = self.problem(key, message);
         self.record(problem);
@@ -208,7 +210,7 @@ impl<'a> Loader<'a> {
         });
     }
 
-    /// Records a problem, unless it is already recorded.
+    /// Records a problem, unless an equal problem is already recorded.
     pub(super) fn record(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -352,7 +354,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Creates the links between routers.
+    /// Creates the links between the routers that the file lists.
     fn links_between(&mut self) -> Vec<Link> {
         let file = self.file;
         let mut links = Vec::new();
@@ -370,7 +372,8 @@ impl<'a> Loader<'a> {
         links
     }
 
-    /// Returns the index of the cluster with this name; records a problem and returns `None` if there is none.
+    /// Returns the index of the cluster with the name `name`; records a problem at the key `key` and returns `None` if no cluster
+    /// has this name.
     pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {
         if let Some(&index) = self.clusters.get(name) {
             return Some(index);

@@ -10,26 +10,27 @@ use super::read_profiles::Values;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, InstructionsPerSecond};
 
-/// Equal hosts as described in the file: one group, or a whole cluster without groups.
+/// A group of equal hosts as described in the file; the hosts of a cluster without groups form one group.
 struct Group<'a> {
-    /// Prefix of the keys of these hosts within their cluster: `groups[1].`, or empty for a cluster without groups.
+    /// Prefix of the keys of the group within the entry of the cluster: `groups[1].`, or empty for a cluster without groups.
     prefix: String,
-    /// Number of hosts.
+    /// Number of hosts in the group.
     hosts: u64,
-    /// Speed of one core \[instructions/s\].
+    /// Speed of one core of each host \[instructions/s\].
     speed: InstructionsPerSecond,
     /// Number of cores of each host.
     cores: u32,
-    /// Memory of each host for processes; `None` if it is not limited.
+    /// Memory of each host that is available for processes \[B\]; `None` if the memory is not limited.
     memory: Option<Bytes>,
-    /// Name of the profile of the fraction of the nominal speed that each host has over time.
+    /// Name of the profile that defines which fraction of its nominal speed each host has over time; `None` if the speed is
+    /// constant.
     speed_profile: Option<&'a String>,
-    /// Access link of each host, with the key of this link within the cluster.
+    /// Key of the access link within the entry of the cluster, and properties of the access link of each host.
     link: (String, &'a LinkValues),
 }
 
-/// Returns the groups of equal hosts of a cluster. A missing value gets a default here, because [`Loader::check_hosts`] has
-/// already reported it.
+/// Returns the groups of equal hosts of a cluster. A missing value is replaced by a default, because `check_hosts` has already
+/// reported it as missing.
 fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
     let Some(groups) = &cluster.groups else {
         return vec![Group {
@@ -223,7 +224,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the properties of a link that the file describes at the key `key`, with its profiles.
+    /// Returns the properties of a link that the file describes at the key `key`, including the profiles to which the link
+    /// refers.
     pub(super) fn link_parts(
         &mut self,
         key: &str,

@@ -10,13 +10,13 @@ use super::router_paths::{GivenRoutes, RouterPaths, Site};
 use super::shortest::Graph;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
-/// Latency of each pair of clusters, with the index of its entry in the file. The key is the pair of cluster indices, the smaller
-/// one first.
+/// Latency that the file states for each pair of clusters \[s\], with the index of its entry in the file. The key is the pair of
+/// cluster indices, with the smaller index first.
 pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
 
 impl Loader<'_> {
-    /// Returns the routes in the file, by pair of clusters. The opposite route is the reverse of a route, unless the file
-    /// contains it.
+    /// Returns the routes that the file lists, by pair of clusters. If the file does not list the route in the opposite
+    /// direction, the reversed route is added.
     pub(super) fn given_routes(&mut self) -> GivenRoutes {
         let file = self.file;
         let mut given = BTreeMap::new();
@@ -49,7 +49,7 @@ impl Loader<'_> {
         given
     }
 
-    /// Returns the opposite direction of a duplex link between routers; the link itself if it is not duplex.
+    /// Returns the opposite direction of a duplex link between routers; `id` itself if the link is not duplex.
     fn opposite_link(&self, id: LinkId) -> LinkId {
         match self.link_ids.binary_search(&id) {
             Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
@@ -58,7 +58,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the links of the route in the opposite direction.
+    /// Returns the links of the route in the opposite direction: `links` in reverse order, each replaced by its opposite
+    /// direction.
     fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
         links
             .iter()
@@ -151,8 +152,8 @@ impl Loader<'_> {
         latencies
     }
 
-    /// Creates the paths between clusters: a route in `given`, or else the shortest path over the links between routers. `media`
-    /// is the shared medium of each cluster.
+    /// Creates the paths between clusters: the route in `given`, or the shortest path over the links between routers if `given`
+    /// has no route. `media` is the shared medium of each cluster.
     pub(super) fn paths(
         &self,
         media: &[Option<LinkId>],
@@ -182,8 +183,8 @@ impl Loader<'_> {
         )
     }
 
-    /// Checks that every pair of clusters has a route. For each cluster without a route to some earlier cluster, one pair is
-    /// reported.
+    /// Checks that every pair of clusters is connected by a path. For each cluster without a path to some earlier cluster, one
+    /// pair is reported.
     pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
         if paths.are_all_connected() {
             return;
@@ -215,7 +216,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the first host of each group of a cluster, and the last host of the cluster.
+    /// Returns the first host of each group of a cluster, and the last host of the cluster; these hosts represent all hosts of
+    /// the cluster.
     fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
         let hosts = &platform.clusters[cluster].hosts;
         let groups = self.file.clusters[cluster].groups.iter().flatten();

@@ -39,7 +39,7 @@ impl Values {
         }
     }
 
-    /// Guesses from a value the quantity of a profile that no host or link refers to.
+    /// Guesses from one of its values which quantity a profile expresses, so that a profile without a reference can be checked.
     fn guess(value: &StepValue) -> Self {
         match value {
             StepValue::Factor(_) => Self::Factors,
@@ -50,7 +50,7 @@ impl Values {
 }
 
 impl Loader<'_> {
-    /// Checks all profiles, including those that no host or link refers to.
+    /// Checks all profiles, including profiles to which no host or link refers.
     pub(super) fn check_profiles(&mut self) {
         let file = self.file;
         for (name, entry) in &file.profiles {

@@ -1,4 +1,4 @@
-//! Tests of platforms in JSON: small handwritten ones, invalid ones, and the built-in ones.
+//! Tests of the reader of platforms in JSON: small handwritten platforms, invalid platforms, and the built-in platforms.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn four() -> Platform {
     from_json("four.json", FOUR).unwrap().platform
 }
 
-/// Returns the names of the links of a route.
+/// Returns the names of the links on the route between two hosts, which are given by name.
 fn route(platform: &Platform, from: &str, to: &str) -> Vec<String> {
     let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
     let route = platform.route(from, to).unwrap();
@@ -48,7 +48,7 @@ fn problems(text: &str) -> Vec<Problem> {
     }
 }
 
-/// Returns the platform file `FOUR` with one piece of text replaced.
+/// Returns the platform file `FOUR` in which the text `old` is replaced by `new`.
 fn with(old: &str, new: &str) -> String {
     assert!(FOUR.contains(old), "{old}");
     FOUR.replacen(old, new, 1)
@@ -63,7 +63,7 @@ fn grouped(network: &str, groups: &str) -> String {
     )
 }
 
-/// Returns the platform file `FOUR` with more keys at its end.
+/// Returns the platform file `FOUR` with the keys `keys` added at its end.
 fn and(keys: &str) -> String {
     with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
 }
@@ -379,7 +379,7 @@ fn profiles_are_read_by_what_refers_to_them() {
 /// A platform file that cannot be read, with its first problem: the message, the line and column, and the key.
 type Broken<'a> = (String, &'a str, (usize, usize), &'a str);
 
-/// Asserts that the first problem of each platform file is the expected one.
+/// Asserts that the first problem of each platform file is the expected problem.
 fn assert_broken(cases: &[Broken<'_>]) {
     for (text, message, place, key) in cases {
         let first = &problems(text)[0];
@@ -774,8 +774,8 @@ fn links_that_are_not_shared_have_no_profiles() {
     );
 }
 
-/// The time to read a file must grow in proportion to its size, whatever errors it has. Each of these files once took a time in
-/// proportion to the product of two numbers of several thousand.
+/// Tests that the time to read a file grows in proportion to the size of the file, whatever errors the file has. The time to read
+/// each of these files once grew with the product of two numbers of several thousand.
 #[test]
 fn many_wrong_names_are_found_in_a_moment() {
     let list =

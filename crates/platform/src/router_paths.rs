@@ -1,10 +1,10 @@
 //! Paths between clusters, computed on demand: a route from the file, or else the shortest path between the routers of the
 //! clusters.
 //!
-//! A table of all pairs of clusters grows with the square of the number of clusters. A platform therefore has a table only if it
-//! is small ([`RouterPaths::table`]); otherwise its paths are computed here. If the links between routers have no cycle, a path
-//! goes up and down a tree of routers. Otherwise the path is taken from the tree of shortest paths that starts at one of its
-//! ends; this tree is computed when it is first needed.
+//! A table of the paths of all pairs grows with the square of the number of clusters. Only a small platform therefore has such a
+//! table; the paths of a larger platform are computed here. If the links between routers have no cycle, a path goes up and down a
+//! tree of routers. Otherwise the path is taken from the tree of shortest paths that starts at one end of the path; this tree is
+//! computed when it is first needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -25,9 +25,9 @@ const MAX_TABLE_LINKS: usize = 50_000_000;
 /// Position of a cluster in the network: its router and its shared medium.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
-    /// Index of the router to which the cluster is connected, if there is one.
+    /// Index of the router to which the cluster is connected; `None` if the cluster is not connected to a router.
     pub(super) router: Option<usize>,
-    /// The shared medium of the cluster, if it has one.
+    /// Shared medium of the cluster; `None` if the cluster has no shared medium.
     pub(super) medium: Option<LinkId>,
 }
 
@@ -38,21 +38,22 @@ pub struct RouterPaths {
     sites: Vec<Site>,
     /// Routes from the file, which replace shortest paths.
     given: GivenRoutes,
-    /// Latencies from host to host that replace sums over links, by pair of cluster indices, the smaller one first.
+    /// Latencies from host to host that replace the sums of the latencies of links \[s\]. The key is a pair of cluster indices,
+    /// with the smaller index first.
     latencies: BTreeMap<(usize, usize), Seconds>,
     /// The routers and the links between them.
     graph: Graph,
-    /// Number of the connected component to which each router belongs.
+    /// Number of the connected component of the network to which each router belongs, counted from 0.
     components: Vec<u32>,
-    /// The routers as trees, if the links between them have no cycle.
+    /// The routers as trees; `None` if the links between routers have a cycle.
     forest: Option<Forest>,
-    /// Tree of shortest paths from each router, computed when first needed; an empty list if `forest` replaces it.
+    /// Tree of shortest paths from each router, computed when first needed; empty if `forest` is used instead.
     trees: Vec<OnceLock<Tree>>,
 }
 
 impl RouterPaths {
-    /// Creates the paths over the links of `graph`. The routes in `given`, which must contain both directions of a pair, replace
-    /// shortest paths.
+    /// Creates the paths over the links of `graph`. The routes in `given` replace shortest paths, and must contain both
+    /// directions of each pair of clusters.
     pub(super) fn new(
         sites: Vec<Site>,
         graph: Graph,
@@ -86,8 +87,8 @@ impl RouterPaths {
         })
     }
 
-    /// Returns the links from cluster `a` to cluster `b` in order: the shared medium of a, links between routers, the shared
-    /// medium of b. For a path inside a cluster, the medium is listed once. `None` if there is no path.
+    /// Returns the links from cluster `a` to cluster `b` in order: the shared medium of `a`, links between routers, the shared
+    /// medium of `b`; `None` if there is no path. For a path inside a cluster, the medium is listed once.
     pub(crate) fn path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if !self.is_connected(a, b) {
             return None;
@@ -119,7 +120,8 @@ impl RouterPaths {
         }
     }
 
-    /// Returns the latency of the whole route from host to host, if the file states one for this pair of clusters.
+    /// Returns the latency of the whole route from host to host that the file states for a pair of clusters; `None` if the file
+    /// states no latency for this pair.
     pub(crate) fn latency(&self, a: usize, b: usize) -> Option<Seconds> {
         if self.latencies.is_empty() {
             return None;
@@ -132,7 +134,7 @@ impl RouterPaths {
         !self.latencies.is_empty()
     }
 
-    /// Returns the shared medium of a cluster, if it has one.
+    /// Returns the shared medium of a cluster; `None` if the cluster has no shared medium.
     pub(super) fn medium(&self, cluster: ClusterId) -> Option<LinkId> {
         self.sites[cluster.index()].medium
     }
@@ -146,7 +148,7 @@ impl RouterPaths {
         residents
     }
 
-    /// Calls `see` for each link that lies on any path between clusters; it may be called several times for the same link.
+    /// Calls `see` for each link that lies on any path between clusters, possibly several times for the same link.
     pub fn each_link(&self, see: &mut dyn FnMut(LinkId)) {
         if let (Some(forest), true) = (&self.forest, self.given.is_empty()) {
             self.sites
@@ -164,14 +166,15 @@ impl RouterPaths {
         }
     }
 
-    /// Returns all ordered pairs of cluster indices, including pairs of equal ones.
+    /// Returns all ordered pairs of cluster indices, including each cluster paired with itself.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let clusters = self.sites.len();
         (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))
     }
 
-    /// Creates a table of all paths. Entry `a * clusters + b` is the path from cluster a to cluster b, as a range of the second
-    /// list, which contains links. `None` if there are too many clusters or links.
+    /// Creates a table of the paths between all clusters, and a list of the links of all paths; `None` if there are too many
+    /// clusters or links. Entry `a * clusters + b` of the table is the path from cluster `a` to cluster `b`, as a range of the
+    /// list of links.
     pub(super) fn table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
         let clusters = self.sites.len();
         if clusters > MAX_TABLE_CLUSTERS {
@@ -201,14 +204,15 @@ impl RouterPaths {
             + 4 * given
     }
 
-    /// Returns the router of a cluster if all paths lie in a tree of routers, without routes or latencies stated for pairs of
+    /// Returns the router of a cluster if the routers form a tree and the file states no routes or latencies for pairs of
     /// clusters; otherwise `None`.
     pub(super) fn router_in_tree(&self, cluster: usize) -> Option<usize> {
         let is_free = self.forest.is_some() && self.given.is_empty() && !self.has_latencies();
         self.sites[cluster].router.filter(|_| is_free)
     }
 
-    /// Returns the only link of a router, with the router at the other end; `None` if the router does not have exactly one link.
+    /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
+    /// exactly one link.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         self.graph.only_link(router)
     }

@@ -1,38 +1,39 @@
 //! Computes shortest paths between routers (Dijkstra 1959).
 //!
-//! The shortest path has the smallest sum of nominal latencies; among equal sums, the fewest links; and if that is equal, the
-//! link that comes first in the file. A path is computed in one direction only; the path back is its reverse, so that both
-//! directions use the same links.
+//! The shortest path has the smallest sum of nominal latencies. Among paths with the same sum, the path with the fewest links is
+//! taken; if the numbers of links are also the same, the link that comes first in the file decides. A path is computed in one
+//! direction only; the path back is its reverse, so that both directions use the same links.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use migsim_base::units::LinkId;
 
-/// The links between routers, stored by router.
+/// The network of routers: the links between routers, stored by the router at which they begin.
 #[derive(Debug)]
 pub(super) struct Graph {
-    /// The links that leave each router.
+    /// Links that leave each router, by index of the router.
     edges: Vec<Vec<Edge>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Edge {
-    /// Index of the router at the other end.
+    /// Index of the router to which the link leads.
     to: usize,
-    /// Link that is crossed on the way to that router.
+    /// Link that a message to the target router crosses.
     link: LinkId,
-    /// Link for the opposite direction; the same link if it is not duplex.
+    /// Link that a message in the opposite direction crosses; the same link if the link is not duplex.
     back: LinkId,
-    /// Nominal latency \[s\].
+    /// Nominal latency of the link \[s\].
     latency: f64,
 }
 
-/// Distance of a router from the start: the sum of latencies \[s\], and the number of links for equal sums.
+/// Distance of a router from the start: the sum of the latencies of the links \[s\], and the number of links, which decides
+/// between equal sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Distance {
     latency: f64,
-    /// Number of links.
+    /// Number of links on the path from the start to the router.
     hops: u32,
 }
 
@@ -44,7 +45,7 @@ impl Distance {
 }
 
 /// A router in the queue of Dijkstra's algorithm, with its distance from the start. The order is reversed, so that the nearest
-/// router is the greatest.
+/// router is the greatest and leaves the queue first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reached {
     distance: Distance,
@@ -65,34 +66,34 @@ impl PartialOrd for Reached {
     }
 }
 
-/// The last link of a path to a router.
+/// The last link of a path to a router, with the router before this link.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// Router from which this link leads to the end of the path.
+    /// Index of the router at which the last link of the path begins.
     previous: u32,
     link: LinkId,
-    /// Link for the opposite direction; the same link if it is not duplex.
+    /// Link that a message in the opposite direction crosses; the same link if the link is not duplex.
     back: LinkId,
 }
 
-/// The shortest paths from one router, stored as the last step to each other router.
+/// The shortest paths from one router to all others, stored as the last link of each path.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Last step to each router; `None` for the start and for routers that are not connected.
+    /// Last link of the path to each router; `None` for the start and for routers that are not connected to the start.
     steps: Vec<Option<Step>>,
-    /// Router from which the paths lead.
+    /// Index of the router at which all paths of the tree start.
     start: usize,
 }
 
-/// Routers whose links have no cycle, so that there is only one path between any two. Each connected component is a tree with a
-/// root.
+/// Routers whose links have no cycle, so that there is only one path between any two routers. Each connected component is a tree
+/// with a root.
 #[derive(Debug)]
 pub(super) struct Forest {
-    /// Step from its parent to each router; `None` for a root.
+    /// Link from its parent to each router; `None` for a root.
     steps: Vec<Option<Step>>,
     /// Number of links from each router to the root of its tree.
     depths: Vec<u32>,
-    /// All routers, each after its parent.
+    /// Indices of all routers, in an order in which each router comes after its parent.
     order: Vec<usize>,
 }
 
@@ -104,8 +105,8 @@ impl Graph {
         }
     }
 
-    /// Adds a link between two routers; `back` is the link for the opposite direction, which may be the same. Links must be added
-    /// in the order of the file.
+    /// Adds a link between two routers; `back` is the link for the opposite direction, equal to `link` if the link is not duplex.
+    /// Links must be added in the order of the file.
     pub(super) fn add_link(
         &mut self,
         from: usize,
@@ -165,7 +166,8 @@ impl Graph {
         Tree { steps, start }
     }
 
-    /// Returns the only link of a router, with the router at the other end; `None` if the router does not have exactly one link.
+    /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
+    /// exactly one link.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         match &self.edges[router][..] {
             [edge] => Some((edge.link, edge.to)),
@@ -236,7 +238,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// Returns the step that leads over this link from `router`.
+    /// Returns the step of a path that leads from `router` over this link.
     fn step(&self, router: usize) -> Step {
         Step {
             previous: u32::try_from(router).expect("fewer than 2^32 routers"),
@@ -266,8 +268,8 @@ impl Forest {
         up
     }
 
-    /// Returns all links that lie on a path between two of the ends, in both directions. `ends` is the number of ends (clusters)
-    /// at each router.
+    /// Returns all links that lie on a path between two clusters, in both directions; `ends` is the number of clusters at each
+    /// router.
     pub(super) fn links_between(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
         for &router in self.order.iter().rev() {
             if let Some(step) = self.steps[router] {
@@ -289,19 +291,20 @@ impl Forest {
 }
 
 impl Tree {
-    /// Returns the links from the start to `router`, in order; `None` if they are not connected.
+    /// Returns the links from the start of the tree to `router`, in order; `None` if the start and `router` are not connected.
     pub(super) fn path(&self, router: usize) -> Option<Vec<LinkId>> {
         let mut path = self.collect_links(router, |step| step.link)?;
         path.reverse();
         Some(path)
     }
 
-    /// Returns the links from `router` to the start, in order; `None` if they are not connected.
+    /// Returns the links from `router` to the start of the tree, in order; `None` if the start and `router` are not connected.
     pub(super) fn path_back(&self, router: usize) -> Option<Vec<LinkId>> {
         self.collect_links(router, |step| step.back)
     }
 
-    /// Returns one link for each step from `router` back to the start; `None` if they are not connected.
+    /// Returns one link for each step from `router` back to the start of the tree, as selected by `link`; `None` if the start and
+    /// `router` are not connected.
     fn collect_links(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
         let mut path = Vec::new();
         let mut at = router;

@@ -1,7 +1,7 @@
 //! Reads a tree of zones in JSON by translating it into `SimGrid`'s format, whose reader implements all rules.
 //!
 //! ```text
-//! tree of zones  ──> SimGrid XML, one element a line ──> its reader ──> platform
+//! tree of zones  ──> SimGrid XML, one element a line ──> reader of SimGrid files ──> platform
 //!                    line ──> key                    <── problems at lines
 //! ```
 //! A platform in JSON therefore has the same routes as the same platform in `SimGrid`'s format, and its export to SimGrid is this
@@ -52,18 +52,18 @@ pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<Load
 /// The SimGrid XML that was translated so far, with the origin of each line.
 #[derive(Debug, Default)]
 struct Translation {
-    /// The translated text.
+    /// Text of the translation in SimGrid's format.
     xml: String,
-    /// Key in the JSON file from which each line of the text comes.
+    /// Key in the JSON file from which each line of the translated text comes.
     keys: Vec<String>,
-    /// Names of the duplex links.
+    /// Names of the duplex links of the platform.
     duplex: BTreeSet<String>,
     /// Values that cannot be translated, each with its key and a message.
     problems: Vec<(String, String)>,
 }
 
 impl Translation {
-    /// Appends text that comes from the key `key`. The text may have several lines.
+    /// Appends text that comes from the key `key` of the JSON file. The text may have several lines.
     fn add_line(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');
@@ -71,7 +71,7 @@ impl Translation {
         self.keys.extend(std::iter::repeat_n(key.to_owned(), lines));
     }
 
-    /// Returns all problems as an error with their positions in the JSON file, if there are any.
+    /// Returns all problems as an error, with their positions in the JSON file, if any value cannot be translated.
     fn fail_if_problems(&self, document: &Document) -> Result<(), Error> {
         let problem = |(key, message): &(String, String)| document.problem(key, message.clone());
         let problems: Vec<Problem> = self.problems.iter().map(problem).collect();
@@ -96,7 +96,7 @@ impl Translation {
         })
     }
 
-    /// Translates the whole file.
+    /// Translates the whole platform file into SimGrid's format.
     fn add_file(&mut self, file: &ZonesFile) {
         self.add_line("", "<?xml version=\"1.0\"?>");
         self.add_line(
@@ -113,7 +113,7 @@ impl Translation {
         self.add_line("", "</platform>");
     }
 
-    /// Collects the names of the duplex links in a zone and in the zones inside it.
+    /// Adds the names of the duplex links in a zone and in the zones inside it to the names of duplex links.
     fn collect_duplex_links(&mut self, zone: &ZoneEntry) {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
@@ -123,7 +123,7 @@ impl Translation {
             .for_each(|inner| self.collect_duplex_links(inner));
     }
 
-    /// Translates a zone and everything inside it except profiles.
+    /// Translates a zone and everything inside it, except profiles, into SimGrid's format.
     fn add_zone(&mut self, key: &str, zone: &ZoneEntry) {
         let routing = match zone.routing {
             RoutingKind::Full => "Full",
@@ -203,7 +203,8 @@ impl Translation {
         self.add_line(key, "</zone>");
     }
 
-    /// Records a problem if a cluster has no hosts, or if its topology has another number of hosts.
+    /// Records a problem if a cluster has no hosts, or if the number of hosts of its topology differs from the number of hosts of
+    /// the cluster.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
             let message = "the cluster has no hosts".to_owned();
@@ -258,7 +259,8 @@ impl Translation {
         self.add_line(key, &(text + "</trace>"));
     }
 
-    /// Connects the hosts and links of a zone, and of the zones inside it, with the profiles that they name.
+    /// Connects the hosts and links of a zone, and of the zones inside it, with the profiles to which these hosts and links
+    /// refer.
     fn add_connections(
         &mut self,
         key: &str,
@@ -306,7 +308,7 @@ fn policy_name(sharing: Sharing) -> &'static str {
     }
 }
 
-/// Returns a link as a SimGrid element.
+/// Returns the SimGrid element that describes a link.
 fn link_element(link: &ZoneLink) -> String {
     format!(
         "<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>",
@@ -317,7 +319,8 @@ fn link_element(link: &ZoneLink) -> String {
     )
 }
 
-/// Returns a route as a SimGrid element. `duplex` are the names of the duplex links, for which the element states a direction.
+/// Returns the SimGrid element that describes a route. `duplex` contains the names of the duplex links, for which the element
+/// states a direction.
 fn route_element(
     [between_points, between_zones]: [&str; 2],
     route: &ZoneRouteEntry,
@@ -364,7 +367,7 @@ fn route_element(
     )
 }
 
-/// Returns a cluster as a SimGrid element.
+/// Returns the SimGrid element that describes a cluster.
 fn cluster_element(cluster: &ZoneCluster) -> String {
     let name = escape(&cluster.name);
     let prefix = cluster
@@ -421,7 +424,7 @@ struct TopologyWords {
     kind: &'static str,
     /// Parameters of the topology, such as `4,4,2`.
     parameters: String,
-    /// Number of hosts of the topology; the largest number of the type if there are more.
+    /// Number of hosts of the topology, limited to the largest number of the type.
     hosts: u128,
 }
 

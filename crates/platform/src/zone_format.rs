@@ -1,6 +1,6 @@
-//! The JSON platform format for trees of zones, which can express everything that `SimGrid`'s files can.
+//! The JSON platform format for trees of zones, which can express everything that the platform files of `SimGrid` can express.
 //!
-//! The meaning of a file is defined by the reader of `SimGrid`'s format, into which `zone_file.rs` translates it.
+//! The meaning of a file is defined by the reader of `SimGrid`'s format, into which `zone_file.rs` translates the file.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct ZonesFile {
     pub schema: ZonesSchemaName,
     /// Description of the platform, and of the sources of its numbers.
     pub description: Option<String>,
-    /// Outermost zone, which contains all others; its name is the name of the platform.
+    /// Outermost zone, which contains all other zones; its name is the name of the platform.
     pub zone: ZoneEntry,
     /// Named changes of speed, bandwidth or latency over time. Hosts and links refer to these profiles by name.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub enum ZonesSchemaName {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneEntry {
-    /// The name of the zone, unique on the platform.
+    /// Name of the zone, unique on the platform.
     pub name: String,
     /// Rule by which the routes between the members of the zone are found.
     #[serde(default)]
@@ -55,7 +55,8 @@ pub struct ZoneEntry {
     /// Hosts of the zone that are described one by one.
     #[serde(default)]
     pub hosts: Vec<ZoneHost>,
-    /// Peers: hosts with coordinates, whose latency to other peers is a distance. Only with the routing `vivaldi`.
+    /// Peers: hosts with coordinates, between which the latency is the distance between their coordinates. Only with the routing
+    /// `vivaldi`.
     #[serde(default)]
     pub peers: Vec<PeerEntry>,
     /// Clusters of equal hosts with a network between them; each cluster is an inner zone.
@@ -93,7 +94,7 @@ pub enum RoutingKind {
     Dijkstra,
     /// Each host has an outgoing and an incoming link (`host_links`), joined by a `backbone`.
     Cluster,
-    /// Each peer has coordinates; the latency between two peers is their distance.
+    /// Each peer has coordinates; the latency between two peers is the distance between their coordinates.
     Vivaldi,
     /// There are no routes in the zone.
     None,
@@ -103,24 +104,24 @@ pub enum RoutingKind {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneHost {
-    /// The name of the host, unique on the platform.
+    /// Name of the host, unique on the platform.
     pub name: String,
-    /// Speed of one core.
+    /// Speed of one core of the host.
     pub speed: InstructionsPerSecond,
     /// Number of cores of the host. Default 1.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
-    /// Name of the profile, in `profiles`, of the fraction of its nominal speed that the host has over time.
+    /// Name of the entry in `profiles` that defines which fraction of its nominal speed the host has over time.
     pub speed_profile: Option<String>,
 }
 
-/// A host with coordinates: its latency to another peer is the distance between the coordinates of both.
+/// A host with coordinates: its latency to another peer is the distance between the coordinates of the two hosts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerEntry {
-    /// The name of the host, unique on the platform.
+    /// Name of the host, unique on the platform.
     pub name: String,
-    /// Speed of the one core of the host.
+    /// Speed of the only core of the host.
     pub speed: InstructionsPerSecond,
     /// Bandwidth of the incoming link of the host.
     pub bandwidth_in: BytesPerSecond,
@@ -134,7 +135,7 @@ pub struct PeerEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneCluster {
-    /// The name of the cluster, unique on the platform.
+    /// Name of the cluster, unique on the platform.
     pub name: String,
     /// Beginning of the names of the hosts, before the number. Default: the name of the cluster and a dash.
     pub prefix: Option<String>,
@@ -146,17 +147,19 @@ pub struct ZoneCluster {
     /// Number of cores of each host. Default 1.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
-    /// Bandwidth and latency of the access link of each host, or of each link of the topology.
+    /// Bandwidth and latency of the access link of each host, or of each link of the topology. The value `unshared` of `sharing`
+    /// has no effect here, as in SimGrid: flows share these links.
     pub link: LinkParameters,
     /// Link that all messages between hosts of the cluster cross; there is no such link if absent.
     pub backbone: Option<LinkParameters>,
     /// Loopback link of each host, for messages between processes on the host; if absent, these messages cross the access link.
+    /// Each message has the whole bandwidth of the loopback link, whatever `sharing` says.
     pub loopback: Option<LinkParameters>,
-    /// Maximum total rate of all messages of a host; not limited if absent.
+    /// Maximum total rate of all messages from and to a host; not limited if absent.
     pub limiter: Option<BytesPerSecond>,
     /// Name of the router of the cluster, for routes that use the router as gateway.
     pub router: Option<String>,
-    /// Network between the hosts, if it is not a single switch.
+    /// Network between the hosts of the cluster; a single switch if absent.
     pub topology: Option<Topology>,
 }
 
@@ -180,11 +183,11 @@ pub enum Topology {
     },
     /// A dragonfly: groups that consist of chassis, which consist of blades with hosts. Routes have the fewest links.
     Dragonfly {
-        /// Number of groups, and of parallel links between two groups.
+        /// Two numbers: the number of groups, and the number of parallel links between two groups.
         groups: [u32; 2],
-        /// Number of chassis in a group, and of parallel links between two chassis.
+        /// Two numbers: the number of chassis in a group, and the number of parallel links between two chassis.
         chassis: [u32; 2],
-        /// Number of blades in a chassis, and of parallel links between two blades.
+        /// Two numbers: the number of blades in a chassis, and the number of parallel links between two blades.
         blades: [u32; 2],
         /// Number of hosts on a blade.
         hosts: u32,
@@ -223,7 +226,7 @@ pub enum Sharing {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneLink {
-    /// The name of the link, unique on the platform.
+    /// Name of the link, unique on the platform.
     pub name: String,
     /// Bandwidth of the link.
     pub bandwidth: BytesPerSecond,
@@ -233,9 +236,9 @@ pub struct ZoneLink {
     /// Rule by which flows share the bandwidth of the link.
     #[serde(default)]
     pub sharing: Sharing,
-    /// Name of the profile, in `profiles`, of the bandwidth over time.
+    /// Name of the entry in `profiles` that defines the bandwidth of the link over time.
     pub bandwidth_profile: Option<String>,
-    /// Name of the profile, in `profiles`, of the latency over time.
+    /// Name of the entry in `profiles` that defines the latency of the link over time.
     pub latency_profile: Option<String>,
 }
 
@@ -243,7 +246,7 @@ pub struct ZoneLink {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackboneEntry {
-    /// The name of the link, unique on the platform.
+    /// Name of the link, unique on the platform.
     pub name: String,
     /// Bandwidth of the link, which all flows share.
     pub bandwidth: BytesPerSecond,
@@ -256,11 +259,11 @@ pub struct BackboneEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostLinkEntry {
-    /// Name of the host.
+    /// Name of the host to which the two links belong.
     pub host: String,
-    /// Name of the outgoing link.
+    /// Name of the outgoing link of the host.
     pub up: String,
-    /// Name of the incoming link.
+    /// Name of the incoming link of the host.
     pub down: String,
 }
 
@@ -278,6 +281,7 @@ pub struct ZoneRouteEntry {
     /// Names of the links of the route, in the order in which a message crosses them. A direction of a duplex link is `NAME_UP`
     /// or `NAME_DOWN`.
     pub links: Vec<String>,
-    /// Whether the route back uses the same links in reverse order. Default true; for a bypass, false.
+    /// Whether the route back uses the same links in reverse order. Default true. The key has no effect on a bypass, which holds
+    /// for one direction only.
     pub symmetrical: Option<bool>,
 }

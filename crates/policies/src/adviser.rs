@@ -1,5 +1,4 @@
-//! The strategy of a policy without its trigger, for a caller that decides itself at which barriers rescheduling calls take
-//! place.
+//! Strategies without a trigger: an adviser decides at the barriers that its caller chooses, as the policy would decide in a run.
 //!
 //! The adviser must observe every barrier, as a policy in a run does, so that it returns the decision that the policy would make
 //! at that barrier. A copy of the adviser can decide at a barrier without changing the state of the original.
@@ -25,7 +24,7 @@ pub struct Adviser {
 }
 
 impl Adviser {
-    /// Creates the adviser for a run whose random numbers start from `seed`.
+    /// Creates the adviser of a strategy for a run whose random numbers are generated from `seed`.
     ///
     /// # Errors
     /// Options of the strategy are out of range.
@@ -39,12 +38,12 @@ impl Adviser {
         })
     }
 
-    /// Observes the superstep that has just ended. It must be called at each barrier.
+    /// Adds the measured load of the superstep that has just ended. The caller must call this function at each barrier.
     pub fn observe(&mut self, view: &View<'_>) {
         self.window.observe(view, self.needs_communication);
     }
 
-    /// Informs the adviser that the caller started a rescheduling call without it: the measured load is discarded, and
+    /// Informs the adviser of a rescheduling call that did not use its decision: the load measured so far is discarded, and the
     /// measurement restarts.
     pub fn record_call(&mut self) {
         self.window = Window::default();

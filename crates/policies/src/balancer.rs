@@ -3,8 +3,9 @@
 //!
 //! Each core of a host is a processing element of the instance, with the speed that external load leaves. The processes of a host
 //! are assigned to its cores in turn (round robin) as their initial placement. The load of a process is its mean work in a
-//! superstep since the last call, as runtime systems measure it, or another [`Forecast`]. Its time is the time that this work
-//! takes alone on its host ([`View::execution_time`]), since times measured on a shared host are not additive.
+//! superstep since the last call, as runtime systems measure it, or another [`Forecast`]. The time of a process is the time that
+//! this work takes on its host without other processes ([`View::execution_time`]), since times measured on a shared host are not
+//! additive.
 //!
 //! Moves between the cores of one host are dropped. A strategy that ignores memory may exceed the memory of a host. In this case
 //! processes that should move to this host stay where they are, starting with the highest process number, until the remaining
@@ -28,7 +29,8 @@ use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// A policy that consists of a strategy; a trigger decides when it is called ([`super::Triggered`]).
+/// A policy that places processes as a strategy decides. It never requests a rescheduling call itself, because its trigger does
+/// this.
 #[derive(Debug)]
 pub(super) struct Balancer {
     strategy: Box<dyn Strategy>,
@@ -63,8 +65,8 @@ impl Policy for Balancer {
     }
 }
 
-/// Returns the decision that follows from the assignment that `assign` computes for the processes that may migrate, and restarts
-/// the window of measures.
+/// Returns the migrations that lead to the assignment computed by `assign` for the processes that may migrate, and restarts the
+/// measurement of the load in `window`.
 ///
 /// # Errors
 /// The errors that `assign` returns.
@@ -100,9 +102,9 @@ pub(super) fn decide_with(
 /// The cores of all hosts of the platform, numbered in the order of hosts.
 #[derive(Debug)]
 pub(super) struct Cores {
-    /// The host of each core.
+    /// The host to which each core belongs, by core number.
     pub(super) host_of_core: Vec<HostId>,
-    /// The number of the first core of each host.
+    /// The number of the first core of each host, by host index.
     pub(super) first_core: Vec<usize>,
 }
 
@@ -120,7 +122,8 @@ impl Cores {
         cores
     }
 
-    /// Returns the core of each process before the call: the processes of a host are assigned to its cores in turn (round robin).
+    /// Returns the number of the core of each process before the call: the processes of a host are assigned to its cores in turn
+    /// (round robin).
     fn core_of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
         let mut residents = vec![0; platform.hosts.len()];
         let core = |host: &HostId| {
@@ -133,7 +136,7 @@ impl Cores {
     }
 }
 
-/// Latency and bandwidth of the routes of the platform, with cores instead of hosts as end points.
+/// The latency and bandwidth between each two cores of the platform, which are those of the route between their hosts.
 #[derive(Debug)]
 struct Routes<'a> {
     platform: &'a Platform,
@@ -168,7 +171,8 @@ pub(super) fn movable_processes(view: &View<'_>) -> Vec<usize> {
     all.filter(|process| !view.is_pinned(*process)).collect()
 }
 
-/// Returns the state at the barrier in the form in which strategies receive it: loads, speeds of cores, messages and memory.
+/// Returns the state at the barrier in the form in which strategies receive it: loads, speeds of cores, messages and memory. The
+/// cores of the platform are the hosts of the instance.
 fn build_instance<'i>(
     view: &View<'_>,
     cores: &Cores,
@@ -225,8 +229,9 @@ fn build_instance<'i>(
     }
 }
 
-/// Returns the result of `look`, which receives the state at the barrier, including communication, and the cores that are the
-/// hosts of the instance.
+/// Calls `look` with the state at the barrier in the form in which strategies receive it, and returns the result of `look`.
+///
+/// The state includes the communication; the cores passed to `look` are the hosts of the instance.
 pub(super) fn with_instance<R>(
     view: &View<'_>,
     window: &Window,
@@ -240,7 +245,10 @@ pub(super) fn with_instance<R>(
     look(&build_instance(view, &cores, &routes, window), &cores)
 }
 
-/// Cancels moves until no host exceeds its memory, changing `hosts`, and returns the number of cancelled moves.
+/// Cancels moves to hosts whose memory would be exceeded, and returns the number of cancelled moves. `hosts` is the new host of
+/// each process and is changed.
+///
+/// Moves are cancelled in decreasing order of process numbers until no host with a cancellable move exceeds its memory.
 fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
     let limits = &view.platform.hosts;
     let mut held = vec![0.0; limits.len()];
@@ -269,8 +277,8 @@ fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
     }
 }
 
-/// Returns the decision of a call: the migrations, the record of the strategy's prediction, and the cost model of the call
-/// (`Procedure`).
+/// Returns the decision of a call: the migrations to `hosts`, the record of the strategy's prediction, and what the call costs
+/// ([`Procedure`]). `kept` is the number of moves cancelled for lack of memory.
 fn build_decision(
     view: &View<'_>,
     instance: &Instance<'_>,
@@ -323,35 +331,39 @@ fn build_decision(
     decision
 }
 
-/// Recorded quantity: the largest computation time of a core in a superstep with the placement before the call \[s\].
+/// Explanation of the recorded quantity `max_time_before_s`: the largest computation time of a core in a superstep with the
+/// placement before the call \[s\].
 const MAX_TIME_BEFORE: Meaning = Meaning::new(
     "max_time_before_s",
     Unit::Seconds,
     "the longest computation of a core in a superstep, as the processes were placed before the call",
 );
 
-/// Recorded quantity: the largest computation time of a core in a superstep with the placement that the strategy chose \[s\].
+/// Explanation of the recorded quantity `max_time_s`: the largest computation time of a core in a superstep with the placement
+/// that the strategy chose \[s\].
 const MAX_TIME_AFTER: Meaning = Meaning::new(
     "max_time_s",
     Unit::Seconds,
     "the longest computation of a core in a superstep, as the strategy places the processes",
 );
 
-/// Recorded quantity: the number of processes that stayed because the chosen host lacks memory for them.
+/// Explanation of the recorded quantity `stayed_for_memory`: the number of processes that stayed because the chosen host lacks
+/// memory for them.
 const STAYED_FOR_MEMORY: Meaning = Meaning::new(
     "stayed_for_memory",
     Unit::Count,
     "the number of processes whose new host has no memory for them",
 );
 
-/// Recorded quantity: the number of elementary operations of the strategy, which cost computation time.
+/// Explanation of the recorded quantity `operations`: the number of elementary operations of the strategy, whose computation is
+/// part of the cost of a call.
 const OPERATIONS: Meaning = Meaning::new(
     "operations",
     Unit::Number,
     "the number of elementary operations of the strategy, whose computation is part of the cost of a call",
 );
 
-/// Describes the calls of a strategy in sentences, for `migsim explain`.
+/// Describes the rescheduling calls of a strategy in sentences, for the command `migsim explain`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BalancerNarrator;
 

@@ -7,14 +7,14 @@
 //! X_j   mean reward of the n_j calls of strategy j; n is the number of all calls
 //! UCB1  each strategy once, in the order of `strategies`; then argmax X_j + exploration·√(2·ln n / n_j), ties go to the first strategy
 //! ```
-//! A [trigger](super::trigger) determines when calls take place. The choice depends only on measured times, so that a repeated
+//! A [trigger](super::trigger) determines when calls take place. The choice depends only on simulated times, so that a repeated
 //! run has the same calls. With the exploration 1 of the paper, the regret (the loss compared with always choosing the best
 //! strategy) grows at most with ln n, if the rewards of a strategy are drawn independently from one distribution.
 //!
 //! Two choices are not in the paper: the definition of the reward (the paper only requires bounded rewards), and the strategies
-//! that can be chosen, among which `never` leaves all processes where they are. Work that changes over time and the placement
-//! that one strategy leaves to the next violate the assumption of the paper: old times weigh as much as recent ones. The
-//! supersteps after the last call of a run are not used.
+//! that can be chosen, among which `never` leaves all processes where they are. The assumption of the paper is violated if work
+//! changes over time, because old times weigh as much as recent ones, and if the success of a strategy depends on the placement
+//! that the previous strategy has left. The supersteps after the last call of a run are not used.
 //!
 //! Source: Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem, Machine Learning 47, 2002.
 
@@ -30,15 +30,15 @@ use super::{Decision, NEVER, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the policy `bandit`.
+/// The options of the policy `bandit`, which chooses a strategy for each call by the results of earlier calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BanditOptions {
-    /// The strategies to choose from, at least one. A variant follows the name, as in `greedy/charm-8`; `never` stands for
-    /// leaving all processes where they are.
+    /// The strategies among which the bandit chooses, at least one. A variant follows the name of its strategy, as in
+    /// `greedy/charm-8`; `never` leaves all processes where they are.
     pub strategies: Vec<String>,
-    /// Weight of the term that favours strategies that were seldom tried; 1 in UCB1. With 0 the bandit always takes the strategy
-    /// with the best mean reward so far.
+    /// Weight of the term that favours strategies that were called seldom so far; 1 in UCB1. With 0 the bandit always takes the
+    /// strategy with the best mean reward so far.
     pub exploration: f64,
 }
 
@@ -84,7 +84,7 @@ impl PolicyOptions for BanditOptions {
     }
 }
 
-/// Creates the strategy with this name; returns `None` for `never`, which moves no process.
+/// Creates the strategy with this name, such as `greedy/charm-8`; returns `None` for `never`, which moves no process.
 ///
 /// # Errors
 /// The name or its variant is unknown.
@@ -113,14 +113,14 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     entry.build(&options).map(Some)
 }
 
-/// The measured results of the strategies, from which UCB1 chooses the strategy of the next call.
+/// The measured results of the strategies (arms) of the bandit, from which the rule UCB1 chooses the strategy of the next call.
 #[derive(Clone, Debug)]
 struct Arms {
     exploration: f64,
-    /// For each strategy: the number of its calls, and the sum of 1/t over these calls \[1/s\], with t the mean time of a
-    /// superstep after the call.
+    /// The number of calls of each strategy, and the sum of 1/t over these calls \[1/s\], where t is the mean time of a superstep
+    /// until the next call.
     results: Vec<(u32, f64)>,
-    /// The smallest mean time of a superstep after any call so far \[s\].
+    /// The smallest mean time of a superstep after any call so far \[s\]; infinite before the first result.
     min_time: f64,
 }
 
@@ -133,7 +133,7 @@ impl Arms {
         }
     }
 
-    /// Records the mean time of a superstep that followed a call of the strategy `arm` \[s\].
+    /// Records `time`, the mean time of a superstep between a call of the strategy `arm` and the next call \[s\].
     fn record_time(&mut self, arm: usize, time: f64) {
         let time = time.max(f64::MIN_POSITIVE);
         self.min_time = self.min_time.min(time);
@@ -141,13 +141,13 @@ impl Arms {
         self.results[arm].1 += 1.0 / time;
     }
 
-    /// Returns the mean reward of the strategy `arm`, in (0, 1\]; it must have had at least one call.
+    /// Returns the mean reward of the calls of the strategy `arm`, in (0, 1\]. The strategy must have been called at least once.
     fn mean_reward(&self, arm: usize) -> f64 {
         let (count, sum) = self.results[arm];
         self.min_time * sum / f64::from(count)
     }
 
-    /// Returns the index of the strategy for the next call.
+    /// Returns the index of the strategy for the next call: each strategy is called once, after that the rule UCB1 decides.
     fn choose_arm(&self) -> usize {
         if let Some(new) = self.results.iter().position(|arm| arm.0 == 0) {
             return new;
@@ -169,7 +169,8 @@ struct Bandit {
     needs_communication: bool,
     arms: Arms,
     window: Window,
-    /// The last call: the index of its strategy, its superstep counted from 0, and the instant at which it started \[s\].
+    /// The last call: the index of its strategy, its superstep counted from 0, and the simulated time at which it started \[s\];
+    /// `None` before the first call.
     last_call: Option<(usize, usize, f64)>,
 }
 

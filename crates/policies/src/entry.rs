@@ -1,4 +1,5 @@
-//! An entry of the table of policies: the name of a policy, its options, and the function that creates it from options.
+//! An entry of the table of policies: the name of a policy, its options, and the function that creates the policy from its
+//! options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,17 +17,17 @@ use migsim_base::plugin::{self, Maker, OptionFlag};
 
 /// The options of a policy, as a user sets them under `policy.<name>` in an experiment file.
 ///
-/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the other items define how commands treat the
-/// options.
+/// A type with the derives of serde and schemars and with [`Self::policy`] is enough; the other items define how commands treat
+/// the options.
 pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The options that have their own flags on the command line, such as `--alpha`.
     const FLAGS: &'static [OptionFlag] = &[];
 
-    /// The keys of the options whose values are names of files.
+    /// The keys of the options whose values are file names.
     const FILES: &'static [&'static str] = &[];
 
-    /// The values that `migsim tune` tries for an option by default: pairs of the option's key and a list or range as on the
-    /// command line.
+    /// The values that `migsim tune` tries by default for the options of the policy. Each pair has the key of an option and its
+    /// values, as a list or range in the syntax of the command line.
     const RANGES: &'static [(&'static str, &'static str)] = &[];
 
     /// The keys of the options that are shares of a whole; a value above 1 causes a warning, since it was probably meant as
@@ -36,26 +37,28 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The variants of the policy: sets of options with a name, such as `migbsp/equal-information`.
     const VARIANTS: &'static [strategy::Variant] = &[];
 
-    /// The option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if the policy has no such
-    /// option.
+    /// The option and value that allow moves between hosts of one cluster, such as `own_cluster=within`; empty if the policy has
+    /// no such option.
     const MOVE_INSIDE: &'static str = "";
 
-    /// Whether all moves of the policy lead to another cluster, so that no process can move on a platform with one cluster.
+    /// Returns whether all moves of the policy lead to another cluster, so that no process can move on a platform with one
+    /// cluster.
     fn moves_between_clusters(&self) -> bool {
         false
     }
 
-    /// Whether the policy does not determine itself when rescheduling calls take place, so that it needs a trigger.
+    /// Whether the policy needs a trigger, because it does not determine itself after which supersteps rescheduling calls take
+    /// place.
     const NEEDS_TRIGGER: bool = false;
 
-    /// Returns the interpretations of the policy's source that the options choose and on which results depend, a few words each.
-    /// They are printed below the table of a run.
+    /// Returns how the options interpret points that the policy's source leaves open and on which results depend, as short
+    /// phrases. They are printed below the table of a run.
     fn interpretations(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the narrator that describes the calls of the policy in `migsim explain` and on the page of a run. By default
-    /// decision records are listed unchanged.
+    /// Returns the narrator, which describes the rescheduling calls of the policy in `migsim explain` and on the page of a run.
+    /// The default narrator lists decision records unchanged.
     fn narrator() -> &'static dyn Narrator {
         &Plain
     }
@@ -73,9 +76,10 @@ pub type Entry = plugin::Entry<Kind>;
 /// The table of all policies, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of policy: the functions and constants with which commands treat its options and create it.
+/// The functions and constants of a policy with which commands check its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
+    /// The way in which the policy is created from its options.
     constructor: Constructor,
     ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
@@ -84,10 +88,10 @@ pub struct Kind {
     needs_trigger: bool,
 }
 
-/// The function that creates the policy from its options.
+/// The way in which a policy is created from its options, with the functions that are needed for it.
 #[derive(Clone, Copy, Debug)]
 enum Constructor {
-    /// A policy that decides itself when it is called.
+    /// A policy that is implemented in Rust and determines itself when rescheduling calls take place, unless it needs a trigger.
     Policy {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
@@ -95,13 +99,13 @@ enum Constructor {
         moves_between_clusters: fn(&Value) -> Result<bool, Error>,
         variants: &'static [strategy::Variant],
     },
-    /// A strategy, which is called when a trigger requests it.
+    /// A strategy, which becomes a policy if a trigger decides when it is called.
     Strategy(strategy::Kind),
-    /// A policy whose options have no Rust type, such as a plug-in in another language.
+    /// A policy that an object creates, and whose options have no Rust type, such as a plug-in in another language.
     Maker(&'static dyn Maker<Box<dyn Policy>>),
 }
 
-/// Creates the table entry of a policy that the object `maker` creates, for policies whose options have no Rust type.
+/// Creates the table entry of a policy whose options have no Rust type; the object `maker` creates the policy.
 pub fn entry_from_maker(
     maker: &'static dyn Maker<Box<dyn Policy>>,
     name: &'static str,
@@ -119,7 +123,7 @@ pub fn entry_from_maker(
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
-/// Creates the table entry of a policy; `T` is the type of its options.
+/// Creates the table entry of a policy that is implemented in Rust; `T` is the type of its options.
 pub fn table_entry<T: PolicyOptions>(
     name: &'static str,
     summary: &'static str,
@@ -146,7 +150,7 @@ pub fn table_entry<T: PolicyOptions>(
     entry
 }
 
-/// Creates the table entry of a policy that consists of a strategy and needs a trigger.
+/// Creates the table entry of a policy that consists of the strategy `entry` and needs a trigger.
 pub fn entry_from_strategy(entry: &strategy::Entry) -> Entry {
     entry.with_kind(Kind {
         constructor: Constructor::Strategy(entry.kind),
@@ -185,8 +189,8 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// Creates a strategy with these options as a policy that plans with the given forecast of loads; `None` if the policy is not
-    /// a strategy.
+    /// Creates a policy from a strategy with these options, which plans with the given forecast of the processes' loads; `None`
+    /// if the policy is not a strategy.
     ///
     /// # Errors
     /// The options are unknown or out of range.
@@ -224,18 +228,20 @@ impl Kind {
         }
     }
 
-    /// Whether the policy does not determine itself when rescheduling calls take place, so that it needs a trigger.
+    /// Returns whether the policy needs a trigger, because it does not determine itself after which supersteps rescheduling calls
+    /// take place.
     pub fn needs_trigger(&self) -> bool {
         self.needs_trigger
     }
 
-    /// Whether the policy consists of a strategy, which `migsim decide` can call at a barrier from a file.
+    /// Returns whether the policy consists of a strategy, so that `migsim decide` can call it at a barrier that is read from a
+    /// file.
     pub fn is_strategy(&self) -> bool {
         matches!(self.constructor, Constructor::Strategy(_))
     }
 
-    /// Returns the strategy of the policy without a trigger, for a caller that decides when calls take place; `None` if the
-    /// policy is not a strategy. Its random numbers start from `seed`.
+    /// Creates an adviser that decides as the policy at barriers that its caller chooses; `None` if the policy is not a strategy.
+    /// Random numbers are generated from `seed`.
     ///
     /// # Errors
     /// Options are out of range.
@@ -246,7 +252,8 @@ impl Kind {
         }
     }
 
-    /// Returns the interpretations of the policy's source that the options choose and on which results depend, a few words each.
+    /// Returns how the given options interpret points that the policy's source leaves open and on which results depend, as short
+    /// phrases.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
@@ -257,13 +264,13 @@ impl Kind {
         }
     }
 
-    /// Returns the keys of the options that are shares of a whole, so that a value above 1 is suspicious.
+    /// Returns the keys of the options that are shares of a whole, so that a value above 1 causes a warning.
     pub fn share_options(&self) -> &'static [&'static str] {
         self.shares
     }
 
-    /// Whether all moves of the policy with these options lead to another cluster, so that no process can move on a platform with
-    /// one cluster.
+    /// Returns whether all moves of the policy with these options lead to another cluster, so that no process can move on a
+    /// platform with one cluster.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
@@ -277,18 +284,19 @@ impl Kind {
         }
     }
 
-    /// Returns the option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if the policy has no
-    /// such option.
+    /// Returns the option and value that allow moves between hosts of one cluster, such as `own_cluster=within`; empty if the
+    /// policy has no such option.
     pub fn option_for_moves_inside(&self) -> &'static str {
         self.move_inside
     }
 
-    /// Returns the values that `migsim tune` tries for an option by default: pairs of the option's key and a list or range.
+    /// Returns the values that `migsim tune` tries for the options of the policy by default: pairs of an option's key and its
+    /// values, as a list or range.
     pub fn tuning_ranges(&self) -> &'static [(&'static str, &'static str)] {
         self.ranges
     }
 
-    /// Returns the narrator that describes the calls of the policy in `migsim explain`.
+    /// Returns the narrator, which describes the rescheduling calls of the policy in `migsim explain`.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.narrator
     }

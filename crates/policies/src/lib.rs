@@ -1,4 +1,4 @@
-//! Rescheduling policies: what a policy observes, the decisions that it can return, and the table of all policies.
+//! Rescheduling policies: what a policy observes at a barrier, the decisions that it can return, and the table of all policies.
 //!
 //! After each superstep the runtime passes the policy a [`View`] of what a real runtime system could measure. If the policy
 //! requests a rescheduling call, the runtime charges the cost of the call and invokes [`Policy::decide`]. A policy itself changes
@@ -6,9 +6,9 @@
 //!
 //! To add a policy, write one source file in this crate and one row of the table in `registry.rs`.
 //!
-//! The trait [`Policy`] is defined in a crate on which this one depends, and so are MigBSP's rivals as [strategies](strategy).
-//! This crate contains MigBSP, [triggers](trigger), and the [explanations](explain) of their decisions. The runtime determines
-//! how long a call takes.
+//! The trait [`Policy`] and the rivals of MigBSP, which are [strategies](strategy), are defined in crates on which this crate
+//! depends. This crate contains MigBSP, [triggers](trigger), and the [explanations](explain) of their decisions. The runtime
+//! determines how long a call takes.
 //!
 //! ```
 //! let table = migsim_policies::standard();

@@ -1,9 +1,9 @@
 //! A policy that records the state at the barrier of one superstep of a run, as strategies receive it, for `migsim decide`.
 //!
-//! It wraps the policy of the run, which decides as usual. At the superstep in question the probe requests a call, so that loads
-//! are measured as at any call, and stores the instance. The rest of the run does not affect the snapshot. A policy that is not a
-//! strategy (MigBSP) decides from the times of many supersteps, which an instance does not contain. Therefore it is also called
-//! at that barrier, and its decision is stored with the instance.
+//! The probe contains the policy of the run, which decides as usual. At the superstep to be recorded the probe requests a call,
+//! so that loads are measured as at any call, and stores the state at the barrier. The rest of the run does not affect the
+//! snapshot. A policy that is not a strategy (MigBSP) decides from the times of many supersteps, which this state does not
+//! contain. Therefore the policy of the run is also called at that barrier, and its decision is stored with the state.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,28 +17,30 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The place to which a probe writes its snapshot as JSON, shared with the caller; `None` until it is written.
+/// A variable shared between a probe and its caller: the probe writes the state at a barrier into it as JSON; `None` until then.
 pub type Snapshot = Arc<Mutex<Option<Value>>>;
 
-/// Maximum number of cores up to which a snapshot contains the latency and bandwidth of each pair of cores.
+/// Maximum number of cores of a platform for which a snapshot contains the latency and bandwidth of each pair of cores.
 const MAX_CORES_WITH_PAIRS: usize = 500;
 
-/// A wrapper of the policy of a run that records the barrier of one superstep.
+/// A policy that decides as the policy of the run, and records the state at the barrier of one superstep.
 #[derive(Debug)]
 pub struct Probe {
     policy: Box<dyn Policy>,
     /// The superstep whose barrier is recorded, counted from 0.
     superstep: usize,
     snapshot: Snapshot,
-    /// The name under which the decision of the policy is recorded; `None` if it is not recorded.
+    /// The name under which the decision of the run's policy is stored in the snapshot; `None` if the decision is not stored.
     recorded_name: Option<String>,
-    /// The measures since the last call, from which strategies decide.
+    /// The measures of the load since the last rescheduling call, from which strategies decide.
     window: Window,
 }
 
 impl Probe {
-    /// Creates a probe that records the barrier of `superstep`, counted from 0, in a run under `policy`, and writes it to
-    /// `snapshot`. With a name in `kept` it also records the decision of the policy under this name.
+    /// Creates a probe for a run under `policy`, which writes the state at the barrier of `superstep` (counted from 0) to
+    /// `snapshot`.
+    ///
+    /// If `kept` has a name, the decision of the policy is also stored under this name.
     pub fn new(
         policy: Box<dyn Policy>,
         superstep: usize,
@@ -87,8 +89,9 @@ impl Policy for Probe {
 }
 
 /// Returns the state at a barrier as the JSON that `migsim snapshot` writes and `migsim decide` reads: the instance, and the
-/// names and cores of hosts. If some processes may not migrate, they are omitted, and the JSON contains the numbers of the other
-/// processes, counted from 1.
+/// names and cores of hosts.
+///
+/// If some processes may not migrate, they are omitted, and the JSON contains the numbers of the other processes, counted from 1.
 pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value {
     let mut value = instance_to_json(instance);
     value["superstep"] = json!(view.superstep + 1);
@@ -102,8 +105,8 @@ pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value
     value
 }
 
-/// Returns the core of each process that may migrate, after a decision. Each process that moves is assigned to the least loaded
-/// core of its new host.
+/// Returns the core of each process that may migrate, after the moves of a decision. Each process that moves is assigned to the
+/// least loaded core of its new host.
 fn cores_after(
     decision: &Decision,
     view: &View<'_>,
@@ -126,7 +129,7 @@ fn cores_after(
     places
 }
 
-/// Returns the fields of an instance as the JSON that `migsim decide` reads.
+/// Returns the state at a barrier, as strategies receive it, in the JSON format that `migsim decide` reads.
 pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };

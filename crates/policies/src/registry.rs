@@ -7,7 +7,7 @@ use super::{
     ReplayConfig, UlbaOptions,
 };
 
-/// The name of the default policy of an experiment.
+/// The name of the policy that an experiment uses by default.
 pub const USUAL: &str = "migbsp";
 
 /// The name of the policy that never moves a process.

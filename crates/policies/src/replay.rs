@@ -1,11 +1,11 @@
-//! Forced decisions: a policy that carries out the moves of a list, so that the effect of their timing can be studied
+//! Forced decisions: a policy that carries out the moves of a list, so that the effect of the time of each move can be studied
 //! independently of any policy.
 //!
 //! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`). Its objects have the
-//! keys `superstep` and `process` (`24` or `"p24"`), counted from 1, and `to`, which is a host or a cluster. For a cluster the
-//! destination is its host with the fewest processes, in case of ties the one with the lowest index. A call takes place after
-//! each superstep in the list and costs as much as any other call. Since the results do not stem from a policy, the name `replay`
-//! appears with them everywhere.
+//! keys `superstep` and `process` (`24` or `"p24"`), counted from 1, and `to`, which is a host or a cluster. If `to` is a
+//! cluster, the destination is the host of this cluster with the fewest processes, in case of ties the host with the lowest
+//! index. A call takes place after each superstep in the list and costs as much as any other call. All results of such a run are
+//! marked with the policy name `replay`, since no policy has decided the moves.
 
 use std::collections::BTreeMap;
 
@@ -23,36 +23,39 @@ use migsim_base::units::{HostId, ProcessId, process_number, process_number_schem
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplayConfig {
-    /// The name of a JSON file with a list of forced moves.
+    /// The name of a JSON file with a list of forced moves; none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// A list of forced moves, in addition to the moves of the file.
     pub decisions: Vec<ForcedMove>,
 }
 
-/// A move that the policy `replay` carries out: which process moves where, and after which superstep.
+/// A move that the policy `replay` carries out: the process, its destination, and the superstep after which it moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForcedMove {
-    /// The superstep after which the move happens, counted from 1.
+    /// The superstep after which the process moves, counted from 1.
     pub superstep: u64,
     /// The process that moves, counted from 1: `24` or `"p24"`.
     #[serde(deserialize_with = "process_number")]
     #[schemars(schema_with = "process_number_schema")]
     pub process: u32,
-    /// The name of the destination, which is a host or a cluster.
+    /// The name of the destination, which is a host or a cluster. In a cluster the process moves to the host with the fewest
+    /// processes.
     pub to: String,
 }
 
-/// The policy `replay`: the forced moves, by the superstep after which they happen (counted from 1).
+/// The policy `replay`, which carries out given moves after given supersteps.
 #[derive(Clone, Debug)]
 pub struct Replay {
+    /// The forced moves by the superstep after which they happen, counted from 1. A superstep with an empty list has a call
+    /// without moves.
     by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
 }
 
 impl Replay {
-    /// Creates a policy with a call after each superstep in `calls`, counted from 1, and with the forced moves `moves`, for which
-    /// further calls are added.
+    /// Creates a policy with the forced moves `moves`, and a call after each superstep in `calls` (counted from 1) and after each
+    /// superstep with a move.
     pub fn from_calls_and_moves(
         calls: impl IntoIterator<Item = u64>,
         moves: impl IntoIterator<Item = ForcedMove>,
@@ -136,7 +139,8 @@ impl Policy for Replay {
     }
 }
 
-/// Returns the host with this name, or the host with the fewest processes in the cluster with this name.
+/// Returns the host with this name, or the host with the fewest processes in the cluster with this name. `occupancy` is the
+/// number of processes on each host.
 ///
 /// # Errors
 /// Neither a host nor a cluster has this name.

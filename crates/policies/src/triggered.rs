@@ -1,4 +1,5 @@
-//! A policy whose calls a trigger requests, or whose own calls are limited to those that the remaining supersteps can pay back.
+//! A policy whose rescheduling calls are requested by a trigger, or are skipped if the remaining supersteps cannot recover their
+//! cost.
 //!
 //! Some triggers plan from the effect of a balancing. For such a trigger a first balancing takes place after the first superstep
 //! with computation.
@@ -13,25 +14,26 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// A policy with the trigger that requests its calls.
+/// A policy together with the trigger that requests its rescheduling calls.
 #[derive(Debug)]
 pub struct Triggered {
-    /// The trigger that requests the calls; `None` if the policy requests its own calls.
+    /// The trigger that requests the rescheduling calls; `None` if the policy requests its calls itself.
     trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
-    /// Whether calls are skipped whose cost the remaining supersteps cannot recover.
+    /// Whether a call is skipped if the remaining supersteps cannot recover its cost.
     only_if_paid_back: bool,
     is_first_after_balancing: bool,
-    /// Whether no call has been due so far in the run.
+    /// Whether the run has had no superstep with computation and no requested call so far, so that a first balancing may still be
+    /// needed.
     awaits_first_call: bool,
-    /// The error of the trigger, which the next call returns.
+    /// An error of the trigger; the next rescheduling call returns it.
     trigger_error: Option<Error>,
-    /// The time of each host in the last superstep \[s\].
+    /// The computation time of each host in the last superstep \[s\]; negative for hosts without a process.
     host_times: Vec<f64>,
 }
 
 impl Triggered {
-    /// Creates a policy whose calls `trigger` requests; without a trigger, `policy` requests its own calls. If
+    /// Creates a policy whose rescheduling calls `trigger` requests; without a trigger, `policy` requests its calls itself. If
     /// `only_if_paid_back`, calls whose cost the remaining supersteps cannot recover are skipped.
     pub fn new(
         trigger: Option<Box<dyn Trigger>>,
@@ -49,7 +51,8 @@ impl Triggered {
         }
     }
 
-    /// Returns the host times of the superstep that has just ended, as the trigger observes them.
+    /// Returns the host times of the superstep that has just ended and the cost of the last call, in the form in which triggers
+    /// observe them.
     fn observe(&mut self, view: &View<'_>) -> Observed {
         let hosts = view.platform.hosts.len();
         super::refill(&mut self.host_times, hosts, -1.0);

@@ -7,18 +7,18 @@
 //! host h is overloading if z_h > threshold        a = Σ s_h / Σ s_h' over overloading hosts h and all other hosts h'
 //! f_h      1 − alpha on an overloading host, 1 + alpha·a on the others; the time of host h is to be f_h·T, T = Σ (work + b_h·s_h) / Σ s_h
 //! ```
-//! `s_h` is the speed and `b_h` the background load of host h; T is the time of all hosts if the load were balanced. On equal hosts
-//! these are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) if N of P hosts are overloading. The z-score of a
-//! host cannot exceed (P − 1)/√P: with the threshold 3 of that program, no host is overloading if there are fewer than 11 hosts
-//! (cores), or if no work grows.
+//! `s_h` is the speed and `b_h` the background load of host h; T is the time of all hosts if the load were balanced. On equal
+//! hosts the factors f_h are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) if N of P hosts are overloading.
+//! The z-score of a host cannot exceed (P − 1)/√P: with the threshold 3 of that program, no host is overloading if there are
+//! fewer than 11 hosts (cores), or if no work grows.
 //!
 //! The original program cuts a domain into stripes of these shares. Since processes cannot be divided, the following choices are
 //! migsim's own. Hosts give processes away in the order of decreasing time over f, and only while this quotient is above T. They
 //! first give the processes whose work grows least (ties: the process with the most work, then the lowest number), since an
 //! overloading host should keep the growing work. A process goes to the host with enough memory whose time over f is smallest
 //! after the move, if this is less than the quotient of the old host before the move. The work of a process is the value of its
-//! line in the next superstep. The original program distributes the rates by gossip; here the call gathers them together with the
-//! loads.
+//! least-squares line in the next superstep. The original program distributes the rates r_i by gossip; here the call gathers them
+//! together with the loads.
 //!
 //! Source: Boulmier, Raynaud, Abdennadher and Chopard, On the benefits of anticipating load imbalance for performance
 //! optimization of parallel applications, CLUSTER 2019; the authors' program (`ULBA`, now yalbb).
@@ -38,9 +38,11 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UlbaOptions {
-    /// Share α of its load that an overloading host does not get; at least 0 and below 1.
+    /// Share α of its balanced load that is taken from an overloading host, whose work grows unusually fast; at least 0 and below
+    /// 1.
     pub alpha: f64,
-    /// The z-score of the growth of work above which a host counts as overloading; not negative.
+    /// The z-score of the growth of work (distance from the mean in standard deviations) above which a host counts as
+    /// overloading; not negative.
     pub threshold: f64,
 }
 
@@ -87,7 +89,7 @@ impl PolicyOptions for UlbaOptions {
     }
 }
 
-/// The policy `ulba`, with its state.
+/// The policy `ulba`, which anticipates the growth of loads, with its state.
 #[derive(Debug)]
 struct Ulba {
     options: UlbaOptions,
@@ -115,8 +117,8 @@ impl Policy for Ulba {
 }
 
 impl UlbaOptions {
-    /// Returns the factor f of each host, by which its time should differ from the balanced time. `rates` has the slope of the
-    /// work of each process.
+    /// Returns the factor f of each host, by which its time after the call should differ from the balanced time. `rates` has the
+    /// growth of each process's work per superstep.
     fn host_factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
         let count = instance.hosts() as f64;
         let mut wir = vec![0.0; instance.hosts()];
@@ -142,7 +144,7 @@ impl UlbaOptions {
         (0..wir.len()).map(factor).collect()
     }
 
-    /// Returns the assignment of all processes; `rates` has the slope of the work of each process per superstep.
+    /// Returns the assignment of all processes to hosts; `rates` has the growth of each process's work per superstep.
     fn assign(&self, instance: &Instance<'_>, rates: &[f64]) -> Assignment {
         let factors = self.host_factors(instance, rates);
         let aim = instance.balanced_time();

@@ -8,8 +8,9 @@
 //! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
 //! oracle   w_i of the next superstep, which no runtime system knows: the value of a perfect forecast; after the last superstep the last value
 //! ```
-//! Messages are always means per superstep since the last call. A single superstep does not represent an application whose work
-//! changes from one superstep to the next. In LU, for example, a process without work in one superstep has work in others.
+//! The numbers of messages and bytes are always means per superstep since the last call. A single superstep does not represent an
+//! application whose work changes from one superstep to the next. In LU, for example, a process without work in one superstep has
+//! work in other supersteps.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use super::View;
 use super::strategy::Row;
 use migsim_base::units::{Bytes, Instructions};
 
-/// The method by which the future work of a process is predicted for strategies.
+/// The method by which the work of each process in the next superstep is predicted for strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forecast {
@@ -29,17 +30,18 @@ pub enum Forecast {
     Mean,
     /// The work in the last superstep.
     Last,
-    /// The exponentially weighted moving average of the work with the weight 1/2, continued across calls.
+    /// The exponentially weighted moving average of the work, in which the last superstep has the weight 1/2; it continues across
+    /// calls.
     Ewma,
     /// The value one superstep ahead of the least-squares line through the work in the supersteps since the last call.
     Linear,
-    /// The work that the process really has in the next superstep, without measurement errors, even if the policy could not know
-    /// it.
+    /// The work that the process really has in the next superstep, without measurement errors, even if no runtime system could
+    /// know it.
     Oracle,
 }
 
 impl Forecast {
-    /// All methods of forecast.
+    /// All methods by which work can be predicted.
     pub const ALL: [Self; 5] = [
         Self::Mean,
         Self::Last,
@@ -48,7 +50,7 @@ impl Forecast {
         Self::Oracle,
     ];
 
-    /// Returns the name of the forecast in files and as a part of a policy's name.
+    /// Returns the name of the method in files and as a part of a policy's name, such as `ewma`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -59,31 +61,32 @@ impl Forecast {
         }
     }
 
-    /// Returns the forecast with this name, or `None` if there is none.
+    /// Returns the method with this name, or `None` if no method has this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
-/// The work and messages of the processes, measured since the last rescheduling call.
+/// The work and messages of the processes, measured since the last rescheduling call, from which strategies decide.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     forecast: Forecast,
     supersteps: usize,
     /// The instructions of each process, summed over the supersteps since the last call.
     work_sums: Vec<f64>,
-    /// A further value for each process, depending on the forecast.
+    /// A further value for each process, whose meaning depends on the method of prediction.
     ///
     /// `linear`: the sum of its instructions weighted by the number of the superstep, counted from 0. `ewma`: the moving average,
     /// across calls. `last`: the instructions of the last superstep. `oracle`: the same, replaced by the instructions of the next
-    /// superstep when the window is closed.
+    /// superstep when the measures are taken at a call. `mean`: not used.
     forecast_state: Vec<f64>,
-    /// The numbers of messages and bytes for each pair of sender and receiver, summed over the supersteps since the last call.
+    /// The number of messages and their bytes for each pair of sender and receiver, summed over the supersteps since the last
+    /// call.
     messages: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl Window {
-    /// Creates an empty window whose work is predicted by this forecast.
+    /// Creates an empty window, from which work is predicted by the method `forecast`.
     pub(super) fn with_forecast(forecast: Forecast) -> Self {
         Self {
             forecast,
@@ -91,7 +94,7 @@ impl Window {
         }
     }
 
-    /// Adds the work of the superstep that has just ended, and its messages if `needs_communication`.
+    /// Adds the work of the superstep that has just ended and, if `needs_communication`, its messages.
     pub(super) fn observe(&mut self, view: &View<'_>, needs_communication: bool) {
         let number = self.supersteps as f64;
         self.supersteps += 1;
@@ -120,13 +123,13 @@ impl Window {
         }
     }
 
-    /// Whether no superstep has ended since the last call.
+    /// Returns whether no superstep has ended since the last call.
     pub(super) fn is_empty(&self) -> bool {
         self.supersteps == 0
     }
 
-    /// Returns the measures and restarts the window after a call. A moving average (`ewma`) continues, and an `oracle` receives
-    /// the work of the next superstep.
+    /// Returns the measures since the last call, and restarts the measurement. A moving average (`ewma`) continues, and for
+    /// `oracle` the returned measures contain the work of the next superstep.
     pub(super) fn take_measures(&mut self, view: &View<'_>) -> Self {
         let next = Self::with_forecast(self.forecast);
         let mut closed = std::mem::replace(self, next);
@@ -142,7 +145,7 @@ impl Window {
         closed
     }
 
-    /// Returns the predicted work of a process in a superstep.
+    /// Returns the predicted work of a process in the next superstep.
     pub(super) fn predicted_work(&self, process: usize) -> Instructions {
         let count = self.supersteps as f64;
         let mean = self.work_sums[process] / count;
@@ -154,8 +157,8 @@ impl Window {
         })
     }
 
-    /// Returns the slope of the least-squares line through the work of a process \[instructions per superstep\]; zero before the
-    /// second superstep. It is valid only for the forecast `linear`.
+    /// Returns the slope of the least-squares line through the work of a process \[instructions per superstep\]; 0 if fewer than
+    /// two supersteps were measured. It is valid only for the forecast `linear`.
     pub(super) fn slope(&self, process: usize) -> f64 {
         if self.supersteps < 2 {
             return 0.0;
@@ -167,7 +170,9 @@ impl Window {
     }
 
     /// Returns the mean number of messages and bytes per superstep for each pair of processes in `movable`, sorted by sender and
-    /// receiver. Processes are numbered by their position in `movable`.
+    /// receiver.
+    ///
+    /// Processes in the result are numbered by their position in `movable`.
     pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<Row> {
         let count = self.supersteps as f64;
         let place = |process: usize| movable.binary_search(&process).ok();

@@ -1,24 +1,26 @@
-//! The decision of a strategy at a barrier: the new host of each process.
+//! The decision of a strategy at a barrier: the host to which each process is assigned.
 
 use super::Instance;
 pub use migsim_bsp::Gather;
 
-/// The new host of each process, and the data from which the cost of the call is computed.
+/// The decision of a strategy: the new host of each process, and the data from which the cost of the rescheduling call is
+/// computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The number of the new host of each process, by process number.
+    /// For each process, by process number: the number of the host to which the process is assigned.
     pub hosts: Vec<usize>,
-    /// Number of elementary operations (comparisons and additions) of the strategy. If all hosts work in parallel, it is the
-    /// number of the host with the most operations.
+    /// Number of elementary operations (comparisons and additions) that the strategy performed. If all hosts decide in parallel,
+    /// it is the number of the host with the most operations.
     pub operations: u64,
-    /// The communication pattern by which the loads reach the deciding hosts and the decision reaches the other hosts.
+    /// Communication pattern by which the loads of processes reach the deciding hosts and the decision reaches all other hosts.
     pub gather: Gather,
-    /// Remarks of the strategy about its decision for `migsim explain`: sentences without a full stop.
+    /// Remarks of the strategy about its decision, which `migsim explain` shows: sentences without a full stop.
     pub remarks: Vec<String>,
 }
 
 impl Assignment {
-    /// Creates an assignment that one host decides for all processes; `operations` is the number of its elementary operations.
+    /// Creates an assignment that a single host has decided for all processes; `operations` is the number of elementary
+    /// operations of the decision.
     pub fn central(hosts: Vec<usize>, operations: u64) -> Self {
         Self {
             hosts,
@@ -28,7 +30,7 @@ impl Assignment {
         }
     }
 
-    /// Returns the number of processes whose new host differs from their present one.
+    /// Returns the number of processes that migrate, because their new host differs from their present host.
     pub fn move_count(&self, instance: &Instance<'_>) -> usize {
         let pairs = self.hosts.iter().zip(&instance.current);
         pairs.filter(|(new, old)| new != old).count()

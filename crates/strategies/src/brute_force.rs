@@ -1,10 +1,12 @@
-//! Brute force: tries all assignments and takes the one with the smallest maximum host time. It is feasible only for few
-//! processes.
+//! Brute force: tries all assignments of processes to hosts and takes the assignment with the smallest maximum host time. It is
+//! feasible only for few processes.
+//!
+//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the same decisions as the original program.
 //!
 //! | variant | rule |
 //! |---|---|
-//! | `ours` | host times, including background and speeds; of equal assignments the one with the fewest moves, then the first; no host beyond its memory |
-//! | `lbaf-1.6` | `Σ work`, ignoring speeds and background; of equal assignments the first, with process 0 varying slowest (`BruteForce`) |
+//! | `ours` | host times, including background load and speeds; among equal assignments the one with the fewest migrations, then the first; no host beyond its memory |
+//! | `lbaf-1.6` | `Σ work`, ignoring speeds and background load; among equal assignments the first, with process 0 varying slowest (`BruteForce`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
 
@@ -17,24 +19,24 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The options of the strategy `brute-force`, which are also its implementation.
+/// Options of the strategy `brute-force`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BruteForceOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the decisions of that program.
     pub edition: BruteForceEdition,
-    /// The maximum number of possible assignments; if there are more, the strategy does not decide.
+    /// Maximum number of possible assignments for which the strategy decides; if there are more, the run ends with an error.
     pub most: u64,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `brute-force`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BruteForceEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Decides by host times that include speeds and background load, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `BruteForce` in LBAF 1.6.
+    /// Makes the same decisions as `BruteForce` in LBAF 1.6.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }

@@ -1,13 +1,13 @@
-//! Distributed c-random, after PUB: each host asks c random hosts for their loads, and sends one process to the least loaded of
-//! them if it has less load.
+//! Distributed c-random, after the PUB library: each host asks c random hosts for their loads, and sends one process to the least
+//! loaded of them if its load is smaller.
 //!
-//! Each host h asks `choices` (c) other hosts, drawn without replacement; m is the one with the smallest time (ties: the lowest
-//! number). `L_h` is the time of host h. If `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts
-//! decide from the times before the round, so that many may choose the same m, which is the known weakness of the method. No host
-//! is filled beyond its memory.
+//! Each host h asks `choices` (c) other hosts, drawn without replacement; m is the asked host with the smallest time (ties: the
+//! lowest number). `L_h` is the time of host h in a superstep. If `L_m + margin < L_h`, the process of h with the lowest number
+//! goes to m. All hosts decide from the times before the rescheduling call, so that many hosts may choose the same m; this is the
+//! known weakness of the method. No host is filled beyond its memory.
 //!
-//! The original text (Bonorden, IPDPS 2007) was not accessible: the parameters are migsim's own, and there is no program for
-//! comparison.
+//! The original text (Bonorden, IPDPS 2007) was not accessible. The parameters are migsim's own, and there is no program with
+//! which the decisions could be compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_n
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `c-random`, which are also its implementation.
+/// Options of the strategy `c-random`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CRandomOptions {
-    /// Number c of other hosts that each host asks for their loads.
+    /// Number c of other hosts that each host asks for their loads in a rescheduling call.
     pub choices: u32,
-    /// The difference of host times \[s\] that must be exceeded for a move.
+    /// Difference of two host times \[s\] that must be exceeded for a process to move from one host to the other.
     pub margin: f64,
 }
 

@@ -1,14 +1,16 @@
-//! Diffusion: load flows between neighbouring hosts until all hosts have nearly equal loads; then whole processes are moved along
-//! this flow.
+//! Diffusion: first computes how much load should flow between neighbouring hosts until all hosts have nearly equal loads; then
+//! moves whole processes along this flow.
 //!
-//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i,
-//! deg_j))`. Here `y_ij` is the flow of work from host i to host j, s the speed, L the time and deg the number of neighbours of a
-//! host. `min(s_i, s_j)` keeps the iteration stable on unequal hosts. The iteration works on virtual loads, until the largest is
-//! within `epsilon` of the time for freely divisible work.
+//! The flow is computed by a synchronous iteration of first order (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i
+//! − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`. Here `y_ij` is the flow of work from host i to host j, s the speed, L the time
+//! and deg the number of neighbours of a host. `min(s_i, s_j)` keeps the iteration stable on unequal hosts. The iteration changes
+//! only virtual loads; it ends when the largest virtual load exceeds the time for freely divisible work by at most the fraction
+//! `epsilon`.
 //!
-//! The resulting flow of work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host
-//! serves its neighbours by decreasing flow, and gives each one the largest process that fits into the rest of the flow (ties:
-//! the lowest number), until none fits. No host is filled beyond its memory. There is no program for comparison.
+//! The resulting flow of work is nearly minimal; it is computed first and realised by migrations afterwards (Diekmann et al.
+//! 1999). Each host serves its neighbours by decreasing flow. It gives each neighbour the largest process that fits into the
+//! remaining flow (ties: the lowest number), until none fits. No host is filled beyond its memory. There is no program with which
+//! the decisions could be compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,26 +21,27 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_posit
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `diffusion`, which are also its implementation.
+/// Options of the strategy `diffusion`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiffusionOptions {
-    /// The pairs of hosts that exchange load.
+    /// Which pairs of hosts exchange load: neighbours in a ring, or all pairs.
     pub neighbours: Neighbours,
-    /// The imbalance at which the virtual flow ends: the largest virtual load exceeds the balanced time by at most this share.
+    /// Imbalance at which the computation of the flow ends: the largest virtual load exceeds the balanced time by at most this
+    /// fraction.
     pub epsilon: f64,
-    /// The maximum number of iterations of the virtual flow.
+    /// Maximum number of iterations in which the flow of load is computed.
     pub rounds: u32,
 }
 
-/// The pairs of hosts that exchange load.
+/// Pairs of hosts that exchange load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
     /// Each host exchanges load with the previous and the next host, in a ring.
     #[default]
     Ring,
-    /// Each host exchanges load with all others.
+    /// Each host exchanges load with all other hosts.
     Complete,
 }
 
@@ -59,7 +62,8 @@ impl StrategyOptions for DiffusionOptions {
     }
 }
 
-/// The flow of work between two neighbouring hosts, from the lower to the higher host number; negative in the other direction.
+/// Two neighbouring hosts, and the flow of work from the host with the lower number to the other host; the flow is negative in
+/// the other direction.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     ends: [usize; 2],
@@ -102,7 +106,7 @@ impl DiffusionOptions {
         }
     }
 
-    /// Computes the flow of virtual load along `edges`, and returns the number of iterations. `degree` is the number of
+    /// Computes the flow of work along each of the `edges`, and returns the number of iterations. `degree` contains the number of
     /// neighbours of each host.
     fn compute_flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
         let times = instance.host_times(&instance.current);
@@ -127,7 +131,7 @@ impl DiffusionOptions {
     }
 }
 
-/// Returns the host of each process after whole processes were moved along the flow.
+/// Returns the host of each process after whole processes have been moved along the flow of work.
 fn realise_flow(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
     let works = instance.works();
     let mut room = TentativePlacement::new(instance);

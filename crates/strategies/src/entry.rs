@@ -1,4 +1,5 @@
-//! An entry of the table of strategies: the name of a strategy, its options, and the function that creates it from options.
+//! Entries of the table of strategies: the name of a strategy, its options, and the function that creates the strategy from its
+//! options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,32 +11,33 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin;
 
-/// The options of a strategy, as a user sets them under `policy.<name>` in an experiment file.
+/// Options of a strategy, which a user sets under `policy.<name>` in an experiment file.
 pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The variants of the strategy: sets of options with a name, in particular those with which it decides as an original
+    /// Variants of the strategy, which are sets of options with a name, in particular those with which it decides as an original
     /// program. The default options are not listed.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// Creates the strategy with these options.
+    /// Creates the strategy that has these options.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
     fn strategy(self) -> Result<Box<dyn Strategy>, Error>;
 }
 
-/// A set of options of a strategy or trigger that has a name: `greedy/charm-8` is the variant `charm-8` of `greedy`.
+/// A set of options of a strategy or trigger that has a name: for example, `greedy/charm-8` is the variant `charm-8` of `greedy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The name of the variant, which follows the slash.
+    /// Name of the variant, which follows the name of the strategy or trigger and a slash.
     pub name: &'static str,
-    /// The options of the variant, as the text of a JSON object.
+    /// Options of the variant, as the text of a JSON object.
     pub options: &'static str,
-    /// The original program and its strategy that make the same decisions; empty if there is none.
+    /// Name of the original program and of the strategy in it that makes the same decisions; empty if there is none.
     pub original: &'static str,
 }
 
 impl Variant {
-    /// Creates a variant with these options (a JSON object). `original` is the program that makes the same decisions, or empty.
+    /// Creates a variant with a name and options (a JSON object as text). `original` names the program that makes the same
+    /// decisions; it is empty if there is none.
     pub const fn new(name: &'static str, options: &'static str, original: &'static str) -> Self {
         Self {
             name,
@@ -44,19 +46,19 @@ impl Variant {
         }
     }
 
-    /// Returns the options of the variant as a JSON value.
+    /// Returns the options of the variant as a parsed JSON value.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.options).expect("the options of a variant are JSON")
     }
 }
 
-/// An entry of the table of strategies: the name and description of a strategy, and its [`Kind`].
+/// Entry of the table of strategies: the name and description of a strategy, and the functions that handle it.
 pub type Entry = plugin::Entry<Kind>;
 
-/// The table of all strategies, by name.
+/// The table of all strategies, from which a strategy is found by its name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of strategy: the functions with which commands treat its options and create it, and its variants.
+/// How commands handle a strategy: functions that complete its options and create it from its options, and its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
@@ -64,7 +66,7 @@ pub struct Kind {
     variants: &'static [Variant],
 }
 
-/// Creates the table entry of a strategy; `T` is the type of its options.
+/// Creates the table entry of a strategy with a name, a summary in one line and a source; `T` is the type of the options.
 pub fn table_entry<T: StrategyOptions>(
     name: &'static str,
     summary: &'static str,

@@ -1,19 +1,22 @@
-//! Greedy (list scheduling): assigns processes in decreasing order of work, each to the host with the least load. It ignores the
-//! present placement and moves almost all processes.
+//! Greedy (list scheduling): assigns the processes in decreasing order of work, each to the host with the smallest load. The
+//! strategy ignores the present placement and therefore moves almost all processes.
+//!
+//! The variant `ours` is migsim's own; each other variant makes the decisions of the program after which it is named.
 //!
 //! | variant | rule |
 //! |---|---|
-//! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with enough memory: the load includes the process, so that a slow empty host does not get the largest |
+//! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with enough memory: the load includes the process, so that a slow empty host does not get the largest process |
 //! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (`GreedyLB`) |
-//! | `charm-8` | the same in 32 bit, with processes in the order of hosts; speeds only if `rate_aware` (`TreeLB` Greedy) |
-//! | `vt` | only load above a threshold is pooled, smallest processes first (vt, `GreedyLB`) |
+//! | `charm-8` | as `charm-6.10.2`, but in 32 bit, with processes in the order of hosts; speeds only if `rate_aware` (`TreeLB` Greedy) |
+//! | `vt` | only load above a threshold is redistributed, smallest processes first (vt, `GreedyLB`) |
 //!
-//! Here h is the new host of process i, `w_i` its work, `s_h` the speed of host h, and `s_from(i)` the speed of the present host of
-//! process i. Ties: `ours` takes the lower number; the other variants follow the sorting algorithm and the heap of the GNU C++
+//! Here h is the new host of process i, `w_i` its work, `s_h` the speed of host h, and `s_from(i)` the speed of the present host
+//! of process i. Ties: `ours` takes the lower number; the other variants follow the sorting algorithm and the heap of the GNU C++
 //! library. Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
-//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
+//! With `rate_aware`, the variant `charm-8` takes the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`;
+//! without it all hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set
+//! policy.greedy.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,31 +27,32 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `greedy`, which are also its implementation.
+/// Options of the strategy `greedy`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, each other variant makes the decisions of the program after which it is
+    /// named.
     pub edition: GreedyEdition,
-    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`). Otherwise measured times are
-    /// used as they are.
+    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Otherwise it uses measured times
+    /// as they are. Other variants ignore this option.
     pub rate_aware: bool,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `greedy`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Assigns each process to the host that would then finish first, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `GreedyLB` in Charm++ 6.10.2.
+    /// Makes the same decisions as `GreedyLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// The decisions of Greedy in `TreeLB` of Charm++ 8.
+    /// Makes the same decisions as Greedy in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
-    /// The decisions of `GreedyLB` in vt, written from its source; never compared with the program itself.
+    /// Makes the decisions of `GreedyLB` in DARMA vt; written from its source, but never compared with the program itself.
     #[serde(rename = "vt")]
     Vt,
 }
@@ -104,22 +108,22 @@ impl Strategy for GreedyOptions {
     }
 }
 
-/// The result of a greedy assignment that starts from empty hosts.
+/// The result of a greedy assignment that starts from hosts without processes.
 #[derive(Debug)]
 pub(super) struct Placed<R> {
-    /// The new host of each process.
+    /// For each process: the host to which it is assigned.
     pub(super) hosts: Vec<usize>,
-    /// The load of each host after the assignment.
+    /// The load of each host after the assignment \[s\].
     loads: Vec<R>,
-    /// The maximum load of the hosts that got at least one process.
+    /// The maximum load over all hosts to which at least one process is assigned.
     pub(super) max_load: R,
-    /// Number of comparisons and additions of the assignment.
+    /// Number of comparisons and additions that the assignment has taken.
     pub(super) operations: u64,
 }
 
 impl<R: Real> Placed<R> {
-    /// Assigns each process, in the given order, to the host with the least load. Ties are decided by the heap of the GNU C++
-    /// library.
+    /// Assigns each process, in the given order, to the host with the smallest load. `loads` are the initial loads of hosts; ties
+    /// are decided by the heap of the GNU C++ library.
     fn new(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
         let mut placed = Self {
             hosts: vec![0; order.len()],
@@ -143,21 +147,22 @@ impl<R: Real> Placed<R> {
     }
 }
 
-/// Returns the number of comparisons on a path through a heap of `items` items, from the top to a leaf and back.
+/// Returns the number of comparisons when an item moves through a heap of `items` items from the top to a leaf and back.
 pub(super) fn heap_path_comparisons(items: usize) -> u64 {
     2 * u64::from(items.max(2).ilog2())
 }
 
-/// The input of the strategies of `TreeLB`: numbers of 32 bits, speeds only if rate-aware, processes in the order of hosts.
+/// The input of the strategies of `TreeLB` in Charm++ 8, as numbers of 32 bits. Speeds are 1 unless they are taken into account,
+/// and processes are in the order of their hosts.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Work of each process: its time, multiplied by the speed of its present host if rate-aware.
+    /// Work of each process: its time, multiplied by the speed of its present host if speeds are taken into account.
     pub(super) works: Vec<f32>,
-    /// Speed of each host; 1 if not rate-aware.
+    /// Speed of each host; 1 if speeds are not taken into account.
     pub(super) speeds: Vec<f32>,
-    /// The background load of each host.
+    /// Background load of each host \[s\].
     pub(super) background: Vec<f32>,
-    /// The processes in decreasing order of work.
+    /// The numbers of the processes in decreasing order of work.
     pub(super) order: Vec<usize>,
     comparisons: u64,
 }
@@ -191,7 +196,7 @@ impl Tree {
         }
     }
 
-    /// Returns the greedy assignment, whose maximum load other strategies use as a target.
+    /// Returns the greedy assignment in the variant `charm-8`, whose maximum load other strategies use as a target.
     pub(super) fn greedy_assignment(&self) -> Placed<f32> {
         let loads = self.background.clone();
         let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
@@ -200,25 +205,25 @@ impl Tree {
     }
 }
 
-/// The result of the greedy assignment in the variant `ours`.
+/// The result of the greedy assignment in the variant `ours`, which respects speeds and memory of hosts.
 #[derive(Debug)]
 pub(super) struct Ours {
-    /// The processes in decreasing order of work; those with equal work in increasing order of number.
+    /// The numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
     pub(super) order: Vec<usize>,
-    /// The time of each host after the assignment \[s\].
+    /// The time of each host in a superstep after the assignment \[s\].
     pub(super) loads: Vec<f64>,
     room: TentativePlacement,
     operations: u64,
 }
 
-/// Returns the processes in decreasing order of work; those with equal work in increasing order of number.
+/// Returns the numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
 pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Assigns each process, in decreasing order of work, to the host that would then finish first (variant `ours`).
+/// Assigns each process, in decreasing order of work, to the host that would then finish first (the variant `ours` of `greedy`).
 pub(super) fn assign_ours(instance: &Instance<'_>) -> Ours {
     let works = instance.works();
     let mut placed = Ours {
@@ -238,15 +243,16 @@ pub(super) fn assign_ours(instance: &Instance<'_>) -> Ours {
     placed
 }
 
-/// Imbalance (max/avg − 1 of the host loads) up to which vt moves no process.
+/// Imbalance of host loads (max/avg − 1) up to which the variant `vt` moves no process.
 const TOLERANCE: f64 = 0.03;
-/// Limits of vt's threshold as a share of the average load: it is `min(max(1 − I, 0.3), 1.004)` with the imbalance I.
+/// Lower and upper limit of the threshold of the variant `vt`, as fractions of the average load. The threshold is `min(max(1 − I,
+/// 0.3), 1.004)` times the average load, with the imbalance I.
 const THRESHOLD_LIMITS: [f64; 2] = [0.3, 1.004];
-/// Width of the bins by which vt sorts loads \[s\]; loads in one bin count as equal.
+/// Width of the bins by which the variant `vt` sorts the loads of processes \[s\]; loads in the same bin count as equal.
 const BIN_WIDTH: f64 = 0.01;
 
-/// Decides as `GreedyLB` of vt. Each host gives its smallest processes to a pool until its load is below the threshold; then the
-/// processes of the pool go to the least loaded hosts.
+/// Decides as the variant `vt`; returns the host of each process and the number of operations. Each host first gives its smallest
+/// processes to a pool until its load is at most the threshold; then the processes of the pool go to the least loaded hosts.
 fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.times();
     let mut loads = instance.backgrounds();

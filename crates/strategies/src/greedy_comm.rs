@@ -1,8 +1,9 @@
 //! Greedy with communication: assigns processes in decreasing order of work, each to the host that finishes first, including the
 //! cost of messages to processes already assigned.
 //!
-//! The hosts that are considered are the host with the least load and the hosts of communication partners that already have a
-//! host. The cost of a message is `α + β·bytes` between different hosts and 0 within one host; it counts at both ends.
+//! The candidate hosts for a process are the host with the smallest load and the hosts of those communication partners that are
+//! already assigned. The cost of messages is `α·messages + β·bytes` between different hosts and 0 within one host; it is added to
+//! the loads of both hosts. The variant `ours` is migsim's own; the variant `charm-6.10.2` makes the decisions of that program.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -22,40 +23,41 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `greedy-comm`, which are also its implementation.
+/// Options of the strategy `greedy-comm`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyCommOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, `charm-6.10.2` makes the decisions of that program.
     pub edition: GreedyCommEdition,
-    /// Constant α: the cost of a message between hosts, apart from its bytes \[s\].
+    /// Constant α \[s\]: the cost of each message between different hosts, in addition to the cost of its bytes.
     pub alpha: f64,
-    /// Constant β: the cost of a byte between hosts \[s/B\].
+    /// Constant β \[s/B\]: the cost of each byte sent between different hosts.
     pub beta: f64,
-    /// Where the variant `ours` takes α and β from: the links of the platform, or the constants `alpha` and `beta`.
+    /// Source of the costs α and β of messages in the variant `ours`: the links of the platform, or the constants `alpha` and
+    /// `beta`.
     pub links: Links,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `greedy-comm`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyCommEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Uses times on the hosts, takes the costs of messages from `links`, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `GreedyCommLB` in Charm++ 6.10.2.
+    /// Makes the same decisions as `GreedyCommLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
 }
 
-/// The source of the costs of messages between hosts.
+/// Source of the costs of messages between different hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Links {
-    /// The latency and bandwidth between the two hosts; the constants `alpha` and `beta` if these are unknown.
+    /// Costs follow from the latency and the bandwidth between the two hosts, or from `alpha` and `beta` if these are unknown.
     #[default]
     Platform,
-    /// The constants `alpha` and `beta`.
+    /// Costs follow from the constants `alpha` and `beta`.
     Constant,
 }
 
@@ -97,7 +99,7 @@ impl Strategy for GreedyCommOptions {
     }
 }
 
-/// A communication partner of a process, with the messages between both.
+/// A communication partner of a process, with the number and total size of the messages between the two processes in a superstep.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     process: usize,
@@ -105,7 +107,7 @@ struct Neighbour {
     bytes: f64,
 }
 
-/// Returns the communication partners of each process, in the reverse order of the rows of messages.
+/// Returns the communication partners of each process, in the reverse order of the instance's rows of messages.
 fn partners(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     let mut lists = vec![Vec::new(); instance.processes()];
     for row in instance.communication.iter().rev() {
@@ -120,7 +122,7 @@ fn partners(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     lists
 }
 
-/// Returns the partners of a process that already have a host, each with this host.
+/// Returns those communication partners of a process that are already assigned, each with its host.
 fn placed_partners(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
     let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
     graph.iter().filter_map(pair).collect()
@@ -131,8 +133,8 @@ impl GreedyCommOptions {
         self.alpha * messages + self.beta * bytes
     }
 
-    /// Decides as `GreedyCommLB` of Charm++ 6.10.2, step by step, and returns the host of each process and the number of
-    /// operations.
+    /// Decides as the variant `charm-6.10.2`, in the same steps as `GreedyCommLB`; returns the host of each process and the
+    /// number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (times, graph) = (instance.times(), partners(instance));
         let mut load = instance.backgrounds();
@@ -194,7 +196,8 @@ impl GreedyCommOptions {
         (place, operations)
     }
 
-    /// Returns the cost of the messages with a partner if the two processes are on the hosts `a` and `b` \[s\].
+    /// Returns the cost of the messages between a process on host `a` and its partner `neighbour` on host `b` \[s\], in the
+    /// variant `ours`.
     fn message_cost(
         &self,
         instance: &Instance<'_>,
@@ -211,7 +214,8 @@ impl GreedyCommOptions {
         }
     }
 
-    /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+    /// Decides as the variant `ours` (times on the hosts, costs from the links); returns the host of each process and the number
+    /// of operations.
     fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (works, graph) = (instance.works(), partners(instance));
         let mut load = instance.backgrounds();

@@ -1,5 +1,8 @@
-//! Greedy refinement: reaches almost the makespan of greedy with few moves. A process stays if the load of its host with the
-//! process is at most M, the maximum load of greedy. Otherwise it goes to the host with the least load.
+//! Greedy refinement: reaches almost the makespan of the strategy `greedy` with few migrations. A process stays if the load of
+//! its host including the process is at most M, the maximum load of `greedy`. Otherwise it goes to the host with the smallest
+//! load.
+//!
+//! The variant `ours` is migsim's own; each other variant makes the decisions of the program after which it is named.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -7,12 +10,14 @@
 //! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
 //! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
 //!
-//! Here `w_i` is the work of process i, `load_old` and `s_old` are the load and speed of its present host, and `load_top` is the least
-//! load of a host. In all variants `M` grows to the largest load that arises. The test with unscaled work in the originals is too
-//! strict on fast hosts and too generous on slow ones; `ours` scales the work. Source: Charm++ 6.10.2 and 8.
+//! Here `w_i` is the work of process i, `load_old` and `s_old` are the load and speed of its present host, and `load_top` is the
+//! smallest load of any host. In all variants `M` grows to the largest load that arises. The test with unscaled work in the
+//! original programs is too strict on fast hosts and too generous on slow hosts; `ours` scales the work. Source: Charm++ 6.10.2
+//! and 8.
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
-//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
+//! With `rate_aware`, the variant `charm-8` takes the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`;
+//! without it all hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set
+//! policy.greedy-refine.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,35 +29,38 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_posi
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `greedy-refine`, which are also its implementation.
+/// Options of the strategy `greedy-refine`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, each other variant makes the decisions of the program after which it is
+    /// named.
     pub edition: GreedyRefineEdition,
-    /// For `ours` and `charm-8`: the largest load at which a process may stay, relative to the maximum load of greedy.
+    /// Largest load of a host at which a process may stay, relative to the maximum load of greedy; used by the variants `ours`
+    /// and `charm-8`.
     pub tolerance: f64,
-    /// For `charm-6.10.2`: the largest load at which a process may stay, relative to the maximum load of greedy; it is rounded to
-    /// 32 bits.
+    /// Largest load of a host at which a process may stay, relative to the maximum load of greedy; used by the variant
+    /// `charm-6.10.2`, which rounds it to 32 bits.
     pub a: f64,
-    /// For `charm-6.10.2`: a process may stay on a host only if its load is at most this factor times the least load. By default
-    /// there is no such limit.
+    /// Maximum ratio of the load of a host to the smallest load of any host at which a process may stay; used by the variant
+    /// `charm-6.10.2`. By default there is no such limit.
     pub b: Option<f64>,
-    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`).
+    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Other variants ignore this
+    /// option.
     pub rate_aware: bool,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `greedy-refine`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyRefineEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Compares times on the hosts, which depend on their speeds, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `GreedyRefineLB` in Charm++ 6.10.2, as its first processor makes them alone.
+    /// Makes the same decisions as the first processor alone makes in `GreedyRefineLB` of Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// The decisions of `GreedyRefine` in `TreeLB` of Charm++ 8.
+    /// Makes the same decisions as `GreedyRefine` in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -115,7 +123,8 @@ impl Strategy for GreedyRefineOptions {
     }
 }
 
-/// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+/// Decides as the variant `ours` (times on hosts, with memory limits); returns the host of each process and the number of
+/// operations.
 fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let works = instance.works();
     let aim = greedy::assign_ours(instance);
@@ -138,17 +147,17 @@ fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     (room.into_hosts(), operations)
 }
 
-/// Maximum background load of a host \[s\] up to which the original does not build its heap, so that it takes hosts in the order
-/// of their numbers at first.
+/// Maximum background load of a host \[s\] up to which the variant `charm-6.10.2` does not build its heap, so that it initially
+/// takes hosts in the order of their numbers.
 const MAX_IGNORED_BACKGROUND: f64 = 0.001;
-/// Amount that the original adds to the least load before it compares loads \[s\].
+/// Amount that the variant `charm-6.10.2` adds to the smallest load of any host before it compares loads \[s\].
 const LOAD_SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {
-    /// Decides as `GreedyRefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
+    /// Decides as the variant `charm-6.10.2`; returns the host of each process and the number of operations.
     ///
-    /// Speeds have 32 bits where loads are divided by them. The heap is rebuilt only with background load, and keeps its order
-    /// between the two passes.
+    /// Speeds are rounded to 32 bits before loads are divided by them. The heap is rebuilt only if there is background load, and
+    /// keeps its order between the two passes (greedy assignment, then refinement).
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let speeds: Vec<f64> = (instance.speeds.iter())
             .map(|speed| f64::from(f32::from_f64(*speed)))
@@ -201,7 +210,8 @@ impl GreedyRefineOptions {
     }
 }
 
-/// Decides as `GreedyRefine` in `TreeLB` of Charm++ 8, and returns the host of each process and the number of operations.
+/// Decides as the variant `charm-8`; returns the host of each process and the number of operations. `tree` is the input of
+/// `TreeLB`, and `tolerance` the limit of loads relative to the maximum load of greedy.
 fn assign_charm8(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy_assignment();
     let mut most = aim.max_load * f32::from_f64(tolerance);

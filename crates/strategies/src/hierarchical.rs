@@ -1,21 +1,22 @@
-//! Hierarchical balancing, after `TreeLB` with levels: work flows between clusters until the load of each cluster corresponds to
-//! its speed; then each cluster balances its own hosts.
+//! Hierarchical balancing, after `TreeLB` with several levels: work flows between clusters until the load of each cluster
+//! corresponds to its speed; then each cluster balances its own hosts.
 //!
 //! ```text
 //! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
 //! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
 //! ```
-//! Here `b_h` is the background load and `s_h` the speed of host h; `S_g·T` is the share of cluster g in the total load. The root pairs
-//! the first cluster above its share with the first one below, as `TreeLB` pairs groups of processes. The smaller of excess and
-//! lack flows from one to the other, and a cluster within `epsilon` of its share takes no further part. For a flow the donor
-//! gives the process with the most work that fits into the rest of the flow (ties: the lowest number), until none fits. The
-//! receiving cluster assigns the process to the host that would finish first. Then the strategy `inside` decides in each cluster
-//! about the processes that are now there.
+//! Here `b_h` is the background load and `s_h` the speed of host h; `S_g·T` is the share of cluster g in the total load. The root
+//! pairs the first cluster above its share with the first cluster below its share, as `TreeLB` pairs groups of processes. The
+//! smaller of excess and lack flows from the former to the latter; a cluster within `epsilon` of its share takes no further part.
+//! For a flow, the donor gives the process with the most work that fits into the rest of the flow (ties: the lowest number),
+//! until none fits. The receiving cluster assigns the process to the host that would finish first. Then, in each cluster, the
+//! strategy given by the option `inside` decides about the processes that are now in this cluster.
 //!
 //! The following choices are migsim's own. Groups are clusters, and their shares are proportional to their speeds (`TreeLB`:
-//! equal shares). A process must fit into the flow (`TreeLB` takes objects until the flow is reached or exceeded). Every call
-//! includes both levels (`step_freq` of `TreeLB` may skip the root). No host is filled beyond its memory. On one cluster the
-//! decisions are those of `inside`. The managers of the clusters gather the loads; the root gets sums.
+//! equal shares). A process must fit into the flow (`TreeLB` takes objects until the flow is reached or exceeded). Every
+//! rescheduling call balances both between clusters and inside them (`step_freq` of `TreeLB` may skip the root). No host is
+//! filled beyond its memory. On a single cluster the decisions are those of the strategy `inside`. The managers of the clusters
+//! gather the loads; the root gets sums.
 //!
 //! Source: Charm++ 8, `TreeLB`, tree `PE_Process_ProcessGroup_Root`; Zheng et al., Periodic hierarchical load balancing for large
 //! supercomputers, IJHPCA 25(4), 2011.
@@ -33,26 +34,26 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The options of the strategy `hierarchical`, which are also its implementation.
+/// Options of the strategy `hierarchical`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HierarchicalOptions {
-    /// The strategy that balances the hosts inside each cluster.
+    /// Strategy that balances the hosts inside each cluster.
     pub inside: Inside,
-    /// The deviation of a cluster's load from its share up to which no work flows, as a fraction of the share; 0.02 in `TreeLB`.
+    /// Deviation of a cluster's load from its share up to which no work flows, as a fraction of the share; `TreeLB` uses 0.02.
     pub epsilon: f64,
 }
 
-/// The strategy that balances the hosts inside each cluster, in its variant `ours`.
+/// Strategies that can balance the hosts inside each cluster; each is used in its variant `ours`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inside {
-    /// The strategy `greedy-refine`, as in the default tree of `TreeLB`.
+    /// The strategy `greedy-refine`, which is also in the default tree of `TreeLB`.
     #[default]
     GreedyRefine,
-    /// The strategy `greedy`.
+    /// The strategy `greedy`, which ignores the present placement.
     Greedy,
-    /// The strategy `refine`.
+    /// The strategy `refine`, which moves processes from overloaded hosts only.
     Refine,
 }
 
@@ -103,7 +104,7 @@ impl Strategy for HierarchicalOptions {
     }
 }
 
-/// Returns the hosts of each cluster, in the order of cluster numbers.
+/// Returns the list of hosts of each cluster, in the order of cluster numbers.
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..instance.hosts()).collect();
     order.sort_by_key(|&host| instance.cluster(host));
@@ -111,7 +112,8 @@ fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     chunks.map(<[usize]>::to_vec).collect()
 }
 
-/// Returns the instance for one cluster: the hosts `cluster`, and the processes `part`, which are on these hosts.
+/// Returns the instance restricted to one cluster: to the hosts `cluster`, and to the processes `part`, all of which are on these
+/// hosts. `hosts` contains the host of every process.
 fn cluster_instance(
     instance: &Instance<'_>,
     cluster: &[usize],
@@ -147,7 +149,7 @@ fn cluster_instance(
 }
 
 impl HierarchicalOptions {
-    /// Moves processes between clusters as the flow of work requires, and returns the host of each process.
+    /// Moves processes between clusters as the flow of work requires; returns the host of each process afterwards.
     fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
         let (works, clusters) = (instance.works(), hosts_by_cluster(instance));
         let mut times: Vec<f64> = instance

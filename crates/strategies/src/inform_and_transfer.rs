@@ -1,18 +1,21 @@
-//! Inform and transfer: hosts inform each other of their loads; then each host offers its processes to the host where the larger
-//! of both works decreases most.
+//! Inform and transfer: hosts inform each other of their loads; then each host offers each process to the host for which the
+//! larger of the two works decreases most.
 //!
-//! The work of a host is `W = load + β·max(bytes in, bytes out)`, where bytes are those between hosts. A transfer from src to dst
-//! has the gain `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c.
+//! The work of a host is `W = load + β·max(bytes in, bytes out)`, where bytes are those of messages between hosts. A transfer
+//! from host src to host dst has the gain `c = max(W_src, W_dst) before − after`; a process goes to the known host with the
+//! largest c.
+//!
+//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the decisions of that program.
 //!
 //! | variant | rule |
 //! |---|---|
-//! | `ours` | `load` is the time of the host, including background and speed; a transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by decreasing time |
-//! | `lbaf-1.6` | `load = Σ work`, divided by the speed if `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest process; only hosts that have processes when an iteration begins, by number |
+//! | `ours` | `load` is the time of the host, including background load and speed; a transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by decreasing time |
+//! | `lbaf-1.6` | `load = Σ work`, divided by the speed if `is_affine`; background load ignored; transfers that leave the larger work equal are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest process; only hosts that have processes when an iteration begins, by number |
 //!
 //! With `knowledge: gossip` each host knows only the hosts that messages have named to it. There are `rounds` rounds, and in each
 //! a host sends a message to `fanout` random hosts. The destination is drawn from the known hosts with an acceptable c, with
 //! probabilities proportional to `c − c_min`, or equal if all c are equal. The random numbers follow from the seed of the policy,
-//! so that decisions agree with the original only in distribution. Iterations stop early once all hosts are equal.
+//! so that decisions agree with the original program only in distribution. Iterations stop early once all hosts have equal works.
 //!
 //! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
 
@@ -27,62 +30,64 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, ch
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `inform-and-transfer`, which are also its implementation.
+/// Options of the strategy `inform-and-transfer`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InformAndTransferOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the decisions of that program.
     pub edition: InformAndTransferEdition,
-    /// The maximum number of iterations, in each of which all hosts inform each other and transfer processes.
+    /// Maximum number of iterations, in each of which all hosts inform each other and transfer processes.
     pub iterations: u32,
-    /// The order in which a host offers its processes.
+    /// Order in which a host offers its processes to other hosts.
     pub order: Order,
-    /// For `lbaf-1.6` only: whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, instead of `LoadOnly`.
+    /// Whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, instead of `LoadOnly`; used by the variant
+    /// `lbaf-1.6` only. Here `s_h` is the speed of the host.
     pub is_affine: bool,
-    /// Cost β of a byte that is sent between hosts \[s/B\]; with 0 messages are ignored.
+    /// Cost β \[s/B\] of each byte that is sent between different hosts; with 0, messages are ignored.
     pub beta: f64,
-    /// The hosts to which a host can offer processes because it knows their loads.
+    /// Hosts to which a host can offer processes because it knows their loads: all hosts, or only those named by messages.
     pub knowledge: Knowledge,
-    /// For `knowledge: gossip`: the number of random hosts to which a host sends a message in a round.
+    /// Number of random hosts to which a host sends a message in each round; used with `knowledge: gossip`.
     pub fanout: u32,
-    /// For `knowledge: gossip`: the number of rounds of messages in an iteration.
+    /// Number of rounds of messages in each iteration; used with `knowledge: gossip`.
     pub rounds: u32,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `inform-and-transfer`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum InformAndTransferEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Uses times of hosts, transfers a process only if the larger work decreases, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `InformAndTransfer` in LBAF 1.6, with sets ordered by number; the sets of the original are unordered.
+    /// Makes the same decisions as `InformAndTransfer` in LBAF 1.6, but with sets of hosts ordered by number, which the program
+    /// leaves unordered.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
 
-/// The order in which a host offers its processes.
+/// Order in which a host offers its processes to other hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// The process with the largest load first.
+    /// The process with the largest load on the host is offered first.
     #[default]
     Decreasing,
-    /// The process with the smallest load first.
+    /// The process with the smallest load on the host is offered first.
     Increasing,
-    /// First the processes whose load is at most the excess of the host over the average, by decreasing load; then the others by
-    /// increasing load.
+    /// Processes whose load is at most the excess of the host over the average are offered first, by decreasing load; all other
+    /// processes follow, by increasing load.
     FewestMigrations,
 }
 
-/// The hosts to which a host can offer processes because it knows their loads.
+/// Hosts to which a host can offer processes because it knows their loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
-    /// Each host knows all hosts; decisions need no random numbers.
+    /// Each host knows the loads of all hosts; decisions need no random numbers.
     #[default]
     Full,
-    /// Each host knows only the hosts that messages have named to it.
+    /// Each host knows only the loads of the hosts that messages have named to it.
     Gossip,
 }
 
@@ -172,7 +177,8 @@ impl Strategy for InformAndTransferOptions {
 }
 
 impl InformAndTransferOptions {
-    /// Returns for each host the other hosts that it knows after the messages of an iteration; `None` if each knows all others.
+    /// Returns for each host the set of other hosts that it knows after the messages of an iteration; `None` if each host knows
+    /// all others.
     fn known_hosts(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
         if self.knowledge == Knowledge::Full {
             return None;
@@ -194,7 +200,7 @@ impl InformAndTransferOptions {
     }
 }
 
-/// The loads of hosts and the places of processes during the transfers.
+/// State of one decision of the strategy: the loads of hosts, and the processes on each host.
 #[derive(Debug)]
 struct State<'a> {
     instance: &'a Instance<'a>,
@@ -204,12 +210,13 @@ struct State<'a> {
     /// Load of each host, without the cost of messages \[s\].
     host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
-    /// For each process, the indices of the rows of messages that it sends or receives.
+    /// For each process, the indices of those entries of the instance's communication that it sends or receives.
     rows: Vec<Vec<usize>>,
-    /// Bytes that each host receives from other hosts and sends to them, in this order.
+    /// For each host: the bytes that it receives from other hosts, and the bytes that it sends to other hosts, in a superstep.
     volume: Vec<[f64; 2]>,
     room: TentativePlacement,
-    /// The loads of all hosts in a tree that finds the best host without visiting each one; only for `ours` without messages.
+    /// Tree of the loads of all hosts, which finds the best destination without a visit to each host; only for the variant `ours`
+    /// without messages, otherwise `None`.
     tree: Option<LoadTree>,
 }
 
@@ -252,7 +259,8 @@ impl<'a> State<'a> {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
-    /// Returns the load of a host, summed over its processes \[s\]; `lbaf-1.6` ignores background and speed.
+    /// Returns the load of a host as the sum over its processes \[s\], with background load and speed, which the variant
+    /// `lbaf-1.6` ignores.
     fn summed_load(&self, host: usize) -> f64 {
         let own = self.processes_of_host[host]
             .iter()
@@ -265,7 +273,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the load of a process on a host \[s\]; `lbaf-1.6` ignores the speed.
+    /// Returns the load of a process on a host \[s\], which depends on the speed of the host except in the variant `lbaf-1.6`.
     fn process_load(&self, process: usize, host: usize) -> f64 {
         if self.is_original() {
             self.works[process]
@@ -274,7 +282,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns W, the work of a host with this load and these bytes in and out \[s\].
+    /// Returns W, the work of a host with the given load \[s\] and the given bytes received and sent \[s\].
     fn host_work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
         if self.is_original() && self.options.is_affine {
@@ -293,7 +301,8 @@ impl<'a> State<'a> {
         max / average - 1.0 <= 0.0
     }
 
-    /// Lets each host offer its processes once, and returns the number of offers that were evaluated.
+    /// Performs one iteration, in which each host offers each of its processes once; returns the number of pairs of process and
+    /// destination that were evaluated.
     fn transfer_once(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
         let average = self.host_loads.iter().sum::<f64>() / self.host_loads.len() as f64;
         let mut donors: Vec<usize> = (0..self.host_loads.len()).collect();
@@ -323,7 +332,8 @@ impl<'a> State<'a> {
         offers
     }
 
-    /// Returns the processes of a host in the order in which it offers them (option `order`).
+    /// Returns the processes of the host `donor` in the order that the option `order` specifies; `average` is the average load of
+    /// hosts \[s\].
     fn offer_order(&self, donor: usize, average: f64) -> Vec<usize> {
         let own = &self.processes_of_host[donor];
         let share = |process: usize| self.process_load(process, donor);
@@ -349,8 +359,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the host to which a process of the host `donor` should move so that the larger of both works decreases most (ties:
-    /// the lowest number). Returns `None` if the larger work would increase everywhere.
+    /// Returns the host to which a process of the host `donor` should move so that the larger work of the two hosts decreases
+    /// most (ties: the lowest number). Returns `None` if no move is acceptable.
     fn best_target(&self, process: usize, donor: usize) -> Option<usize> {
         let others = (0..self.host_loads.len()).filter(|&host| host != donor);
         let open = others.filter(|&host| self.has_memory_for(process, host));
@@ -359,8 +369,8 @@ impl<'a> State<'a> {
             .then_some(host)
     }
 
-    /// Returns the same host as `best_target`, by a search in the tree of loads, for `ours` without messages. The larger work
-    /// before a move is that of the donor, since a move to a host with more work cannot decrease it.
+    /// Returns the same host as `best_destination`, by a search in the tree of loads; for the variant `ours` without messages.
+    /// The larger work before a move is that of the donor, since a move to a host with more work cannot decrease it.
     fn best_target_by_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
         let (work, load) = (self.works[process], self.host_loads[donor]);
         let left = load - self.process_load(process, donor);
@@ -370,8 +380,8 @@ impl<'a> State<'a> {
         (-loss > 0.0).then_some(host)
     }
 
-    /// Draws the destination of a process from the hosts that its host knows by gossip, with probabilities that grow with the
-    /// decrease of the larger work.
+    /// Draws the destination of a process from the hosts that its host knows by gossip; `None` if no known host is acceptable.
+    /// The probabilities grow with the decrease of the larger work.
     fn drawn_target(
         &self,
         process: usize,
@@ -386,7 +396,7 @@ impl<'a> State<'a> {
         draw_host(&taken, random)
     }
 
-    /// Whether a host has enough memory for a process; always true in `lbaf-1.6`, which does not test this.
+    /// Whether a host has enough memory for a process; always true in the variant `lbaf-1.6`, which ignores memory.
     fn has_memory_for(&self, process: usize, host: usize) -> bool {
         self.is_original() || self.room.fits(process, host)
     }
@@ -395,7 +405,7 @@ impl<'a> State<'a> {
         gain > 0.0 || (self.is_original() && gain >= 0.0)
     }
 
-    /// Returns c, the amount by which the larger work of two hosts decreases if a process moves from one to the other \[s\].
+    /// Returns the gain c of a transfer: the decrease of the larger work of the hosts `from` and `to` if the process moves \[s\].
     fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.volume_after(process, from, to);
         let before = f64::max(
@@ -417,8 +427,8 @@ impl<'a> State<'a> {
         before - after
     }
 
-    /// Returns the bytes that the hosts `from` and `to` receive from other hosts and send to them, after a process has moved from
-    /// one to the other.
+    /// Returns, for the hosts `from` and `to`, the bytes received from other hosts and sent to other hosts if a process moves
+    /// from the former to the latter.
     fn volume_after(&self, process: usize, from: usize, to: usize) -> [[f64; 2]; 2] {
         let mut volume = [self.volume[from], self.volume[to]];
         for &at in &self.rows[process] {
@@ -462,8 +472,8 @@ impl<'a> State<'a> {
     }
 }
 
-/// Draws one of several hosts with their gains c, with probabilities proportional to `c − c_min`, or equal if all c are equal. A
-/// single host needs no random number.
+/// Draws one of several hosts, given with their gains c; the probabilities are proportional to `c − c_min`, or equal if all c are
+/// equal. A single host needs no random number; returns `None` if there is no host.
 fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if let [] | [_] = gains {
         return gains.first().map(|one| one.0);

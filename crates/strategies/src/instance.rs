@@ -1,93 +1,95 @@
-//! The state at a barrier, with all data that a strategy may use for its decision.
+//! The state of hosts and processes at a barrier, with all data that a strategy may use for its decision.
 
 use std::fmt;
 
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
-/// The state of hosts and processes at a barrier, as it was measured.
+/// The state of hosts and processes at a barrier, as measured; it is the input of a strategy.
 ///
-/// The loads are additive: [`Self::time`] is the execution time of a process *alone* on its host, not slowed by other processes
-/// on the host.
+/// The loads are additive: the time of a process is its execution time *alone* on its host, not slowed by other processes on the
+/// host.
 #[derive(Clone, Debug, Default)]
 pub struct Instance<'a> {
     /// Speed of each host, relative to a reference host; positive.
     pub speeds: Vec<f64>,
-    /// Time in a superstep during which each host computes for other users.
+    /// For each host, the time in a superstep during which it computes for other users (its background load).
     pub background: Vec<Seconds>,
-    /// The number of the present host of each process.
+    /// For each process, the number of its present host.
     pub current: Vec<usize>,
-    /// The execution time of each process in a superstep if it were alone on its present host.
+    /// For each process, its execution time in a superstep if it were alone on its present host.
     pub time: Vec<Seconds>,
-    /// The work of each process in a superstep: its execution time alone on a host of speed 1, which is time × speed of the
-    /// present host.
+    /// For each process, its work in a superstep: the execution time alone on a host of speed 1. It is the time of the process ×
+    /// the speed of its present host.
     pub work: Vec<Seconds>,
-    /// The messages between processes in a superstep; empty unless [`super::Strategy::needs_communication`].
+    /// The messages between processes in a superstep; empty unless the strategy needs them
+    /// ([`super::Strategy::needs_communication`]).
     pub communication: Vec<Row>,
-    /// The memory of each process, which a migration transfers; empty if unknown, in which case migrations transfer nothing.
+    /// For each process, the memory that a migration transfers; empty if it is unknown, in which case migrations transfer
+    /// nothing.
     pub memory: Vec<Bytes>,
-    /// The memory of each host, `None` without a limit; empty if no host has a limit.
+    /// For each host, its memory, or `None` if it has no limit; empty if no host has a limit.
     pub host_memory: Vec<Option<Bytes>>,
-    /// The number of the cluster of each host; empty if all hosts are in one cluster.
+    /// For each host, the number of its cluster; empty if all hosts are in a single cluster.
     pub clusters: Vec<usize>,
-    /// Latency and bandwidth between hosts; `None` if they are the same for all pairs of hosts.
+    /// Latency and bandwidth between each pair of hosts; `None` if they are the same for all pairs.
     pub paths: Option<&'a dyn Paths>,
 }
 
-/// Messages from one process to another, in one superstep.
+/// The messages that one process sends to another in a superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The number of the process that sends the messages.
+    /// Number of the process that sends the messages.
     pub from: usize,
-    /// The number of the process that receives the messages.
+    /// Number of the process that receives the messages.
     pub to: usize,
-    /// The mean number of messages in a superstep.
+    /// Mean number of messages in a superstep.
     pub messages: f64,
-    /// The total size of these messages.
+    /// Total size of these messages in a superstep.
     pub bytes: Bytes,
 }
 
-/// Latency and bandwidth between two hosts, each without other traffic.
+/// Latency and bandwidth between each pair of hosts, as they are without other traffic.
 pub trait Paths: fmt::Debug {
-    /// Returns the time of an empty message from one host to another.
+    /// Returns the time that an empty message takes from one host to another.
     fn latency(&self, from: usize, to: usize) -> Seconds;
 
-    /// Returns the rate of a large message from one host to another.
+    /// Returns the rate at which a large message is sent from one host to another.
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond;
 }
 
 impl Instance<'_> {
-    /// Returns the number of hosts.
+    /// Returns the number of hosts at this barrier.
     pub fn hosts(&self) -> usize {
         self.speeds.len()
     }
 
-    /// Returns the number of processes.
+    /// Returns the number of processes at this barrier.
     pub fn processes(&self) -> usize {
         self.current.len()
     }
 
-    /// Returns the number of the cluster of a host.
+    /// Returns the number of the cluster to which a host belongs; 0 if all hosts are in a single cluster.
     pub fn cluster(&self, host: usize) -> usize {
         self.clusters.get(host).copied().unwrap_or(0)
     }
 
-    /// Returns the execution times of all processes ([`Self::time`]) as numbers in seconds.
+    /// Returns the execution times of all processes alone on their present hosts, as numbers in seconds.
     pub(super) fn times(&self) -> Vec<f64> {
         self.time.iter().map(|time| time.get()).collect()
     }
 
-    /// Returns the works of all processes ([`Self::work`]) as numbers in seconds.
+    /// Returns the works of all processes, as numbers in seconds on a host of speed 1.
     pub(super) fn works(&self) -> Vec<f64> {
         self.work.iter().map(|work| work.get()).collect()
     }
 
-    /// Returns the background times of all hosts ([`Self::background`]) as numbers in seconds.
+    /// Returns the background times of all hosts, as numbers in seconds.
     pub(super) fn backgrounds(&self) -> Vec<f64> {
         self.background.iter().map(|time| time.get()).collect()
     }
 
-    /// Returns the work of each process as a runtime system computes it from measured times, `time_i · s_from(i)`. It may differ
-    /// from [`Self::work`] in the last bit.
+    /// Returns the work of each process \[s\] as a runtime system computes it from measured times, `time_i · s_from(i)`, with the
+    /// speed of the present host. The result may differ from the stored work in the last bit.
     pub(super) fn measured_works(&self) -> Vec<f64> {
         let pairs = self.time.iter().zip(&self.current);
         pairs
@@ -104,7 +106,8 @@ impl Instance<'_> {
         lists
     }
 
-    /// Returns the time that all hosts would need if the work were freely divisible \[s\]: `(Σ work + Σ b_h·s_h) / Σ s_h`.
+    /// Returns the time in which all hosts would finish if the work were freely divisible \[s\]. It is `(Σ work + Σ b_h·s_h) / Σ
+    /// s_h`, with background time `b_h` and speed `s_h` of host h.
     pub fn balanced_time(&self) -> f64 {
         let own: f64 = self.works().iter().sum();
         let pairs = self.backgrounds().into_iter().zip(&self.speeds);
@@ -112,8 +115,8 @@ impl Instance<'_> {
         (own + others) / self.speeds.iter().sum::<f64>()
     }
 
-    /// Returns the time of each host in a superstep if `hosts` is the host of each process. It is `b_h + Σ work_i / s_h` over the
-    /// processes on the host, added in the order of their numbers.
+    /// Returns the time of each host in a superstep if process i runs on `hosts[i]`. It is the background time of the host plus
+    /// the sum of work / speed over its processes, added in the order of their numbers.
     pub fn host_times(&self, hosts: &[usize]) -> Vec<Seconds> {
         let mut times = self.background.clone();
         for (work, &host) in self.work.iter().zip(hosts) {
@@ -122,8 +125,8 @@ impl Instance<'_> {
         times
     }
 
-    /// Returns the time of a host with these processes \[s\], added in the order of their numbers; it equals the entry of
-    /// [`Self::host_times`].
+    /// Returns the time of a host in a superstep if these processes run on it \[s\], added in the order of their numbers. It
+    /// equals the entry of [`Self::host_times`] to the last bit.
     pub(super) fn host_time_with(
         &self,
         host: usize,
@@ -133,8 +136,8 @@ impl Instance<'_> {
         times.fold(self.background[host].get(), |sum, time| sum + time)
     }
 
-    /// Returns the maximum of [`Self::host_times`], the largest time of a host if `hosts` is the host of each process; zero
-    /// without hosts.
+    /// Returns the largest time of any host in a superstep if process i runs on `hosts[i]` (the maximum of [`Self::host_times`]);
+    /// zero if there are no hosts.
     pub fn max_time(&self, hosts: &[usize]) -> Seconds {
         let times = self.host_times(hosts);
         Seconds::of(

@@ -1,16 +1,17 @@
-//! Strategies: the decisions of load balancers, without the duration and cost of their calls.
+//! Strategies: the decisions of load balancers, without the duration and cost of rescheduling calls.
 //!
 //! A [`Strategy`] maps an [`Instance`], the state at a barrier, to an [`Assignment`], the new host of each process. It has no
-//! access to a clock or an engine, so that `migsim decide` can call it for any barrier. A variant named after a program decides
-//! as that program does, including all ties. The variant `ours` is the same idea, corrected for hosts of unequal speed.
+//! access to a clock or an engine, so that `migsim decide` can call it for any barrier. A variant named after a program makes the
+//! same decisions as that program, including all ties. The variant `ours` follows the same published idea, but is corrected for
+//! hosts of unequal speed.
 //!
 //! ```text
 //! Instance ──> Strategy::assign ──> Assignment ──> cost of the call (gather, operations, scatter)
 //! ```
 //!
 //! To add a strategy, write one source file in this crate and one row of the table in `table.rs`. The conversion of the barrier
-//! of a run into an instance, and of an assignment into a decision, is not part of this crate: the crate of the policies does
-//! both.
+//! of a run into an instance, and of an assignment into a decision of a policy, is not part of this crate: the crate of the
+//! policies does both.
 
 mod assignment;
 mod blocks;
@@ -70,38 +71,39 @@ pub use tempered::TemperedOptions;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// Decides on which host each process runs, from the state at a barrier.
+/// A load-balancing strategy, which decides on which host each process runs, from the state at a barrier.
 pub trait Strategy: fmt::Debug + Send {
-    /// Returns the new host of each process, and the data from which the cost of the decision is computed.
+    /// Decides on which host each process runs; returns the new hosts, and the data from which the cost of the decision is
+    /// computed.
     ///
     /// # Errors
-    /// The strategy cannot decide about this instance, for example because communication rows are missing.
+    /// The strategy cannot decide about this instance, for example because data about messages are missing.
     fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream)
     -> Result<Assignment, Error>;
 
-    /// Whether the strategy reads [`Instance::communication`], which is collected only for strategies that need it.
+    /// Whether the strategy reads the messages between processes, which are collected only for strategies that need them.
     fn needs_communication(&self) -> bool {
         false
     }
 
-    /// Whether the strategy uses its random numbers; if not, its decisions are the same for all seeds.
+    /// Whether the decisions of the strategy depend on random numbers; if not, its decisions are the same for all seeds.
     fn uses_seed(&self) -> bool {
         false
     }
 }
 
-/// Checks that all options are positive and finite; each is given with its key.
+/// Checks that all given options of a strategy are positive and finite; each option is given by its key and value.
 ///
 /// # Errors
-/// One problem for each option that is not.
+/// One problem for each option that is not positive and finite.
 pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
     check_range(options, |value| value > 0.0, "positive")
 }
 
-/// Checks that all options are finite and not negative; each is given with its key.
+/// Checks that all given options of a strategy are finite and not negative; each option is given by its key and value.
 ///
 /// # Errors
-/// One problem for each option that is not.
+/// One problem for each option that is negative or not finite.
 pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
     check_range(options, |value| value >= 0.0, "not negative")
 }
@@ -126,15 +128,15 @@ fn check_range<const N: usize>(
     }
 }
 
-/// Helpers of the tests of strategies.
+/// Helpers for the tests of strategies.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use super::{Instance, StrategyOptions};
     use migsim_base::random::{Purpose, Stream};
     use migsim_base::units::Seconds;
 
-    /// Returns an instance with hosts of these speeds without background load, and with processes of these works \[s\] on the
-    /// hosts `current`.
+    /// Returns an instance without background load: hosts with the given speeds, and processes with the given works \[s\], where
+    /// process i runs on host `current[i]`.
     pub fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
         let pairs = works.iter().zip(current);
         Instance {
@@ -149,7 +151,7 @@ pub mod testing {
         }
     }
 
-    /// Returns the host of each process that a strategy decides, with random numbers of seed 1.
+    /// Returns the host of each process as decided by the strategy with these options, with random numbers of seed 1.
     ///
     /// # Panics
     /// The options are out of range, or the strategy cannot decide.

@@ -1,19 +1,21 @@
-//! A tree of hosts by load, which finds the host with the smallest key without visiting each host.
+//! A tree of hosts with their loads and speeds, which finds the host with the smallest key without a visit to each host.
 
-/// A binary tree over the hosts. Each node stores the smallest load and the highest speed of the hosts below it.
+/// A binary tree whose leaves are hosts. Each inner node stores the smallest load and the highest speed of the hosts below the
+/// node.
 #[derive(Clone, Debug)]
 pub(super) struct LoadTree {
-    /// Number of leaves, a power of two. Leaves that do not stand for a host have an infinite load.
+    /// Number of leaves of the tree, a power of two; leaves that do not stand for a host have an infinite load.
     leaves: usize,
-    /// Load and speed of each node. The root has index 1, and the children of node `n` have the indices `2 n` and `2 n + 1`.
+    /// Load and speed of each node of the tree. The root has index 1, and the children of node `n` have the indices `2 n` and `2
+    /// n + 1`.
     nodes: Vec<[f64; 2]>,
 }
 
-/// The load and speed of a leaf that does not stand for a host.
+/// Load and speed of a leaf that does not stand for a host.
 const NO_HOST: [f64; 2] = [f64::INFINITY, 0.0];
 
 impl LoadTree {
-    /// Creates the tree for hosts with these loads, which must be finite, and these speeds, which must be positive.
+    /// Creates the tree for hosts with the given loads, which must be finite, and the given speeds, which must be positive.
     pub(super) fn new(loads: &[f64], speeds: &[f64]) -> Self {
         let leaves = loads.len().next_power_of_two();
         let mut tree = Self {
@@ -34,17 +36,17 @@ impl LoadTree {
         self.nodes[node] = [left[0].min(right[0]), left[1].max(right[1])];
     }
 
-    /// Returns the load of a host.
+    /// Returns the load of the given host.
     pub(super) fn load(&self, host: usize) -> f64 {
         self.nodes[self.leaves + host][0]
     }
 
-    /// Returns the smallest load of all hosts; infinite without hosts.
+    /// Returns the smallest load of all hosts; infinite if there are no hosts.
     pub(super) fn lowest(&self) -> f64 {
         self.nodes[1][0]
     }
 
-    /// Sets the load of a host.
+    /// Sets the load of the given host, and updates the tree.
     pub(super) fn set(&mut self, host: usize, load: f64) {
         let mut node = self.leaves + host;
         self.nodes[node][0] = load;
@@ -54,8 +56,8 @@ impl LoadTree {
         }
     }
 
-    /// Returns the host with the smallest key among the hosts for which `is_open` is true, and its key; in case of ties the first
-    /// host.
+    /// Returns the host with the smallest key among the hosts for which `is_open` is true, with its key; `None` if there is no
+    /// such host. In case of ties it is the first host.
     ///
     /// `key` computes the key from load and speed of a host; it must not decrease with the load, nor increase with the speed.
     pub(super) fn least(
@@ -69,7 +71,7 @@ impl LoadTree {
     }
 
     /// Searches the hosts below `node` for a smaller key than that of `best`, and updates `best`. `first` is the first host below
-    /// the node, `hosts` the number of leaves below it.
+    /// the node, and `hosts` the number of leaves below the node.
     fn search(
         &self,
         (node, first, hosts): (usize, usize, usize),

@@ -1,16 +1,17 @@
-//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate migrate
-//! together with it.
+//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near the metrics of the best candidate
+//! migrate together with that candidate.
 //!
-//! The metrics of each process i and cluster j since the last call are:
+//! The metrics of each process i and cluster j since the last rescheduling call are:
 //!
-//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` divided by the largest of these sums
+//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` divided by the largest of these sums, where
+//!   `time_i` is the computation time of process i and `s_h` the speed of host h
 //! - `Comm`, the time of the messages of process i with processes in cluster j
 //! - `Mem`, the time to transfer the memory of process i to the first host of cluster j; 0 for the cluster of the process
 //!
 //! The potential of migration is `PM = Comp + Comm − Mem`. Each process prefers the cluster with the largest PM (ties: the lowest
 //! number). In the space of (Comp, Comm, Mem) a cube is centred on the process with the largest PM. Half the edge of the cube is
 //! the mean distance of the other processes from this process. Processes inside the cube or on its surface that prefer another
-//! cluster go there, in decreasing order of PM, each to the host with the fewest processes.
+//! cluster go to that cluster, in decreasing order of PM, each to the host with the fewest processes.
 //!
 //! The strategy was written from the authors' program alone; the program's ageing of metrics and its patterns are omitted. No
 //! host is filled beyond its memory.
@@ -23,7 +24,7 @@ use super::{Assignment, Gather, Instance, PriceOptions, Strategy, StrategyOption
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `migcube`, which has none.
+/// Options of the strategy `migcube`, which has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigCubeOptions {}
@@ -34,12 +35,12 @@ impl StrategyOptions for MigCubeOptions {
     }
 }
 
-/// The metrics of a process for the cluster with the largest PM (potential of migration).
+/// The metrics of a process for the cluster with the largest potential of migration (PM), as a point in the space of metrics.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     process: usize,
     cluster: usize,
-    /// The terms Comp, Comm and Mem of the potential of migration \[s\].
+    /// The terms of the potential of migration \[s\]: computation, communication and memory (Comp, Comm and Mem).
     metrics: [f64; 3],
 }
 
@@ -49,7 +50,7 @@ impl Point {
         compute + communication - memory
     }
 
-    /// Returns the distance between two processes along each axis of the space of (Comp, Comm, Mem) \[s\].
+    /// Returns the distance between the metrics of two processes \[s\], along each axis of the space of (Comp, Comm, Mem).
     fn axis_distances(&self, other: &Self) -> [f64; 3] {
         let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
         pairs.map(|(a, b)| (a - b).abs())
@@ -105,7 +106,7 @@ impl Strategy for MigCubeOptions {
     }
 }
 
-/// Returns the hosts of each cluster, in the order of cluster numbers.
+/// Returns the list of hosts of each cluster, in the order of cluster numbers.
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
     for host in 0..instance.hosts() {
@@ -118,7 +119,8 @@ fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// Returns the metrics of a process for the cluster with the largest PM (potential of migration).
+/// Returns the metrics of a process for the cluster for which its potential of migration (PM) is largest; `None` if there is no
+/// cluster with hosts.
 fn preferred_point(
     instance: &Instance<'_>,
     clusters: &[Vec<usize>],

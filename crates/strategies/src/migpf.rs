@@ -1,18 +1,18 @@
-//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): creates up to n migration plans, and takes the best by a prediction
-//! function if it beats no migration.
+//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): creates migration plans, and takes the plan with the best value of a
+//! prediction function, which may be no migration.
 //!
 //! The paper has three ideas. The first two concern the trigger (imbalance per processor, shorter intervals under imbalance).
-//! This strategy implements the third, with some choices of migsim. Processes are ranked by how much earlier they would finish
-//! elsewhere: `PM_i = t_now − min_h t_i(h)`, where `t_now` is the time of the present host of process i, and `t_i(h)` the time of
-//! host h with process i on it. Plan k moves the first k processes, one after another, each to the host that then finishes first.
-//! The prediction function of a plan is a simulated superstep:
+//! This strategy implements the third idea, with some choices of migsim. Processes are ranked by how much earlier they would
+//! finish on another host: `PM_i = t_now − min_h t_i(h)`, where `t_now` is the time of the present host of process i, and
+//! `t_i(h)` the time of host h with process i on it. Plan k moves the first k processes, one after another, each to the host that
+//! then finishes first; there are at most as many plans as processes. The prediction function of a plan is a simulated superstep:
 //!
 //! `pf = max_h (b_h + Σ w_i/s_h) + max_h comm_h + moves/horizon`
 //!
-//! Here `b_h` and `s_h` are background load and speed of host h, and `w_i` is the work of process i. `comm_h` sums latency, and bytes
-//! over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest time that a host takes to transfer
-//! the memory of moving processes. The best plan is taken if its pf is lower than that without moves. No host is filled beyond
-//! its memory. There is no program for comparison.
+//! Here `b_h` and `s_h` are background load and speed of host h, and `w_i` is the work of process i. `comm_h` sums latency, and
+//! bytes over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest time that a host takes to
+//! transfer the memory of moving processes. The best plan is taken if its pf is lower than that without moves. No host is filled
+//! beyond its memory. There is no program with which the decisions could be compared.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +25,11 @@ use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, check
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `migpf`, which are also its implementation.
+/// Options of the strategy `migpf`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigPfOptions {
-    /// The number of supersteps over which the cost of the moves is spread in the prediction function.
+    /// Number of supersteps over which the cost of the migrations is spread in the prediction function.
     pub horizon: f64,
 }
 
@@ -96,34 +96,34 @@ impl Strategy for MigPfOptions {
     }
 }
 
-/// A migration plan to which moves are added one by one. It stores the sums of the prediction function for each host, and a move
-/// recomputes only the sums of the affected hosts.
+/// A migration plan, to which moves are added one after another, with its value of the prediction function. A move recomputes
+/// only the sums of the affected hosts.
 #[derive(Debug)]
 struct Plan<'a> {
     instance: &'a Instance<'a>,
     prices: PriceOptions,
     room: TentativePlacement,
-    /// For each process, the indices of the rows of messages that it sends or receives.
+    /// For each process, the indices of those entries of the instance's communication that it sends or receives.
     rows: Vec<Vec<usize>>,
-    /// Time of the messages of each row \[s\]; 0 if sender and receiver are on one host.
+    /// Time of the messages of each entry of the instance's communication \[s\]; 0 if sender and receiver are on the same host.
     row_times: Vec<f64>,
-    /// Time to transfer the memory of each process \[s\]; 0 if it stays.
+    /// Time to transfer the memory of each process \[s\]; 0 if the process stays on its host.
     move_times: Vec<f64>,
-    /// Computation time of each host, summed over its processes \[s\].
+    /// Computation time of each host, as the sum over its processes \[s\].
     host_times: HostSums,
-    /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms are indices in
-    /// `row_times`.
+    /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms of a sum are entries of
+    /// the message times.
     sent_message_times: HostSums,
-    /// Time of the memory transfers from and to each host, summed over the processes that move \[s\].
+    /// Time of the memory transfers from and to each host, as the sum over the processes that move \[s\].
     transfer_times: HostSums,
 }
 
-/// A sum of terms for each host, of which the maximum over all hosts can be found quickly.
+/// A sum of terms for each host, whose maximum over all hosts can be found quickly.
 #[derive(Debug)]
 struct HostSums {
-    /// The indices of the terms that are added for each host.
+    /// For each host, the indices of the terms that are added.
     terms: Vec<BTreeSet<usize>>,
-    /// The negative sums, so that the smallest entry of the tree is the largest sum.
+    /// The negative of the sum of each host, so that the smallest entry of the tree is the largest sum.
     negative_sums: LoadTree,
 }
 
@@ -171,8 +171,8 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Returns the host, other than the present one, that would finish first with the process on it, and the time at which it
-    /// then finishes \[s\].
+    /// Returns the host, other than the present host, that would finish first with the process on it, and the time of this finish
+    /// \[s\]. Returns `None` if no host has enough memory.
     fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.work[process].get(),
@@ -184,7 +184,7 @@ impl<'a> Plan<'a> {
         )
     }
 
-    /// Adds the move of a process from its present host to the host `to` to the plan.
+    /// Adds to the plan the move of a process from its present host to the host `to`.
     fn add_move(&mut self, process: usize, to: usize) {
         let from = self.instance.current[process];
         self.room.put(process, to);
@@ -213,13 +213,15 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the time to send messages between two hosts one after another \[s\].
+    /// Returns the time to send `messages` messages with a total of `bytes` bytes from one host to another, one after another
+    /// \[s\].
     fn message_time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
         self.prices.latency(self.instance, from, to) * messages
             + bytes / self.prices.bandwidth(self.instance, from, to)
     }
 
-    /// Returns the time of the messages of a row \[s\]; 0 if sender and receiver are on one host.
+    /// Returns the time of the messages of the entry `at` of the instance's communication \[s\]; 0 if sender and receiver are on
+    /// the same host.
     fn row_time(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
         let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
@@ -229,7 +231,7 @@ impl<'a> Plan<'a> {
         self.message_time((from, to), row.messages, row.bytes.get())
     }
 
-    /// Computes all sums of a host again, adding the terms in the order of their indices.
+    /// Recomputes all sums of a host, adding the terms in the order of their indices.
     fn update_sums(&mut self, host: usize) {
         let sum = |sums: &HostSums, terms: &[f64]| {
             let terms = sums.terms[host].iter().map(|&term| terms[term]);
@@ -244,7 +246,8 @@ impl<'a> Plan<'a> {
         self.transfer_times.negative_sums.set(host, -moves);
     }
 
-    /// Returns the value of the prediction function for the plan \[s\].
+    /// Returns the predicted time of a superstep under the plan \[s\], with the cost of migrations spread over `horizon`
+    /// supersteps.
     fn predicted_time(&self, horizon: f64) -> f64 {
         self.host_times.largest_sum()
             + self.sent_message_times.largest_sum()

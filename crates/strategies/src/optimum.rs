@@ -1,14 +1,16 @@
-//! Bounds for comparison with all strategies: a lower bound for any size, the best assignment of few processes, and the best
-//! schedule of few windows.
+//! Bounds with which the results of all strategies are compared.
+//!
+//! They are a lower bound for instances of any size, the best assignment of few processes, and the best schedule over few windows
+//! of supersteps.
 
 use super::Instance;
 use super::room::TentativePlacement;
 
-/// Returns a lower bound of the largest host time \[s\], from the preemptive relaxation: a process may be divided, but not run on
-/// two hosts at the same time.
+/// Returns a lower bound of the largest host time in a superstep \[s\], for any assignment of the processes of an instance.
 ///
-/// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w
-/// ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of host h. Without
+/// It comes from the preemptive relaxation: a process may be divided, but not run on two hosts at the same time. The bound T
+/// satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w ≤ Σ_{k
+/// best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of host h. Without
 /// background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts (Q|pmtn|Cmax).
 pub fn lower_bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works();
@@ -36,7 +38,7 @@ pub fn lower_bound(instance: &Instance<'_>) -> f64 {
     bound
 }
 
-/// Number of bisections for the bound with background load, which suffices for the last bit of the result.
+/// Number of bisection steps that find the lower bound with background load; it suffices for the last bit of the result.
 const BISECTIONS: u32 = 100;
 
 fn lower_bound_with_background(
@@ -84,8 +86,8 @@ fn lower_bound_with_background(
 /// Returns the smallest possible maximum host time \[s\], and an assignment that achieves it; `None` if there are more than
 /// `most` possible assignments.
 ///
-/// If several assignments achieve this time, it is the one with the fewest moves, then the first. No host is filled beyond its
-/// memory, unless it already is.
+/// If several assignments achieve this time, the function returns the assignment with the fewest migrations, and among these the
+/// first. No host is filled beyond its memory, unless its memory is already exceeded.
 pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.best.0 = instance.max_time(&instance.current).get();
@@ -94,7 +96,7 @@ pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> 
 }
 
 /// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it, with process 0 varying
-/// slowest; `None` if there are more than `most` possible assignments. Numbers of moves and limits of memory are ignored.
+/// slowest; `None` if there are more than `most` possible assignments. Numbers of migrations and limits of memory are ignored.
 pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.takes_first = true;
@@ -102,22 +104,23 @@ pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, 
     Some((search.best.0, search.best_hosts))
 }
 
-/// The state of the search for the assignment with the smallest maximum host time.
+/// The state of the exhaustive search for the assignment with the smallest maximum host time.
 #[derive(Debug)]
 struct Search<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
     load: Vec<f64>,
     tried_hosts: Vec<usize>,
-    /// The smallest maximum host time found so far \[s\], and the number of moves of its assignment.
+    /// The smallest maximum host time found so far \[s\], and the number of migrations of the assignment that achieves it.
     best: (f64, usize),
     best_hosts: Vec<usize>,
-    /// Whether the first of equally good assignments is taken, ignoring numbers of moves and limits of memory.
+    /// Whether the search takes the first of several equally good assignments, and ignores numbers of migrations and limits of
+    /// memory.
     takes_first: bool,
 }
 
 impl<'a> Search<'a> {
-    /// Creates the search; returns `None` if there are more than `most` possible assignments.
+    /// Creates the search for an instance; returns `None` if there are more than `most` possible assignments.
     fn new(instance: &'a Instance<'a>, most: u64) -> Option<Self> {
         let hosts = instance.hosts() as u64;
         let count = u32::try_from(instance.processes()).ok()?;
@@ -135,7 +138,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Tries all hosts for `process` and all later processes, after the assigned processes needed `moves` moves.
+    /// Tries all hosts for `process` and all later processes; `moves` is the number of migrations of the processes before it.
     fn place_from(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.works.get(process) else {
             let max = self.load.iter().copied().fold(0.0, f64::max);
@@ -159,7 +162,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether no host exceeds its memory because of processes that move to it.
+    /// Whether no host to which a process moves exceeds its memory under the assignment that is being tried.
     fn fits_in_memory(&self) -> bool {
         let mut room = TentativePlacement::new(self.instance);
         for (process, &host) in self.tried_hosts.iter().enumerate() {
@@ -172,12 +175,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the smallest total time of a schedule, which has one of `states` assignments in each of `windows` windows, and the
-/// assignment of each window.
+/// Returns the smallest total time of a schedule \[s\], and the assignment in each window. A schedule chooses one of `states`
+/// assignments in each of `windows` windows of supersteps.
 ///
-/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: `V_k(x)` is the time after window k if x is its assignment, `D_k(y)` the time of
-/// window k under y (`time`), and R(x, y) the cost of changing from x to y before it (`price`). Window 0 runs under `start`. The
-/// computing time is O(windows · states²).
+/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: `V_k(x)` is the time after window k if x is its assignment, `D_k(y)` the time
+/// of window k under the assignment y (`time`), and R(x, y) the cost of changing from x to y before the window (`price`). Window
+/// 0 runs under the assignment `start`. The computing time is O(windows · states²).
 pub fn schedule_optimum(
     windows: usize,
     states: usize,

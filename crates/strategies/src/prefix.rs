@@ -1,5 +1,7 @@
-//! Centralised prefix optimisation, without blocks of memory that processes share: the most loaded host gives away the processes
-//! that its receiver can take.
+//! Centralised prefix optimisation: repeatedly, the most loaded host gives away those processes that the receiving host can take
+//! while its load stays below that of the giving host. Blocks of memory that processes share are not considered.
+//!
+//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the decisions of that program.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -21,22 +23,22 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `prefix`, which are also its implementation.
+/// Options of the strategy `prefix`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrefixOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the decisions of that program.
     pub edition: PrefixEdition,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `prefix`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrefixEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Compares times of hosts, chooses the receiver for each process, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `CentralizedPrefixOptimizer` in LBAF 1.6; processes with equal work are ordered by number.
+    /// Makes the same decisions as `CentralizedPrefixOptimizer` in LBAF 1.6; processes with equal work are ordered by number.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -63,18 +65,18 @@ impl Strategy for PrefixOptions {
     }
 }
 
-/// Returns the processes of a list in decreasing order of work; processes with equal work stay in the order of the list.
+/// Returns the given processes in decreasing order of work; processes with equal work stay in the order of the list.
 fn sorted_by_decreasing_work(processes: &[usize], works: &[f64]) -> Vec<usize> {
     let mut order = processes.to_vec();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Number of rounds without a move, in total, after which the original program ends.
+/// Number of rounds without a move, in total, after which the variant `lbaf-1.6` ends.
 const MAX_ROUNDS_WITHOUT_MOVE: u32 = 2;
 
-/// Returns the maximum number of rounds. It is far above the number that decreasing loads need, and prevents an endless loop
-/// because of rounding.
+/// Returns the maximum number of rounds of the strategy. It is far above the number that decreasing loads need, and prevents an
+/// endless loop because of rounding.
 fn max_rounds(instance: &Instance<'_>) -> usize {
     100 + instance.processes() * instance.hosts()
 }

@@ -1,9 +1,8 @@
-//! The cost model of a call of a strategy: the time to gather the loads, to decide, to scatter the decision, and to move
-//! processes.
+//! Cost model of a rescheduling call: the time to gather the loads, to decide, to scatter the decision, and to migrate processes.
 //!
-//! A host sends 24 B about itself and 16 B for each of its processes, and receives 8 B for each process. Messages from and to one
-//! host (the root) are sent one after another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different
-//! hosts overlap: their time is `max_h Σ (latency + memory / bandwidth)` over the moves from and to host h.
+//! A host sends 24 B about itself and 16 B for each of its processes, and receives 8 B for each process. Messages from and to a
+//! single host (the root) are sent one after another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Migrations of
+//! different hosts overlap: their time is `max_h Σ (latency + memory / bandwidth)` over the migrations from and to host h.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,20 +11,21 @@ use super::{Assignment, Gather, Instance, check_positive};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The cost model of a call: times of messages and operations that the instance does not contain.
+/// Constants of the cost model of a rescheduling call: times of messages and operations that the state at a barrier does not
+/// contain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PriceOptions {
-    /// The time of an empty message between hosts \[s\], used if the barrier has no latencies.
+    /// Time of an empty message between hosts \[s\]; used if the barrier specifies no latencies.
     pub latency: f64,
-    /// The rate of a large message between hosts \[B/s\], used if the barrier has no bandwidths.
+    /// Rate of a large message between hosts \[B/s\]; used if the barrier specifies no bandwidths.
     pub bandwidth: f64,
-    /// The time of an elementary operation of a strategy on a host of speed 1 \[s\].
+    /// Time of an elementary operation of a strategy on a host of speed 1 \[s\].
     pub operation: f64,
 }
 
 impl Default for PriceOptions {
-    /// Returns the constants of Charm++ 6.10.2 for messages (3.5e-5 s, 8.5e-9 s/B), and 10 ns per operation.
+    /// Returns the constants of messages in Charm++ 6.10.2 (3.5e-5 s, 8.5e-9 s/B), and 10 ns per operation.
     fn default() -> Self {
         Self {
             latency: 3.5e-5,
@@ -35,18 +35,18 @@ impl Default for PriceOptions {
     }
 }
 
-/// Size of the report that a host sends about itself, and size for each of its processes \[B\].
+/// Size of the part of a report in which a host describes itself, and size of the part for each of its processes \[B\].
 const REPORT_SIZES: [f64; 2] = [24.0, 16.0];
-/// Size of the answer that a host receives for each of its processes \[B\].
+/// Size of the part of the answer to a host that concerns one of its processes \[B\].
 const ANSWER_SIZE: f64 = 8.0;
-/// The number of the host that decides for all.
+/// Number of the host that decides for all hosts.
 const ROOT: usize = 0;
 
 impl PriceOptions {
-    /// Checks that all times and rates are valid.
+    /// Checks that all constants of the cost model are valid.
     ///
     /// # Errors
-    /// A value is not finite and positive.
+    /// A constant is not finite and positive.
     pub fn check(&self) -> Result<(), Error> {
         let [latency, bandwidth, operation] = [self.latency, self.bandwidth, self.operation];
         check_positive([
@@ -56,7 +56,7 @@ impl PriceOptions {
         ])
     }
 
-    /// Returns the cost of a call with this assignment, including its moves.
+    /// Returns the cost of a rescheduling call with this assignment: messages, decision and migrations.
     pub fn price(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
         if instance.hosts() == 0 {
             return Seconds::default();
@@ -75,19 +75,21 @@ impl PriceOptions {
         Seconds::of(self.message_time(instance, assignment.gather) + decision + moves)
     }
 
-    /// Returns the time of an empty message between two hosts \[s\]: that of the instance if known, else the option.
+    /// Returns the time of an empty message from one host to another \[s\]: the latency of the instance if it is known, otherwise
+    /// the option `latency`.
     pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.latency(from, to).get());
         known.unwrap_or(self.latency)
     }
 
-    /// Returns the rate of a large message between two hosts \[B/s\]: that of the instance if known, else the option.
+    /// Returns the rate of a large message from one host to another \[B/s\]: the bandwidth of the instance if it is known,
+    /// otherwise the option `bandwidth`.
     pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
         known.unwrap_or(self.bandwidth)
     }
 
-    /// Returns the time to gather the loads and to scatter the decision \[s\].
+    /// Returns the time to gather the loads and to scatter the decision by the communication pattern `gather` \[s\].
     fn message_time(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
         let counts: Vec<f64> = (instance.processes_by_host().iter())
             .map(|list| list.len() as f64)
@@ -136,8 +138,8 @@ impl PriceOptions {
         }
     }
 
-    /// Returns the time of messages between `root` and each of `hosts`, one after another at the root \[s\]. `bytes` returns the
-    /// size of the message of a host.
+    /// Returns the time to send a message between `root` and each of `hosts`, one after another at the root \[s\]. `bytes`
+    /// returns the size of the message of a host \[B\].
     fn fan_time(
         &self,
         instance: &Instance<'_>,
@@ -151,7 +153,8 @@ impl PriceOptions {
         latency.fold(0.0, f64::max) + transfer.sum::<f64>()
     }
 
-    /// Returns the time of the moves to the new `hosts` \[s\]; each host sends and receives one process after another.
+    /// Returns the time of the migrations if process i moves to `hosts[i]` \[s\]; each host sends and receives one process after
+    /// another.
     pub(super) fn move_time(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.hosts()];
         for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {

@@ -1,11 +1,11 @@
-//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with little load takes one process from a host
-//! with much load.
+//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with a small load takes one process from a host
+//! with a large load.
 //!
-//! Receivers (thieves) are hosts with less than `(1 − tolerance)` times the average load, in random order. Each one probes
-//! `probes` random hosts and selects the most loaded of those that have at least two processes and more than `(1 + tolerance)`
-//! times the average load. From this host it takes the process that reduces the larger of both host times most (ties: the lowest
-//! number), if there is one. Loads are updated after each transfer. No host is filled beyond its memory. There is no program for
-//! comparison.
+//! Receivers (thieves) are hosts with less than `(1 − tolerance)` times the average load, in random order. Each receiver probes
+//! `probes` random hosts. Among the probed hosts that have at least two processes and more than `(1 + tolerance)` times the
+//! average load, it selects the most loaded host. From this host it takes the process that reduces the larger of the two host
+//! times most (ties: the lowest number), if any process does. Loads are updated after each transfer. No host is filled beyond its
+//! memory. There is no program with which the decisions could be compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_n
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `receiver-initiated`, which are also its implementation.
+/// Options of the strategy `receiver-initiated`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverInitiatedOptions {
-    /// The number of random hosts that a receiver probes.
+    /// Number of random hosts that a receiver probes.
     pub probes: u32,
-    /// The relative distance from the average load that a host must exceed to receive or to give a process.
+    /// Relative distance from the average load that the load of a host must exceed for the host to receive or to give a process.
     pub tolerance: f64,
 }
 

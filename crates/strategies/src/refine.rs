@@ -1,9 +1,11 @@
-//! Refinement: processes move from overloaded to underloaded hosts until every host has at most θ times the average load.
-//! Bisection finds the smallest θ for which this succeeds.
+//! Refinement: processes move from overloaded to underloaded hosts until the load of every host is at most θ times the average
+//! load. Bisection finds the smallest θ for which this succeeds.
+//!
+//! The variant `ours` is migsim's own; the variant `charm-6.10.2` makes the decisions of that program.
 //!
 //! | variant | rule |
 //! |---|---|
-//! | `ours` | average = the time of all hosts for freely divisible work; each try starts from the present placement; the best state found is kept (least maximum, then fewest moves); no host beyond its memory |
+//! | `ours` | average = the time of all hosts for freely divisible work; each try starts from the present placement; the best state found is kept (smallest maximum load, then fewest migrations); no host beyond its memory |
 //! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may have failed, and the second try starts from the state that the first has left (`RefineLB`) |
 //!
 //! In one try, the most loaded host repeatedly gives the largest process with which some less loaded host stays below
@@ -18,26 +20,26 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_posi
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `refine`, which are also its implementation.
+/// Options of the strategy `refine`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, `charm-6.10.2` makes the decisions of that program.
     pub edition: RefineEdition,
-    /// The smallest θ that is tried, as a multiple of the average load.
+    /// Smallest limit θ of the load of a host that is tried, as a multiple of the average load.
     pub start: f64,
-    /// The difference between consecutive values of θ that are tried, as a multiple of the average load.
+    /// Difference between consecutive limits θ of the load that are tried, as a multiple of the average load.
     pub step: f64,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `refine`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Compares times of hosts, keeps the best placement found, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `RefineLB` in Charm++ 6.10.2.
+    /// Makes the same decisions as `RefineLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
 }
@@ -76,8 +78,8 @@ impl Strategy for RefineOptions {
 }
 
 impl RefineOptions {
-    /// Returns the number of steps from the option `start` to the largest θ that may be needed, from the maximum and average
-    /// load.
+    /// Returns the number of steps from the option `start` to the largest limit θ that may be needed, given the maximum and the
+    /// average load.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -88,12 +90,12 @@ impl RefineOptions {
         steps.min(STEP_LIMIT) as u64
     }
 
-    /// Returns the value of θ that is `steps` steps above the option `start`.
+    /// Returns the limit θ of the load that is `steps` steps above the option `start`, as a multiple of the average load.
     fn threshold(&self, steps: u64) -> f64 {
         self.start + self.step * steps as f64
     }
 
-    /// Decides as `RefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
+    /// Decides as the variant `charm-6.10.2` (`RefineLB`); returns the host of each process and the number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = Classic::new(instance);
         let max = state.load.iter().copied().fold(0.0, f64::max);
@@ -113,7 +115,8 @@ impl RefineOptions {
         (state.host_of_process, state.operations)
     }
 
-    /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+    /// Decides as the variant `ours` (keeps the best of all tries); returns the host of each process and the number of
+    /// operations.
     fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = Try::new(instance);
@@ -146,22 +149,22 @@ impl RefineOptions {
     }
 }
 
-/// Maximum number of steps of θ; more would overflow an integer of the original.
+/// Maximum number of steps of the limit θ; a larger number would overflow an integer of the original program.
 const STEP_LIMIT: f64 = 2_147_483_647.0;
 
-/// The state of `RefineLB` of Charm++ 6.10.2, including values that the original wrongly keeps between two tries.
+/// State of a decision of the variant `charm-6.10.2`, including values that the original program wrongly keeps between two tries.
 #[derive(Debug)]
 struct Classic<'a> {
     instance: &'a Instance<'a>,
     times: Vec<f64>,
     background: Vec<f64>,
     average: f64,
-    /// Computation time of the processes on each host \[s\].
+    /// For each host, the computation time of the processes on it \[s\].
     compute: Vec<f64>,
-    /// Computation time of the processes on each host plus background load \[s\]. For hosts without processes it is the value of
-    /// an earlier try.
+    /// For each host, the computation time of its processes plus its background load \[s\]. For a host without processes it is
+    /// the value of an earlier try.
     load: Vec<f64>,
-    /// The processes of each host, the last one added first.
+    /// The processes of each host; the process that was added last comes first.
     processes_of_host: Vec<Vec<usize>>,
     host_of_process: Vec<usize>,
     operations: u64,
@@ -186,8 +189,8 @@ impl<'a> Classic<'a> {
         state
     }
 
-    /// Moves all processes back to their hosts at the call, in the order of their numbers. Loads of hosts that get no process are
-    /// not reset.
+    /// Moves all processes back to the hosts that they had at the rescheduling call, in the order of their numbers. Loads of
+    /// hosts that get no process are not reset.
     fn reset(&mut self) {
         self.compute = vec![0.0; self.load.len()];
         self.processes_of_host = vec![Vec::new(); self.load.len()];
@@ -196,7 +199,8 @@ impl<'a> Classic<'a> {
         }
     }
 
-    /// Returns the time of a process on a host \[s\]: its measured time scaled by the ratio of speeds.
+    /// Returns the time of a process if it ran on the given host \[s\]: its measured time, scaled by the ratio of the speeds of
+    /// the two hosts.
     fn time_on(&self, process: usize, host: usize) -> f64 {
         let speeds = &self.instance.speeds;
         self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
@@ -215,7 +219,7 @@ impl<'a> Classic<'a> {
         self.load[host] = self.compute[host] + self.background[host];
     }
 
-    /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load, and
+    /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load;
     /// returns whether this was achieved.
     fn refine(&mut self, threshold: f64) -> bool {
         let limit = threshold * self.average;
@@ -246,8 +250,8 @@ impl<'a> Classic<'a> {
         true
     }
 
-    /// Returns the largest process of `donor` that keeps a host of `light` below `limit`, and this host; in case of ties the
-    /// first.
+    /// Returns the largest process of the host `donor` that some host of `light` can take and stay below the load `limit` \[s\],
+    /// with that host. In case of ties it is the first pair found; `None` if there is no such process.
     fn best_move(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
@@ -263,7 +267,7 @@ impl<'a> Classic<'a> {
     }
 }
 
-/// The state of one try of the variant `ours` with a given limit of the load.
+/// State of one try of the variant `ours`, which moves processes until all host loads are below a limit.
 #[derive(Debug)]
 struct Try<'a> {
     instance: &'a Instance<'a>,
@@ -294,7 +298,7 @@ impl<'a> Try<'a> {
     }
 
     /// Repeatedly moves the largest process that fits from the most loaded host to the host that would finish it first, until no
-    /// host is above `limit` \[s\]. Returns whether this was achieved.
+    /// host has a load above `limit` \[s\]. Returns whether this was achieved.
     fn refine(&mut self, limit: f64) -> bool {
         loop {
             let donor = with_least_key(0..self.load.len(), |host| -self.load[host]);
@@ -322,8 +326,9 @@ impl<'a> Try<'a> {
         self.load[host] + self.works[process] / self.instance.speeds[host]
     }
 
-    /// Returns the largest process of `donor` (ties: the lowest number) that another host can take without exceeding `limit`, and
-    /// the host where it finishes first.
+    /// Returns the largest process of the host `donor` that another host can take without exceeding the load `limit` \[s\], and
+    /// the host where the process finishes first. In case of ties it is the process with the lowest number; `None` if there is no
+    /// such process.
     fn best_move(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
         let mut own = self.processes_of_host[donor].clone();
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));

@@ -1,20 +1,23 @@
-//! Refinement towards a bound M of the load, which is searched between the maximum load of greedy and 1.5 times that load
-//! (`RefineB`).
+//! Refinement towards a bound M of the host loads, which is searched between the maximum load of the strategy `greedy` and 1.5
+//! times that load (`RefineB`).
 //!
-//! In one try, while a host has more than M, the most loaded host gives its heaviest process that keeps the least loaded host at
-//! or below M. The result is the try with the smallest maximum load; the search for M ends when its lower and upper limit differ
-//! by less than 1 %.
+//! In one try, while any host has a load above M, the most loaded host gives its heaviest process that keeps the least loaded
+//! host at or below M. The result is the try with the smallest maximum load; the search for M ends when its lower and upper limit
+//! differ by less than 1 %.
+//!
+//! The variant `ours` is migsim's own; the variant `charm-8` makes the decisions of that program.
 //!
 //! | variant | rule |
 //! |---|---|
 //! | `ours` | all loads are times on their hosts; only hosts with enough memory receive; the present placement counts as a try |
 //! | `charm-8` | 32 bit; the test whether a process fits and the donor's decrease use the *unscaled* work (`TreeLB` `RefineB`) |
-//! | `charm-8`, `receiver: first` | the first light host on which the process fits receives it, with the faulty heap of the original (`TreeLB` `RefineA`) |
+//! | `charm-8`, `receiver: first` | the first light host on which the process fits receives it, with the faulty heap of the original program (`TreeLB` `RefineA`) |
 //!
 //! Source: Charm++ 8, `TreeLB`.
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
-//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
+//! With `rate_aware`, the variant `charm-8` takes the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`;
+//! without it all hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set
+//! policy.refine-b.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,38 +29,39 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the strategy `refine-b`, which are also its implementation.
+/// Options of the strategy `refine-b`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineBOptions {
-    /// The variant of the strategy: the program or publication whose decisions it makes.
+    /// Variant of the strategy: `ours` is migsim's own, `charm-8` makes the decisions of that program.
     pub edition: RefineBEdition,
-    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`).
+    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Other variants ignore this
+    /// option.
     pub rate_aware: bool,
-    /// The lightly loaded host that receives a process; the variant `ours` allows only `lightest`.
+    /// Which lightly loaded host receives a process; the variant `ours` allows only `lightest`.
     pub receiver: Receiver,
 }
 
-/// The lightly loaded host that receives a process from the most loaded host.
+/// Lightly loaded host that receives a process from the most loaded host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receiver {
-    /// The least loaded host (`RefineB`).
+    /// The least loaded host receives the process, as in `RefineB`.
     #[default]
     Lightest,
-    /// The first lightly loaded host on which the process fits (`RefineA`). Only processes that fit on the host at the top of a
-    /// heap are considered, and this heap loses hosts.
+    /// The first lightly loaded host on which the process fits receives it, as in `RefineA`. Only processes that fit on the host
+    /// at the top of a heap are considered, and this heap wrongly loses hosts.
     First,
 }
 
-/// The variants of the strategy: the program or publication whose decisions it makes.
+/// Variants of the strategy `refine-b`: migsim's own, or one that makes the decisions of another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineBEdition {
-    /// The published idea, corrected for hosts of unequal speed.
+    /// Compares times of hosts and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The decisions of `RefineB` in `TreeLB` of Charm++ 8.
+    /// Makes the same decisions as `RefineB` (or `RefineA`) in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -101,17 +105,18 @@ impl Strategy for RefineBOptions {
     }
 }
 
-/// Initial upper limit of M, relative to the maximum load of greedy.
+/// Initial upper limit of the load bound M, relative to the maximum load of `greedy`.
 const INITIAL_UPPER_RATIO: f64 = 1.5;
-/// Ratio of the upper to the lower limit of M at which the search ends. A try also counts as successful if its maximum load
-/// divided by M is below this ratio.
+/// Ratio of the upper to the lower limit of the load bound M at which the search ends. A try also counts as successful if the
+/// ratio of its maximum load to M is below this value.
 const CLOSE_RATIO: f64 = 1.01;
 
-/// Maximum number of tries. The search usually needs 6, but with the smallest floating-point numbers it might never end.
+/// Maximum number of tries of a search for the load bound M. The search usually needs 6 tries, but with the smallest
+/// floating-point numbers it might never end.
 const MAX_TRIES: u32 = 64;
 
-/// Searches the bound M between `lower` and 1.5 times `lower` by bisection. `attempt` makes a try with a bound and returns the
-/// maximum load that it reached.
+/// Searches the load bound M between `lower` and 1.5 times `lower` by bisection. `attempt` makes a try with a given bound and
+/// returns the maximum load that the try has reached.
 fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     let (mut lower, mut upper) = (lower, lower * R::from_f64(INITIAL_UPPER_RATIO));
     let mut tries = 0;
@@ -126,8 +131,8 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     }
 }
 
-/// Decides as the variant `charm-8`, and returns the host of each process and the number of operations. If all loads are zero no
-/// process moves; in this case the original reads outside its list.
+/// Decides as the variant `charm-8`; returns the host of each process and the number of operations. If all loads are zero, no
+/// process moves; in this case the original program reads outside its list.
 fn assign_charm8(
     instance: &Instance<'_>,
     is_rate_aware: bool,
@@ -153,7 +158,7 @@ fn assign_charm8(
     (hosts, operations)
 }
 
-/// The state of one try of the variant `charm-8`.
+/// State of one try of the variant `charm-8` with a bound of the host loads.
 #[derive(Clone, Debug)]
 struct Charm {
     load: Vec<f32>,
@@ -183,8 +188,8 @@ impl Charm {
         }
     }
 
-    /// Moves processes until no host has more load than `bound` or no process fits. Returns the maximum load, for which lightly
-    /// loaded hosts count with the largest load that they ever had.
+    /// Moves processes to the least loaded host until no host has more load than `bound` or no process fits; returns the maximum
+    /// load. Lightly loaded hosts count with the largest load that they ever had.
     fn attempt(&mut self, tree: &Tree, bound: f32) -> f32 {
         let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
         let mut largest = 0.0;
@@ -216,11 +221,12 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Makes a try as [`Self::attempt`], but the first lightly loaded host on which a process fits receives it. A process is
-    /// considered only if it fits on the host at the top of a heap of lightly loaded hosts.
+    /// Makes a try as `attempt_lightest` does, but the first lightly loaded host on which a process fits receives it. A process
+    /// is considered only if it fits on the host at the top of a heap of lightly loaded hosts.
     ///
-    /// The heap is that of the original. Heavily loaded hosts are never in the heap, so that another host is dropped from it when
-    /// such a host receives a process, and the stored positions of dropped hosts are not cleared.
+    /// The heap is that of the original program. Hosts that were heavily loaded at the start are at first not in the heap. When
+    /// such a host receives a process, another host is wrongly dropped from the heap, and the stored positions of dropped hosts
+    /// are not cleared.
     fn attempt_first(&mut self, tree: &Tree, bound: f32) -> f32 {
         let mut heavy = LibraryHeap::default();
         let mut light = Vec::new();
@@ -268,7 +274,8 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Inserts a host into the heap of heavily or lightly loaded hosts, by whether its load exceeds `bound`.
+    /// Inserts a host into the heap of heavily loaded hosts if its load exceeds `bound`, otherwise into the heap of lightly
+    /// loaded hosts. In the latter case it updates `largest`, the largest load of a lightly loaded host.
     fn insert_by_load(
         &self,
         host: usize,
@@ -286,13 +293,14 @@ impl Charm {
     }
 }
 
-/// The faulty heap of the original for its lightly loaded hosts. Positions are counted from 1, loads are copies, and position 0
-/// stands for all hosts that were never in the heap.
+/// The faulty heap of lightly loaded hosts in the original program, which can lose hosts. Positions are counted from 1, loads are
+/// copies, and position 0 stands for all hosts that were never in the heap.
 #[derive(Clone, Debug)]
 struct LeakyHeap {
-    /// Hosts with their loads when they were inserted, by position; the entry at position 0 is a host that was dropped.
+    /// By position: a host with its load at the time when it was inserted; the entry at position 0 is a host that was dropped
+    /// from the heap.
     items: Vec<(usize, f32)>,
-    /// The last known position of each host.
+    /// For each host, its last known position in the heap.
     positions: Vec<usize>,
 }
 
@@ -336,7 +344,7 @@ impl LeakyHeap {
         self.rise(at);
     }
 
-    /// Removes the host at the stored position of `host`, which may be another host in the meantime.
+    /// Removes the entry at the stored position of `host`, which may belong to another host in the meantime.
     fn remove(&mut self, host: usize) {
         let at = self.positions[host];
         let last = self.items.len() - 1;
@@ -374,8 +382,8 @@ impl LeakyHeap {
         }
     }
 
-    /// Moves the host at a position down to the child with the smaller load (in case of ties the right one). The children of
-    /// position 0 are the positions 0 and 1.
+    /// Moves the host at a position of the heap down to the child with the smaller load (in case of ties the right child). The
+    /// children of position 0 are the positions 0 and 1.
     fn sink(&mut self, mut at: usize) {
         loop {
             let (left, right) = (2 * at, 2 * at + 1);
@@ -396,7 +404,8 @@ impl LeakyHeap {
     }
 }
 
-/// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+/// Decides as the variant `ours` (times on hosts, with memory limits); returns the host of each process and the number of
+/// operations.
 fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let aim = greedy::assign_ours(instance);
     let lower = aim.loads.iter().copied().fold(0.0, f64::max);
@@ -416,8 +425,8 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-/// Makes one try of the variant `ours` and returns the maximum load with the host of each process. The most loaded host
-/// repeatedly gives its heaviest process that some host can take within `bound`, to the host that finishes first.
+/// Makes one try of the variant `ours`; returns the maximum host load \[s\] and the host of each process. The most loaded host
+/// repeatedly gives its heaviest process that some host can take within the load `bound`, to the host that would finish first.
 fn attempt_ours(
     instance: &Instance<'_>,
     works: &[f64],

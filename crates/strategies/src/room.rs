@@ -1,12 +1,13 @@
-//! Common parts of strategies: the memory of hosts during a decision, the candidate with the smallest key, and random choices of
-//! hosts.
+//! Common parts of strategies: the memory of hosts while a strategy decides, the choice of the candidate with the smallest key,
+//! and random choices of hosts.
 
 use super::Instance;
 use migsim_base::random::Stream;
 
 /// The host of each process while a strategy decides, and the used memory of each host.
 ///
-/// A process uses memory of its host until it moves, so that staying is always possible and no host is filled beyond its memory.
+/// A process uses memory of its present host until it moves. Staying is therefore always possible, and no host is filled beyond
+/// its memory.
 #[derive(Clone, Debug)]
 pub struct TentativePlacement {
     host_of_process: Vec<usize>,
@@ -16,7 +17,7 @@ pub struct TentativePlacement {
 }
 
 impl TentativePlacement {
-    /// Creates the state in which all processes are on their present hosts.
+    /// Creates the placement in which all processes are on their present hosts.
     pub fn new(instance: &Instance<'_>) -> Self {
         let memory = (0..instance.processes())
             .map(|process| {
@@ -44,36 +45,36 @@ impl TentativePlacement {
         }
     }
 
-    /// Whether a process may be on a host, because it is there already or because the host has enough unused memory.
+    /// Whether a process may be on a host, because it is already on the host or because the host has enough unused memory.
     pub fn fits(&self, process: usize, host: usize) -> bool {
         self.host_of_process[process] == host
             || self.used_memory[host] + self.process_memory[process] <= self.memory_limit[host]
     }
 
-    /// Moves a process to a host, without a check of the memory.
+    /// Moves a process to a host, without a check whether the host has enough memory.
     pub fn put(&mut self, process: usize, host: usize) {
         let from = std::mem::replace(&mut self.host_of_process[process], host);
         self.used_memory[from] -= self.process_memory[process];
         self.used_memory[host] += self.process_memory[process];
     }
 
-    /// Whether the processes on a host need more memory than the host has.
+    /// Whether the processes on a host need more memory in total than the host has.
     pub fn is_over(&self, host: usize) -> bool {
         self.used_memory[host] > self.memory_limit[host]
     }
 
-    /// Returns the host of each process in the present state of the decision.
+    /// Returns the host of each process in this placement.
     pub fn hosts(&self) -> &[usize] {
         &self.host_of_process
     }
 
-    /// Returns the host of each process at the end of the decision.
+    /// Returns the host of each process, and consumes the placement.
     pub fn into_hosts(self) -> Vec<usize> {
         self.host_of_process
     }
 }
 
-/// Returns the candidate with the smallest key, or `None` without candidates; in case of ties the first candidate.
+/// Returns the candidate with the smallest key (ties: the first candidate); `None` if there are no candidates.
 pub fn with_least_key(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,
@@ -81,7 +82,8 @@ pub fn with_least_key(
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }
 
-/// Draws `count` different hosts other than `own`, in random order.
+/// Draws `count` different hosts out of `hosts` hosts, except for the host `own`, in random order; fewer if there are not enough
+/// hosts.
 pub(crate) fn random_hosts(
     own: usize,
     hosts: usize,

@@ -1,4 +1,4 @@
-//! Moves each process to the next host, which shows the cost of migrations without any benefit.
+//! Rotation: moves each process to the next host, which shows the cost of migrations without any benefit.
 //!
 //! `host_i := (host_i + 1) mod P` for process i and P hosts (Rotate of `TreeLB`, Charm++ 8).
 
@@ -9,7 +9,7 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `rotate`, which has none.
+/// Options of the strategy `rotate`, which has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateOptions {}

@@ -1,4 +1,4 @@
-//! The table of built-in strategies, one row each.
+//! The table of built-in strategies, with one row for each strategy.
 
 use super::entry::{Table, table_entry};
 use super::{

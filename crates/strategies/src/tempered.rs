@@ -1,14 +1,15 @@
-//! Tempered balancing, after `TemperedLB` with communication: two hosts exchange a process for another one, or for none, so that
-//! the larger of their works decreases most.
+//! Tempered balancing, after `TemperedLB` with communication: two hosts exchange one process for another, or move one process
+//! without return, so that the larger of their works decreases most.
 //!
 //! ```text
 //! W_h   work of host h: alpha·T_h + beta·max(off-host bytes sent, received) + gamma·(bytes between its own processes), in one superstep
 //! T_h   time of the host [s], including background and speed
 //! c     max(W_a, W_b) before − after a swap between the hosts a and b
 //! ```
-//! In each iteration the hosts are sorted by decreasing W, and every host meets every host behind it in this order, the last one
-//! first. The two hosts make the swap with the largest c if this is positive. In case of ties a move of one process is preferred
-//! to a swap of two, then the lowest numbers of processes. If no swap is made in an iteration, it is the last one.
+//! In each iteration the hosts are sorted by decreasing W, and every host meets every host after it in this order, beginning with
+//! the last host. The two hosts make the swap with the largest c if this c is positive. In case of ties a move of one process is
+//! preferred to a swap of two processes, then the lowest numbers of processes. An iteration in which no swap is made is the last
+//! one.
 //!
 //! Work model and swaps are those of vt (`transfer: SwapClusters`; CCM, the communication-aware combination of loads). The
 //! following choices are migsim's own: all hosts know each other (vt: gossip); meetings have the order above (vt: the order of
@@ -27,17 +28,17 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, check_not_negative}
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy `tempered`, which are also its implementation.
+/// Options of the strategy `tempered`; the type also implements the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TemperedOptions {
-    /// Maximum number of iterations, in each of which every pair of hosts meets once.
+    /// Maximum number of iterations, in each of which every pair of hosts meets once and may exchange processes.
     pub iterations: u32,
-    /// Weight of the time of a host in its work W.
+    /// Factor of the time of a host in its work W; dimensionless.
     pub alpha: f64,
-    /// Cost of a byte sent between processes on different hosts \[s/B\].
+    /// Cost in the work W of a host of each byte sent between processes on different hosts \[s/B\].
     pub beta: f64,
-    /// Cost of a byte sent between processes on the same host \[s/B\].
+    /// Cost in the work W of a host of each byte sent between processes on the same host \[s/B\].
     pub gamma: f64,
 }
 
@@ -79,29 +80,30 @@ impl Strategy for TemperedOptions {
     }
 }
 
-/// The terms of the work W of a host.
+/// The terms of the work W of a host: its time, and the bytes of its messages in a superstep.
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
-    /// The time of the host in a superstep, including background load \[s\].
+    /// Time of the host in a superstep, including background load \[s\].
     time: f64,
-    /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts.
+    /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts, in a superstep.
     off_host_bytes: [f64; 2],
-    /// Bytes between processes that are both on the host.
+    /// Bytes of messages between processes that are both on the host, in a superstep.
     on_host_bytes: f64,
 }
 
-/// An exchange between two hosts: the process that the first host gives, and the process that it gets, if any.
+/// An exchange between two hosts: the process that the first host gives, and the process that it gets; either may be `None`, but
+/// not both.
 type Swap = [Option<usize>; 2];
 
-/// The loads of hosts and the places of processes during the swaps.
+/// State of one decision of the strategy: the works of hosts, and the processes on each host.
 #[derive(Debug)]
 struct State<'a> {
     instance: &'a Instance<'a>,
     options: TemperedOptions,
     hosts: Vec<Host>,
-    /// The processes of each host, in increasing order of number.
+    /// The processes of each host, in increasing order of process numbers.
     processes_of_host: Vec<Vec<usize>>,
-    /// For each process, the indices of the rows of messages that it sends or receives.
+    /// For each process, the indices of those entries of the instance's communication that it sends or receives.
     rows: Vec<Vec<usize>>,
     room: TentativePlacement,
 }
@@ -132,8 +134,8 @@ impl<'a> State<'a> {
         state
     }
 
-    /// Adds the bytes of a row of messages, times `sign`, to the hosts of its sender and receiver. If these differ, only hosts in
-    /// `known` are changed.
+    /// Adds `sign` times the bytes of one entry of the instance's communication to the hosts of its sender and receiver. If these
+    /// hosts differ, only hosts in `known` are changed.
     fn add_row_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
         let bytes = sign * row.bytes.get();
@@ -149,7 +151,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Moves a process from the first to the second host of `ends`, and updates the terms of these two hosts only.
+    /// Moves a process from the first to the second host of `ends`, and updates the terms of the works of these two hosts only.
     fn move_process(&mut self, process: usize, ends: [usize; 2]) {
         for (sign, step) in [(-1.0, 0), (1.0, 1)] {
             if step == 1 {
@@ -164,7 +166,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Makes a swap: moves the process `given` from host `a` to host `b`, and the process `taken` back, if there are any.
+    /// Makes a swap: moves the process `given` from host `a` to host `b`, and the process `taken` from `b` to `a`; either may be
+    /// `None`.
     fn swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
         for (process, ends) in [(given, [a, b]), (taken, [b, a])] {
             if let Some(process) = process {
@@ -173,7 +176,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the work W of a host.
+    /// Returns the work W of a host \[s\], with the present placement of processes.
     fn work(&self, host: usize) -> f64 {
         let Host {
             time,
@@ -184,8 +187,8 @@ impl<'a> State<'a> {
         options.alpha * time + options.beta * off[0].max(off[1]) + options.gamma * on
     }
 
-    /// Returns the larger W of two hosts after a swap, without changing the state; infinite if the swap fills a host beyond its
-    /// memory.
+    /// Returns the larger work W of two hosts after a swap \[s\], without changing the state; infinite if the swap fills a host
+    /// beyond its memory.
     fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
         let before = [a, b].map(|host| self.hosts[host]);
         self.swap([a, b], swap);
@@ -198,7 +201,8 @@ impl<'a> State<'a> {
         if is_full { f64::INFINITY } else { larger }
     }
 
-    /// Lets every pair of hosts meet once, and returns whether any swap was made. `weighed` counts the swaps that were evaluated.
+    /// Lets every pair of hosts meet once, and returns whether any swap was made. `weighed` is increased by the number of swaps
+    /// evaluated.
     fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
         let works: Vec<f64> = (0..self.hosts.len()).map(|host| self.work(host)).collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
@@ -212,8 +216,8 @@ impl<'a> State<'a> {
         has_swapped
     }
 
-    /// Makes the best swap between two hosts if it decreases the larger W, and returns whether it did. `weighed` counts the swaps
-    /// that were evaluated.
+    /// Makes the best swap between two hosts if it decreases the larger work W, and returns whether it was made. `weighed` is
+    /// increased by the number of swaps evaluated.
     fn swap_best(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let (mut least, mut best) = (self.work(a).max(self.work(b)), None);
         let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());

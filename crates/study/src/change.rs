@@ -1,8 +1,8 @@
-//! Refuses a plan with a parameter that has no effect, because its rows would show equal results under different labels.
+//! Refuses a sweep with a parameter that has no effect, because its rows would show equal results under different labels.
 //!
 //! A parameter is checked in one setting after the other, until another value of the parameter changes the run of a setting. One
 //! such setting is enough, so that a key that has no effect for one of several policies, applications or loads may vary. Runs are
-//! compared by their identity, and no run is simulated.
+//! compared by their identity (a hash of their settings and inputs), and no run is simulated.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::values::Values;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Limits, Shared};
 
-/// Checks that every parameter with several values has an effect.
+/// Checks that every parameter with several values changes at least one run of the plan.
 ///
 /// # Errors
 /// A parameter has no effect.
@@ -46,7 +46,7 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
     Ok(())
 }
 
-/// Returns the error for a parameter whose values do not change any run.
+/// Returns the error for a parameter whose values lead to the same runs. `values` are its values for the message.
 fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     let first = join_first(values, "`, `", "`");
     let message = format!(
@@ -57,7 +57,8 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     problem.hint("leave this parameter out, or name values that change a run")
 }
 
-/// Returns the note about settings that describe the same run as an earlier setting; such a run is simulated only once.
+/// Returns a note on settings that describe the same run as an earlier setting; `None` if there are none. Such a run is simulated
+/// only once.
 pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
@@ -77,7 +78,7 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Joins the first few names, followed by `end`, and an ellipsis if there are more names.
+/// Joins the first few names with `comma`, followed by `end`, and by an ellipsis if there are more names.
 fn join_first(names: &[String], comma: &str, end: &str) -> String {
     let more = if names.len() > MAX_NAMED { ", ..." } else { "" };
     let first = names[..names.len().min(MAX_NAMED)].join(comma);

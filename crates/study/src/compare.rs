@@ -1,11 +1,11 @@
 //! Compares policies on one application: makespans over seeds, paired differences, ranks, and the distance from a lower bound.
 //!
 //! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels.
-//! Ranks are those of [`separate`](super::separate): equal if the seeds show no order. *Gain* is the gain of scenario iii over
-//! scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
+//! The ranks are computed by [`separate`](super::separate): policies have equal ranks if the seeds show no order. *Gain* is the
+//! gain of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
 //! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); it is an upper limit of what a policy loses compared
 //! with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest policy with the same
-//! seed, or of the plan that [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
+//! seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
 
 use std::collections::BTreeMap;
 
@@ -25,42 +25,46 @@ use migsim_experiment::{Limits, MovePlan, Progress, StaticStart};
 use migsim_platform::Rule;
 use migsim_policies::explain::definitions;
 
-/// The results of one policy in a comparison.
+/// The results of one policy in a comparison of policies, over the seeds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// The name of the policy, as the user wrote it.
+    /// The name of the policy, in the notation of the user.
     pub policy: String,
-    /// Index of the setting in the plan that runs the policy.
+    /// Index in the plan of the setting (combination of parameter values) that runs the policy.
     pub setting: usize,
-    /// Makespan of scenario iii \[s\], over the seeds.
+    /// Makespan of scenario iii (with moves) \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
-    /// Makespan minus that of the policy with the lowest mean makespan, seed by seed \[s\]; `None` for that policy itself.
+    /// Makespan minus the makespan with the same seed of the policy whose mean makespan is lowest \[s\], over the seeds; `None`
+    /// for that policy itself.
     pub behind: Option<Sample>,
-    /// Gain of scenario iii over scenario i \[%\], over the seeds; `None` if scenario i was not run.
+    /// Reduction of the makespan from scenario i (no rescheduling) to scenario iii (with moves) \[%\], over the seeds; `None` if
+    /// scenario i was not run.
     pub gain: Option<Sample>,
-    /// Number of rescheduling calls, mean over the seeds.
+    /// Number of rescheduling calls in a run, mean over the seeds.
     pub calls: f64,
-    /// Number of migrations, mean over the seeds.
+    /// Number of migrations in a run, mean over the seeds.
     pub moves: f64,
-    /// Time that rescheduling calls and migrations cost \[s\], means over the seeds.
+    /// Time that rescheduling calls cost and time that migrations cost in a run \[s\], means over the seeds.
     pub costs: [f64; 2],
-    /// Distance of the makespan T from the lower bound, `T / bound - 1` \[%\], mean over the seeds.
+    /// Distance of the makespan T from its lower bound, `T / bound - 1` \[%\], mean over the seeds; `None` if there is no lower
+    /// bound.
     pub above_bound: Option<f64>,
-    /// Distance of the makespan T from the best known makespan of the seed, `T / best known - 1` \[%\].
+    /// Distance of the makespan T from the best known makespan of the same seed, `T / best known - 1` \[%\], over the seeds.
     pub regret: Sample,
-    /// Distance of the makespan T from the makespan with the best supersteps to call the same policy at, `T / best - 1` \[%\];
-    /// `None` if these were not searched.
+    /// Distance of the makespan T from the makespan of the same policy with the best supersteps for its calls, `T / best - 1`
+    /// \[%\]. It is `None` if the best supersteps were not searched.
     pub trigger_regret: Option<Sample>,
     /// Rank of the policy: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds
     /// matter, a difference counts only if it is significant at 95 %, corrected for the number of comparisons.
     pub rank: usize,
-    /// Number of moves that take a process straight back to the host it came from, mean over the seeds.
+    /// Number of migrations that take a process straight back to the host it came from, mean over the seeds.
     pub straight_returns: f64,
 }
 
 impl Standing {
-    /// Returns whether no policy is faster by more than the margin of indifference; see [`Self::rank`].
+    /// Returns whether the policy has rank 1: no other policy is faster by more than the margin of indifference (see
+    /// [`Self::rank`]).
     pub fn is_rank_one(&self) -> bool {
         self.rank == 1
     }
@@ -70,45 +74,50 @@ impl Standing {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The policies that ran with all seeds, sorted by rank, then by mean makespan, then in the order of the user. The first
-    /// policy has the lowest mean makespan.
+    /// The results of the policies that ran with all seeds, sorted by rank, then by mean makespan, then in the order of the user.
+    /// The first policy has the lowest mean makespan.
     pub standings: Vec<Standing>,
-    /// The policies that failed with some seed, in the order of the user.
+    /// The names of the policies of which a run failed, in the order of the user.
     pub failed_policies: Vec<String>,
-    /// Number of seeds, and margin of indifference, on which the ranks are based.
+    /// Number of seeds and margin of indifference from which the ranks were computed.
     pub basis: Basis,
-    /// Number of seeds that would separate a difference of [`Indifference::separable_percent`]. `None` if no tests are possible,
-    /// if no other policy shares rank 1, or if the number is above 10 000.
+    /// Number of seeds with which the tests would separate a difference of [`Indifference::separable_percent`]. `None` if no
+    /// tests are possible, if no other policy shares rank 1, or if the number is above 10 000.
     pub seeds_needed: Option<usize>,
-    /// Makespan of scenario i, without rescheduling \[s\], over the seeds.
+    /// Makespan of scenario i (no rescheduling) \[s\], over the seeds; `None` if it was not run.
     pub scenario_i: Option<Sample>,
-    /// Makespan of the best plan found in hindsight \[s\], over the seeds; `None` if it was not searched.
+    /// Makespan of the best plan of moves found in hindsight (by a search after the runs) \[s\], over the seeds; `None` if there
+    /// was no search.
     pub hindsight: Option<Sample>,
-    /// The best static start; `None` if static starts were not simulated.
+    /// The best static start (initial placement by a built-in mapping rule, without rescheduling); `None` if static starts were
+    /// not simulated.
     pub static_start: Option<StaticStanding>,
-    /// Whether the application is a recorded program, which has the length of the recorded run.
+    /// Whether the application is a recording of a real program, so that it has only the length of the recorded run.
     pub is_recorded: bool,
 }
 
-/// Results for each seed that are not results of the policies' runs.
+/// Results for each seed that do not come from the runs of the policies: lower bounds, and results of searches and static starts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     /// Lower bound of the makespan for each seed \[s\].
     pub bounds: Vec<f64>,
-    /// Makespan of the best plan found in hindsight for each seed \[s\]; empty if it was not searched.
+    /// Makespan of the best plan of moves found in hindsight for each seed \[s\]; empty if there was no search.
     pub hindsight: Vec<f64>,
-    /// Makespan with the best supersteps to call the policy at \[s\], by setting and by seed; empty if these were not searched.
+    /// Makespan with the policy called after the best supersteps \[s\], by setting and by seed; `None` if a run failed, empty if
+    /// the best supersteps were not searched.
     pub best_calls: Vec<Vec<Option<f64>>>,
-    /// Makespans of scenario i from the starts of the built-in mapping rules, by seed; empty if they were not simulated.
+    /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule, by seed; empty if they
+    /// were not simulated.
     pub static_starts: Vec<Vec<StaticStart>>,
-    /// The reason, for the user, why static starts were not simulated; `None` if they were, or were not requested.
+    /// The reason, as a note for the user, why static starts were not simulated; `None` if they were simulated or not requested.
     pub note: Option<String>,
-    /// Whether the application is a recorded program.
+    /// Whether the application is a recording of a real program.
     pub is_recorded: bool,
 }
 
 impl Known {
-    /// Computes the best known makespan of each seed \[s\] from that of its fastest policy and from the searches.
+    /// Returns the best known makespan of each seed \[s\]. `fastest` is the makespan of the fastest policy for each seed, which
+    /// the results of searches may undercut.
     fn best_known(&self, fastest: Vec<f64>) -> Vec<f64> {
         let mut best_known = fastest;
         for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
@@ -123,17 +132,18 @@ impl Known {
     }
 }
 
-/// The searches and simulations that are done in addition to the runs of the policies.
+/// The searches and simulations that the user requested in addition to the runs of the policies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// Number of runs that the search for the best plan in hindsight may take for each seed; 0 for no search.
+    /// Number of runs that the search for the best plan of moves in hindsight may take for each seed; 0 for no search.
     pub hindsight_runs: usize,
-    /// Whether scenario i is also simulated from the static starts.
+    /// Whether scenario i (no rescheduling) is also simulated from the initial placement of each built-in mapping rule.
     pub static_starts: bool,
 }
 
 impl Comparison {
-    /// Compares the policies, which are the settings of `plan`, whose only parameter is the policy.
+    /// Compares the policies of `plan`, whose only parameter is the policy, from the results of their runs (`rows`) and from
+    /// `known`.
     pub fn from_rows(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -216,20 +226,20 @@ impl Comparison {
         }
     }
 
-    /// Returns the policy with the second lowest mean makespan.
+    /// Returns the results of the policy with the second lowest mean makespan; `None` if there is only one policy.
     pub fn second_best(&self) -> Option<&Standing> {
         let others = self.standings.iter().skip(1);
         others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
     }
 
-    /// Formats the rank of a policy for tables: `1=` if another policy has the same rank.
+    /// Returns the rank of a policy as a text for tables, such as `2`, or `1=` if another policy has the same rank.
     pub fn format_rank(&self, rank: usize) -> String {
         let equal = self.standings.iter().filter(|one| one.rank == rank);
         let tie = if equal.count() > 1 { "=" } else { "" };
         format!("{rank}{tie}")
     }
 
-    /// Returns the comparison as JSON.
+    /// Returns the results of the comparison as JSON, with the verdict and all policies.
     pub fn to_json(&self) -> Value {
         let of_policy = |one: &Standing| {
             json!({
@@ -281,8 +291,9 @@ impl Comparison {
     }
 }
 
-/// Computes the number of seeds that would separate the policies of rank 1, from the largest standard deviation of their
-/// differences to the best policy.
+/// Returns the number of seeds with which the tests would separate the policies of rank 1; `None` if it cannot be computed.
+///
+/// It is computed from the largest standard deviation of their differences to the best policy.
 fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
     let ties = standings.iter().filter(|one| one.is_rank_one());
     let deviations = ties.filter_map(|one| one.behind?.deviation);
@@ -293,8 +304,9 @@ fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
     basis.seeds_to_separate(difference, margin, deviation, standings.len())
 }
 
-/// Computes the lower bound of each seed and, if requested, the static starts and the best plan in hindsight, which is no slower
-/// than the policies of the plan.
+/// Computes the lower bound of each seed and, if requested, the static starts and the best plan of moves in hindsight.
+///
+/// The plan in hindsight is at least as fast as the policies of `plan`.
 ///
 /// # Errors
 /// A run that succeeded for a policy cannot be repeated.
@@ -359,22 +371,23 @@ pub fn additional_results(
     })
 }
 
-/// The results for one seed that are not results of the policies' runs.
+/// Results for one seed that do not come from the runs of the policies, such as its lower bound.
 #[derive(Debug, Default)]
 struct OfSeed {
     /// Lower bound of the makespan \[s\].
     lower_bound_s: f64,
-    /// Makespan of the best plan found in hindsight \[s\]; `None` if it was not searched.
+    /// Makespan of the best plan of moves found in hindsight \[s\]; `None` if there was no search.
     hindsight: Option<f64>,
-    /// Makespans of scenario i from the starts of the built-in mapping rules.
+    /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule; empty if not
+    /// requested.
     static_starts: Vec<StaticStart>,
-    /// The reason, for the user, why static starts were not simulated.
+    /// The reason, as a note for the user, why static starts were not simulated; `None` if there is no reason.
     note: Option<String>,
-    /// Whether the application is a recorded program.
+    /// Whether the application is a recording of a real program.
     is_recorded: bool,
 }
 
-/// Computes the makespans with the best supersteps to call the policy at \[s\], as
+/// Returns the makespans with the policy called after the best supersteps \[s\], as
 /// [`best_calls`](migsim_experiment::Experiment::best_calls) finds them, by setting and by seed; `None` if a run fails.
 pub fn best_calls(
     (sweep, plan): (&Sweep, &Plan),
@@ -393,18 +406,19 @@ pub fn best_calls(
     all.chunks(seeds).map(<[_]>::to_vec).collect()
 }
 
-/// The reference makespans with which each policy is compared, seed by seed.
+/// The makespans with which the makespan of each policy is compared, seed by seed.
 struct Others<'a> {
-    /// Makespan of the best policy for each seed \[s\].
+    /// Makespan, for each seed, of the policy with the lowest mean makespan \[s\].
     best_policy: Vec<f64>,
-    /// Best known makespan for each seed \[s\].
+    /// Best known makespan of each seed \[s\]: the lowest one of all policies and searches.
     best_known: Vec<f64>,
-    /// Further results for each seed, such as lower bounds.
+    /// Further results for each seed, such as lower bounds of the makespan.
     known: &'a Known,
 }
 
 impl Others<'_> {
-    /// Computes the results of a policy from its position by mean makespan, its rank, its rows and its makespans.
+    /// Computes the results of a policy. `place` is its position by mean makespan, `rows` are the results of its runs, and
+    /// `times` its makespans by seed \[s\].
     fn standing(
         &self,
         (policy, setting): (String, usize),

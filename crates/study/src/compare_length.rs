@@ -1,25 +1,27 @@
-//! The length that a recorded run must have for moves to pay off: a recording is usually short, while the cost of a move is paid
-//! only once.
+//! The length that a recorded run must have so that moves shorten it: a recording is usually short, while the cost of a move is
+//! paid only once.
 //!
 //! ```text
 //! saved = T_i - T_iii + calls + moves          in the recorded run [s]
 //! pays from  k = moves / (saved - calls)       runs of that length
 //! ```
-//! `T_i` is the makespan without rescheduling, and `T_iii` the makespan with rescheduling. A run that is k times as long repeats
-//! the recorded run: the number of calls grows with the length, but the moves are made only once.
+//! `T_i` is the makespan without rescheduling, and `T_iii` the makespan with rescheduling; `calls` and `moves` are the costs of
+//! the rescheduling calls and of the moves. A run that is k times as long repeats the recorded run: the number of calls grows
+//! with the length, but the moves are made only once.
 
 use super::compare::{Comparison, Standing};
 use super::stats::format_short;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// Meaning of the number: the cost of the moves in the recorded run.
+/// Meaning of the quantity `moves_cost_s`: the cost of the migrations of a policy in the recorded run, mean over the seeds \[s\].
 const MOVES: Meaning = Meaning::new(
     "moves_cost_s",
     Unit::Seconds,
     "the mean cost of the migrations of a policy over the seeds",
 );
 
-/// Meaning of the number: the length of a run from which moves pay off.
+/// Meaning of the quantity `pays_from_s`: the length of a run, without rescheduling, from which the moves of the policy save more
+/// time than they cost \[s\].
 const LENGTH: Meaning = Meaning::new(
     "pays_from_s",
     Unit::Seconds,
@@ -27,7 +29,8 @@ const LENGTH: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Describes how long the recorded run must be for moves to pay off; `None` for an application that was not recorded.
+    /// Returns a sentence on how long the recorded run must be so that moves shorten it; `None` for an application that was not
+    /// recorded.
     pub(super) fn required_length(&self) -> Option<Sentence> {
         let alone = self.scenario_i.filter(|_| self.is_recorded)?.mean;
         let moving = self.standings.iter().filter(|one| one.moves > 0.0);

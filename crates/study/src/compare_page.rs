@@ -1,8 +1,9 @@
 //! `index.html` of a comparison: the verdict, the table, makespans with their confidence intervals, and one run of each policy
 //! side by side.
 //!
-//! The runs are those of the first seed. They are shown as strips of phases on one axis of time, the processes of each cluster
-//! after any superstep, and the terms of the differences from scenario i.
+//! The runs shown side by side are the runs with the first seed. The page shows a strip of phases for each run on one axis of
+//! time, the number of processes in each cluster after any superstep, and the terms of the difference of the makespan from
+//! scenario i.
 
 use std::fmt::Write as _;
 
@@ -20,26 +21,29 @@ use migsim_output::frame::{picture, prose, script_element, sections_page};
 use migsim_output::{Cell, Table, escaped, number_column, text_column};
 use migsim_platform::Platform;
 
-/// The run of a policy that the page shows as an example.
+/// The run of one policy that the page of a comparison shows as an example.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The name of the policy.
     pub policy: String,
-    /// The makespan of the run \[s\].
+    /// The makespan of the example run \[s\].
     pub makespan: f64,
-    /// Times of each superstep: start, end of the last computation, and end \[s\].
+    /// Three times of each superstep since the start of the run: its start, the end of the last computation, and its end \[s\].
     pub supersteps: Vec<[f64; 3]>,
-    /// Times of each rescheduling call: start and end of the wait for the call, and end of the delay by its moves \[s\].
+    /// Three times of each rescheduling call since the start of the run: start and end of the wait for the call, and end of the
+    /// delay by its moves \[s\].
     pub calls: Vec<[f64; 3]>,
-    /// The moves in their order: number of supersteps before the move, index of the origin cluster, index of the destination
-    /// cluster.
+    /// The moves in order of time, each with the number of supersteps before it, the index of the origin cluster, and the index
+    /// of the destination cluster.
     pub moves: Vec<(usize, usize, usize)>,
-    /// The difference of the makespan from scenario i by term, and the sum of the terms \[s\]; `None` if scenario i was not run.
+    /// The difference of the makespan from scenario i (no rescheduling), divided into terms, and the sum of the terms \[s\];
+    /// `None` if scenario i was not run.
     pub terms: Option<(Vec<(Term, f64)>, f64)>,
 }
 
 impl Example {
-    /// Creates the example of a policy from the outcome of its run.
+    /// Creates the example run of a policy from the outcome of the run. The terms of the difference from scenario i are taken
+    /// from `ledger`.
     pub fn from_outcome(
         policy: &str,
         outcome: &Outcome,
@@ -70,18 +74,18 @@ impl Example {
     }
 }
 
-/// The runs that the page shows in addition to the comparison.
+/// The example runs that the page of a comparison shows, one for each policy.
 #[derive(Debug)]
 pub struct Examples {
-    /// A description of the runs for headings, such as their seed.
+    /// A description of the runs for headings, such as `seed 1`.
     pub description: String,
-    /// The clusters, each with the number of processes that start in it; empty if this is not known.
+    /// The names of the clusters, each with the number of processes that start in it; empty if this is not known.
     pub clusters: Vec<(String, u32)>,
-    /// The runs, sorted by policy as in the comparison, the best policy first.
+    /// The example runs in the order of the comparison, the run of the best policy first.
     pub runs: Vec<Example>,
 }
 
-/// Lists the clusters of a platform, each with the number of processes that start in it.
+/// Returns the names of the clusters of a platform, each with the number of processes that `placement` puts into it.
 pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
     let names = platform.clusters.iter().map(|one| (one.name.clone(), 0));
     let mut clusters: Vec<(String, u32)> = names.collect();
@@ -91,7 +95,7 @@ pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)>
     clusters
 }
 
-/// Creates the HTML page of a comparison of policies.
+/// Returns the HTML page of a comparison of policies; without `examples`, no example runs are shown.
 pub fn page(
     title: &str,
     comparison: &Comparison,
@@ -138,7 +142,8 @@ pub fn page(
     sections_page(title, &lead, sections, &[PLACE_SCRIPT])
 }
 
-/// Draws the makespans of the policies as dots with confidence intervals; empty if no policy ran with all seeds.
+/// Returns a figure as HTML with the makespans of the policies as dots with confidence intervals; empty if no policy ran with all
+/// seeds.
 fn draw_makespans(comparison: &Comparison) -> String {
     if comparison.standings.is_empty() {
         return String::new();
@@ -177,15 +182,15 @@ fn draw_makespans(comparison: &Comparison) -> String {
     picture("makespans", label, (300, 480), &svg)
 }
 
-/// Number of columns into which the time of a run is divided in a strip.
+/// Number of columns into which the time axis of a strip is divided; a strip shows the phases of one run.
 const STRIP_COLUMNS: usize = 480;
-/// Height of the coloured strip of one run \[pixels\].
+/// Height of the strip that shows the phases of one run \[pixels\].
 const STRIP_HEIGHT: f64 = 34.0;
 const LABEL: f64 = 18.0;
 const AXIS: f64 = 26.0;
 const WIDTH: f64 = 960.0;
 
-/// The names of the phases with their colours, alternately dark and light.
+/// The names of the phases of a run (such as computation and calls) with their colours, alternately dark and light.
 const PHASES: [(&str, &str); 4] = [
     ("computation", "#1f5a99"),
     ("communication, barrier", "#e6b93c"),
@@ -193,7 +198,8 @@ const PHASES: [(&str, &str); 4] = [
     ("moves", "#c8442a"),
 ];
 
-/// Draws a strip for each run, which shows for each column of time in which phase the run is.
+/// Returns a figure as HTML with a strip for each run, which shows how its time is divided among computation, communication,
+/// calls and moves.
 fn draw_strips(runs: &[Example]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP_HEIGHT + LABEL);
@@ -238,7 +244,8 @@ fn draw_strips(runs: &[Example]) -> String {
     )
 }
 
-/// Draws the strip of one run; neighbouring columns of the same phase are joined.
+/// Returns the strip of one run as SVG; neighbouring columns with the same phases are joined. `longest` is the largest makespan
+/// \[s\], and `top` the vertical position.
 fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
     let mut spent = vec![[0.0_f64; PHASES.len()]; STRIP_COLUMNS];
     let column = if longest > 0.0 {
@@ -304,7 +311,7 @@ fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
     svg
 }
 
-/// Truncates a small nonnegative number to an integer.
+/// Truncates a small number to an integer; negative numbers become 0.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -314,7 +321,7 @@ fn truncated(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
-/// Rounds a small nonnegative number to an integer.
+/// Rounds a small number to the nearest integer; negative numbers become 0.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -324,7 +331,7 @@ fn rounded(number: f64) -> u32 {
     number.max(0.0).round() as u32
 }
 
-/// Creates the table of the number of processes in each cluster, with a slider that chooses the superstep.
+/// Returns the table of the number of processes in each cluster as HTML, with a slider that chooses the superstep.
 fn place_table(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();
@@ -356,7 +363,7 @@ fn place_table(examples: &Examples) -> String {
     )
 }
 
-/// The script of the page that updates the table of processes per cluster to the superstep of the slider.
+/// JavaScript of the page that updates the table of processes per cluster to the superstep chosen by the slider.
 const PLACE_SCRIPT: &str = "\"use strict\";
 {
   const data = JSON.parse(document.getElementById('place-data').textContent);
@@ -376,7 +383,8 @@ const PLACE_SCRIPT: &str = "\"use strict\";
 }
 ";
 
-/// Lists the number of processes in each cluster at the start and after each superstep with moves.
+/// Returns the number of processes in each cluster at the start and after each superstep with moves. Each entry has the number of
+/// supersteps and the processes by cluster.
 fn processes_by_cluster(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
@@ -391,7 +399,8 @@ fn processes_by_cluster(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize
     history
 }
 
-/// Creates one table of the ledgers of all runs.
+/// Returns a table as HTML that shows, for each run, the terms of the difference of its makespan from scenario i (no
+/// rescheduling).
 fn ledger_table(runs: &[Example]) -> String {
     let known = || {
         runs.iter()

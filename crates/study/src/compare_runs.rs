@@ -1,4 +1,4 @@
-//! Compares existing run folders as policies: creates rows and figures from the folders, without a new run.
+//! Compares the policies of finished runs: creates rows of results and figures from the folders of the runs, without a new run.
 //!
 //! Runs of one application on one platform can be compared. Other settings may differ and are listed, because they contribute to
 //! the difference. Runs that differ only in their seed belong to one policy, and each policy needs the same seeds. Input files
@@ -20,7 +20,8 @@ use migsim_experiment::Registry;
 use migsim_experiment::{StaticStart, file_pointers, policy_label};
 use migsim_output::{Run, RunOfScenario};
 
-/// Keys of the settings that are ignored when runs are compared.
+/// Keys of the settings in which runs may differ although they count as equal, because the keys do not affect results (or are the
+/// seed).
 const IGNORED_KEYS: [&str; 9] = [
     "$schema",
     "schema",
@@ -33,12 +34,12 @@ const IGNORED_KEYS: [&str; 9] = [
     "seed",
 ];
 
-/// The folder of a finished run, with the run read from it.
+/// The folder of a finished run, with the data that were read from it.
 #[derive(Debug)]
 pub struct Folder {
     /// The path of the folder.
     pub path: PathBuf,
-    /// The run that was read from the folder.
+    /// The run with its settings and results, as read from the folder.
     pub run: Run,
 }
 
@@ -48,7 +49,8 @@ pub struct Judged {
     /// The lower bound of the makespan \[s\], and the clusters with the number of processes that start in each; `None` if the
     /// experiment of the run cannot be read again.
     pub bound_and_clusters: Option<(f64, Vec<(String, u32)>)>,
-    /// Makespans of scenario i from the starts of the built-in mapping rules; empty if they were not simulated.
+    /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule; empty if they were not
+    /// simulated.
     pub static_starts: Vec<StaticStart>,
     /// Whether the seed of the run changes its result; `true` if this is not known.
     pub is_random: bool,
@@ -59,16 +61,16 @@ pub struct Judged {
 pub struct Runs {
     /// The plan whose settings are the policies of the folders.
     plan: Plan,
-    /// The results of the runs, by their keys in the plan.
+    /// The rows of results of the runs, by the keys of the runs in the plan.
     rows: BTreeMap<String, Row>,
-    /// For each run of the plan, the index of its folder.
+    /// The index of the folder that contains each run of the plan.
     folder_indices: Vec<usize>,
-    /// Notes about differences between the runs other than the policy.
+    /// Notes for the user on differences between the runs other than the policy and the seed.
     pub notes: Vec<String>,
 }
 
 impl Runs {
-    /// Groups run folders by policy and seed, so that they can be compared.
+    /// Groups run folders by policy and seed, and checks that they can be compared.
     ///
     /// # Errors
     /// The folders contain different applications or platforms, a scenario is missing, or a policy lacks a seed.
@@ -128,7 +130,8 @@ impl Runs {
         })
     }
 
-    /// Compares the policies with a margin of indifference; `judged` returns the further results of the folder with this index.
+    /// Compares the policies of the folders, with a margin of indifference; `judged` returns the additional results of the folder
+    /// with the given index.
     pub fn compare(
         &self,
         judged: impl Fn(usize) -> Judged,
@@ -158,7 +161,8 @@ impl Runs {
         Comparison::from_rows(&plan, &self.rows, &known, indifference)
     }
 
-    /// Returns the runs with the first seed as examples for the page; `judged` returns the further results of a folder.
+    /// Returns the runs with the first seed as example runs for the page; `judged` returns the additional results of the folder
+    /// with the given index.
     pub fn examples(
         &self,
         folders: &[Folder],
@@ -181,14 +185,14 @@ impl Runs {
     }
 }
 
-/// Returns the error for two folders that contain the same run.
+/// Returns the error for two folders that contain the same run, so that one of them is superfluous.
 fn duplicate_run(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
     problem.hint("name only one of these folders").into()
 }
 
-/// Returns the error for a policy that lacks a seed which other policies have.
+/// Returns the error for a policy that has no run with a seed with which other policies have runs.
 fn missing_seed((label, seed): (&str, u64), folder: &Folder) -> Error {
     let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
     let problem = problem.source(folder.path.display().to_string());
@@ -196,7 +200,10 @@ fn missing_seed((label, seed): (&str, u64), folder: &Folder) -> Error {
     problem.hint(hint).into()
 }
 
-/// Refuses runs that cannot be compared; `settings` are the settings of the folders without names of files.
+/// Checks that the runs can be compared; `settings` are the settings of each folder's run with SHA-256 instead of file names.
+///
+/// # Errors
+/// The applications or platforms differ, or a run has no scenario iii.
 fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
     let (Some(first), Some(of_first)) = (folders.first(), settings.first()) else {
         return Err(Problem::new("no run folder is named").into());
@@ -225,7 +232,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns all settings of a run that affect results, except the seed. The SHA-256 of a file replaces its name.
+/// Returns all settings of a run that affect its results, except the seed. File names are replaced by the SHA-256 of the files.
 fn identity(registry: &Registry, folder: &Folder) -> Value {
     let mut settings = folder.run.experiment.clone();
     for pointer in file_pointers(registry, &settings) {
@@ -242,14 +249,14 @@ fn identity(registry: &Registry, folder: &Folder) -> Value {
     settings
 }
 
-/// Returns the SHA-256 of the platform of a run, and of the profiles that the platform file names.
+/// Returns the SHA-256 of a run's platform file, and of the profile files that this file names.
 fn platform(folder: &Folder) -> Value {
     let inputs = folder.run.inputs.iter();
     let own = inputs.filter(|input| matches!(&*input.role, "platform" | "profile"));
     own.map(|input| json!(input.sha256)).collect()
 }
 
-/// Returns the name of each policy, followed by its folder if several policies have the same name.
+/// Returns the name of each policy for tables, followed by its folder if several policies have the same name.
 fn labels(
     registry: &Registry,
     folders: &[Folder],
@@ -272,7 +279,7 @@ fn labels(
         .collect()
 }
 
-/// Formats the policy of a run as `--policy` accepts it: `refine/every=10`.
+/// Returns the policy of a run in the syntax of the option `--policy`, such as `refine/every=10`.
 fn policy(registry: &Registry, settings: &Value) -> String {
     let label = policy_label(settings);
     let Some(named) = settings["trigger"]["name"].as_str() else {
@@ -292,7 +299,8 @@ fn policy(registry: &Registry, settings: &Value) -> String {
     label.replacen(&part, &format!("{part}={value}"), 1)
 }
 
-/// Describes in notes the differences between the runs other than the policy and the seed.
+/// Returns a note on the settings other than the policy and the seed in which the runs differ; empty if they differ in no other
+/// setting.
 fn differences(settings: &[Value]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings
         .iter()
@@ -317,7 +325,7 @@ fn differences(settings: &[Value]) -> Vec<String> {
     )]
 }
 
-/// Creates the row of results of a run.
+/// Creates the row of results of a run from the data in its folder.
 fn row(run: &Run) -> Row {
     let mut row = Row::default();
     for one in &run.scenarios {
@@ -335,7 +343,7 @@ fn row(run: &Run) -> Row {
     row
 }
 
-/// Creates the example of a run for the page.
+/// Creates the example run of a policy for the page from the data in the folder of the run.
 fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Example {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps

@@ -1,4 +1,4 @@
-//! The verdict of a comparison: sentences that claim no more than the statistical tests show.
+//! The verdict of a comparison of policies: sentences that claim no more than the statistical tests show.
 
 use super::compare::{Comparison, Standing};
 use super::stats::{Sample, format_short};
@@ -6,59 +6,64 @@ use migsim_base::words::counted;
 use migsim_policies::NEVER;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// Meaning of the number: the confidence level of the intervals.
+/// Meaning of the quantity `confidence_percent`: the confidence level of the intervals \[%\].
 const LEVEL: Meaning = Meaning::new(
     "confidence_percent",
     Unit::Percent,
     "the level of the confidence intervals",
 );
 
-/// Meaning of the number: how many seeds were run.
+/// Meaning of the quantity `seeds`: the number of seeds with which each policy ran.
 const SEEDS: Meaning = Meaning::new("seeds", Unit::Count, "the number of seeds");
 
-/// Meaning of the number: the margin of indifference.
+/// Meaning of the quantity `indifference_percent`: the margin of indifference, up to which a slower policy counts as equally fast
+/// \[% of the best mean makespan\].
 const MARGIN: Meaning = Meaning::new(
     "indifference_percent",
     Unit::Percent,
     "the margin of indifference: a policy counts as slower if it is slower by more than this, in percent of the best mean makespan",
 );
 
-/// Meaning of the number: how many seeds would separate a difference.
+/// Meaning of the quantity `seeds_needed`: the number of seeds with which the tests would separate a given difference of
+/// makespans.
 const NEEDED: Meaning = Meaning::new(
     "seeds_needed",
     Unit::Count,
     "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
 );
 
-/// Meaning of the number: the difference that this number of seeds would separate.
+/// Meaning of the quantity `separable_percent`: the difference of makespans to which the number of seeds needed refers \[% of the
+/// best mean makespan\].
 const SEPARABLE: Meaning = Meaning::new(
     "separable_percent",
     Unit::Percent,
     "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
 );
 
-/// Meaning of the number: the lowest mean makespan.
+/// Meaning of the quantity `best_makespan_s`: the lowest mean makespan of a policy over the seeds \[s\].
 const BEST: Meaning = Meaning::new(
     "best_makespan_s",
     Unit::Seconds,
     "the mean makespan of the policy with the least mean, over the seeds",
 );
 
-/// Meaning of the number: the distance of the next policy from the best one.
+/// Meaning of the quantity `behind_best_s`: the makespan of a policy minus the makespan of the best policy with the same seed,
+/// mean over the seeds \[s\].
 const BEHIND: Meaning = Meaning::new(
     "behind_best_s",
     Unit::Seconds,
     "the mean of a policy's makespan less that of the best policy with the same seed",
 );
 
-/// Meaning of the number: half the width of the confidence interval of that distance.
+/// Meaning of the quantity `behind_best_half_width_s`: half the width of the 95 % confidence interval of `behind_best_s` \[s\].
 const HALF_WIDTH: Meaning = Meaning::new(
     "behind_best_half_width_s",
     Unit::Seconds,
     "half of the 95 % interval of behind_best_s",
 );
 
-/// Meaning of the number: the gain over scenario i.
+/// Meaning of the quantity `gain_percent`: the reduction of the makespan by the best policy compared with scenario i (no
+/// rescheduling), mean over the seeds \[%\].
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
@@ -66,12 +71,12 @@ const GAIN: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Returns the verdict as text.
+    /// Returns the verdict of the comparison as a text of several sentences.
     pub fn verdict(&self) -> String {
         self.verdict_sentence().text().to_owned()
     }
 
-    /// Returns the verdict as a sentence with separate quantities.
+    /// Returns the verdict of the comparison as one [`Sentence`] with separate quantities.
     pub fn verdict_sentence(&self) -> Sentence {
         let Some(best) = self.standings.first() else {
             return "No policy completed its runs with all seeds.".into();
@@ -97,7 +102,7 @@ impl Comparison {
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
 
-    /// Describes the best policy, or the policies that the tests cannot separate from it.
+    /// Returns the sentence on the best policy, or on the policies that the tests cannot separate from it (`ties`).
     fn best_sentence(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
         let mean = seconds(&BEST, best.makespan.mean, "s");
         let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
@@ -113,7 +118,7 @@ impl Comparison {
         )
     }
 
-    /// Describes the number of runs, and the statistical tests if there are any.
+    /// Returns the sentence on the number of runs, and on the statistical tests if there are any.
     fn basis_sentence(&self) -> Sentence {
         let seeds = self.basis.seeds as u64;
         let shown = SEEDS.with_count(seeds).shown_as(counted(seeds, "seed"));
@@ -130,7 +135,8 @@ impl Comparison {
         }
     }
 
-    /// Describes the policies of rank 1, and the number of seeds that would separate them.
+    /// Returns the sentence on the policies of rank 1, which the tests cannot separate, and on the number of seeds that would
+    /// separate them.
     fn not_separated(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
         let seeds = self.basis.seeds as u64;
         if !self.basis.is_random {
@@ -190,13 +196,13 @@ impl Comparison {
         )
     }
 
-    /// Returns the margin of indifference as a quantity of a sentence.
+    /// Returns the margin of indifference as a quantity that can be inserted into a sentence.
     fn margin(&self) -> Quantity {
         let percent = self.basis.indifference.percent();
         MARGIN.with_value(percent).shown_as(format!("{percent} %"))
     }
 
-    /// Describes the first policy after those of rank 1; `None` if there is none.
+    /// Returns the sentence on the first policy whose rank is not 1; `None` if all policies have rank 1.
     fn next_sentence(&self) -> Option<Sentence> {
         let next = self.standings.iter().find(|one| !one.is_rank_one())?;
         let behind = next.behind?;
@@ -211,8 +217,10 @@ impl Comparison {
         ))
     }
 
-    /// Describes the gain of the best policy over scenario i. Because the best policy is chosen from the same seeds, each policy
-    /// counts as one test.
+    /// Returns the sentence on the reduction of the makespan by the best policy compared with scenario i; `None` if scenario i
+    /// was not run.
+    ///
+    /// Because the best policy is chosen from the same seeds, each policy counts as one test.
     fn gain_sentence(&self, best: &Standing) -> Option<Sentence> {
         let gain = best.gain?;
         let mean = gain.mean;
@@ -261,7 +269,7 @@ impl Comparison {
     }
 }
 
-/// Joins names in backticks with commas, and with `and` before the last one.
+/// Joins names in backticks with commas, and with `and` before the last name.
 fn join_names(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -270,7 +278,7 @@ fn join_names(names: &[String]) -> String {
     }
 }
 
-/// Formats a time with few digits, and with `unit` after it.
+/// Returns a time as a quantity of a sentence, shown with few digits and followed by `unit`.
 fn seconds(meaning: &Meaning, value: f64, unit: &str) -> Quantity {
     let shown = format!("{} {unit}", format_short(value));
     meaning.with_value(value).shown_as(shown.trim_end())

@@ -1,5 +1,5 @@
-//! The definition of a sweep: an experiment, the varied parameters, their combination, the seeds. It comes from a sweep file
-//! (JSON) or from flags.
+//! The definition of a sweep, from a sweep file (JSON) or from flags: an experiment, the varied parameters, how their values are
+//! combined, and the seeds.
 
 use std::fmt;
 
@@ -15,17 +15,17 @@ use migsim_experiment::Registry;
 use migsim_experiment::{Flag, Layers};
 use migsim_policies as policy;
 
-/// The version of the format of sweep files.
+/// The version of the format in which a sweep file is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub enum SweepVersion {
-    /// `migsim-sweep-1`, the only version so far.
+    /// `migsim-sweep-1`, which is the only version so far.
     #[default]
     #[serde(rename = "migsim-sweep-1")]
     One,
 }
 
-/// How the values of several parameters are combined to settings.
+/// The method by which the values of several parameters are combined to settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -35,9 +35,9 @@ pub enum Combine {
     Grid,
     /// The first values of all parameters form one setting, the second values the next setting, and so on.
     Zip,
-    /// This number of different settings of the grid, drawn at random.
+    /// The given number of different settings of the grid, drawn at random.
     Random(u64),
-    /// This number of settings, drawn such that the values of each parameter are spread evenly (a Latin hypercube).
+    /// The given number of settings, drawn such that the values of each parameter are spread evenly (a Latin hypercube).
     Latin(u64),
 }
 
@@ -52,14 +52,14 @@ impl fmt::Display for Combine {
     }
 }
 
-/// A sweep file: an experiment, and the parameters that vary.
+/// A sweep file: an experiment, the parameters that vary, and the seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepFile {
-    /// The JSON Schema that editors use to check the file; it has no effect on the sweep.
+    /// The address of the JSON Schema with which editors check the file; it has no effect on the sweep.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
-    /// The version of the format of the file.
+    /// The version of the format of the sweep file.
     pub schema: SweepVersion,
     /// A description of the sweep for its readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,17 +72,17 @@ pub struct SweepFile {
     /// (`0.1..0.9:0.1`). Whole loads (`load`) and applications (`workload`) are also texts: `none`, `walk,step=0.1`; `lu,n=500`.
     #[serde(default)]
     pub vary: Map<String, Value>,
-    /// Settings that override those of `experiment`: dotted paths and their values, as `--set` takes them. They apply to each
-    /// value of a varied key, while a varied network or load replaces settings in `experiment`.
+    /// Settings that override the settings in `experiment`: dotted paths and their values, as `--set` takes them. They apply to
+    /// each value of a varied key, while a varied network or load replaces settings in `experiment`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub set: Map<String, Value>,
-    /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.
+    /// The seeds with which each setting is run: a list, or a text such as `1..20`. Default: the seed of the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<Value>,
-    /// How the values of several parameters are combined. Default `grid`.
+    /// The method by which the values of several parameters are combined to settings. Default `grid`.
     #[serde(default)]
     pub combine: Combine,
-    /// The seed with which `random` and `latin` draw settings. Default 1.
+    /// The seed of the random numbers by which `random` and `latin` draw settings. Default 1.
     #[serde(default = "first")]
     pub draw_seed: u64,
 }
@@ -91,19 +91,19 @@ fn first() -> u64 {
     1
 }
 
-/// Returns the JSON Schema of sweep files.
+/// Returns the JSON Schema of the format of sweep files.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(SweepFile).to_value())
 }
 
-/// A parameter of a sweep, with the values that it takes.
+/// A parameter of a sweep: a key of the experiment, with the values that it takes in the sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The name of the parameter in tables: its short name, or the key as the user wrote it.
+    /// The name of the parameter in tables: the short name of its key, or the key as the user wrote it.
     pub name: String,
-    /// The values of the parameter.
+    /// The values that the parameter takes in the sweep.
     pub spec: Spec,
-    /// The text that defines the parameter, for messages (`--alpha 2,4`).
+    /// The text by which the user defined the parameter, for error messages (`--alpha 2,4`).
     pub source: String,
 }
 
@@ -114,20 +114,21 @@ pub struct Sweep {
     pub registry: Registry,
     /// The settings of the experiment file; empty if there is none.
     pub base: Layers,
-    /// The settings that flags set for all runs.
+    /// The settings that the user's flags set for all runs.
     pub fixed_flags: Vec<Flag>,
     /// The varied parameters; the first parameter changes slowest.
     pub parameters: Vec<Parameter>,
-    /// The seeds of each setting; `None` stands for the seed of the experiment.
+    /// The seeds with which each setting is run; `None` stands for the seed of the experiment.
     pub seeds: Option<Spec>,
-    /// How the values of the parameters are combined.
+    /// The method by which the values of the parameters are combined to settings.
     pub combine: Combine,
-    /// The seed with which settings are drawn, if `combine` draws them.
+    /// The seed of the random numbers by which settings are drawn, if `combine` draws them.
     pub draw_seed: u64,
 }
 
 impl Parameter {
-    /// Creates the parameter `name` (a short name or a key) with its values; `source` is the text that defines it, for messages.
+    /// Creates the parameter with this name (a short name or a key) and these values; `source` is the text by which the user
+    /// defined it, for error messages.
     pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
         Self {
             name: keys::short_name(registry, name).to_owned(),
@@ -136,7 +137,7 @@ impl Parameter {
         }
     }
 
-    /// Creates a parameter from values as a user types them on the command line.
+    /// Creates a parameter from values as a user types them on the command line, such as `1..20`.
     ///
     /// # Errors
     /// A value is wrong; the error describes in a sentence what is wrong.
@@ -181,7 +182,7 @@ impl Parameter {
 }
 
 impl Sweep {
-    /// Creates the sweep that a sweep file defines.
+    /// Creates the sweep that a sweep file (`document`) defines.
     ///
     /// # Errors
     /// All problems of the file, except those of its experiment.
@@ -209,7 +210,7 @@ impl Sweep {
         })
     }
 
-    /// Returns all settings that do not vary.
+    /// Returns all settings of the sweep that do not vary from run to run.
     pub fn fixed_settings(&self) -> Layers {
         let mut layers = self.base.clone();
         layers.push_flags(self.fixed_flags.clone());
@@ -254,7 +255,7 @@ impl Sweep {
 }
 
 impl SweepFile {
-    /// Reads the varied parameters of the file; `source` is the name of the file in messages.
+    /// Converts the varied keys of the file into parameters; `source` is the name of the file in error messages.
     ///
     /// # Errors
     /// Values cannot be read. All such values are reported together.
@@ -277,7 +278,8 @@ impl SweepFile {
         }
     }
 
-    /// Reads the seeds of the file; `None` if the file does not set them.
+    /// Converts the seeds of the file into a list or range of numbers; `None` if the file does not set seeds. `source` is the
+    /// name of the file in error messages.
     ///
     /// # Errors
     /// The seeds cannot be read.

@@ -1,13 +1,16 @@
-//! Selects the settings of a sweep from the grid of all values: the whole grid, values of equal position, or a random sample
-//! ([`Purpose::Sweep`]).
+//! Selects the settings of a sweep: all combinations of the parameters' values (grid), values of equal position, or a random
+//! sample ([`Purpose::Sweep`]).
 
 use std::collections::BTreeSet;
 
 use super::config::Combine;
 use migsim_base::random::{Purpose, Stream};
 
-/// Selects the settings, each as one index of a value per parameter; `counts` are the numbers of values. The caller has checked
-/// that each parameter has a value, that the plan fits into memory, and that for `zip` the counts are equal.
+/// Returns the settings of a sweep, each as one index of a value per parameter. `counts` are the numbers of values of the
+/// parameters, and `seed` is the seed of random samples.
+///
+/// The caller has checked that each parameter has a value, that the plan fits into memory, and that for `zip` the counts are
+/// equal.
 pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     match combine {
         Combine::Grid => (0..grid_size(counts))
@@ -30,13 +33,13 @@ pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Ve
     }
 }
 
-/// Computes the number of settings of a grid; at most `u64::MAX`.
+/// Returns the number of settings in the grid of all combinations of values; at most `u64::MAX`.
 pub(super) fn grid_size(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(1, u64::saturating_mul)
 }
 
-/// Returns the setting with the number `index` in a grid, as one index of a value per parameter; the last parameter changes
-/// fastest.
+/// Returns the setting with the number `index` (counted from 0) in the grid of all combinations, as one index of a value per
+/// parameter. The last parameter changes fastest.
 fn grid_setting(mut index: u64, counts: &[u64]) -> Vec<u64> {
     let mut digits = vec![0; counts.len()];
     for (digit, count) in digits.iter_mut().zip(counts).rev() {
@@ -46,7 +49,8 @@ fn grid_setting(mut index: u64, counts: &[u64]) -> Vec<u64> {
     digits
 }
 
-/// Draws `wanted` different settings of the grid, all equally likely; returns the whole grid if it is not larger.
+/// Returns `wanted` different settings that are drawn at random from the grid of all combinations, all equally likely; returns
+/// the whole grid if it is not larger.
 pub(super) fn draw_random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
     if wanted >= grid_size(counts) {
         return select_settings(Combine::Grid, counts, 0);
@@ -64,8 +68,8 @@ pub(super) fn draw_random(wanted: u64, counts: &[u64], stream: &mut Stream) -> V
     all
 }
 
-/// Draws `wanted` settings as a Latin hypercube: the values of each parameter are divided into `wanted` strata, and each stratum
-/// is used once.
+/// Returns `wanted` settings drawn as a Latin hypercube: the values of each parameter are divided into `wanted` strata (ranges),
+/// and each stratum is used once.
 fn draw_latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     let mut stream = Stream::new(seed, Purpose::Sweep);
     let mut columns = Vec::new();
@@ -93,6 +97,7 @@ fn draw_latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     (0..wanted).map(row).collect()
 }
 
+/// Converts a number into an index of a list.
 fn index(number: u64) -> usize {
     usize::try_from(number).expect("plans fit in memory")
 }

@@ -1,5 +1,5 @@
-//! Main effects of parameters: the share of the variance between settings that is explained by the mean at each value of a
-//! parameter. This share is the η² of an analysis of variance.
+//! Main effects of parameters on the results of a sweep. The effect of a parameter is the share of the variance between settings
+//! that the means at the values of the parameter explain: the η² of an analysis of variance.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,21 @@ use super::plan::Plan;
 use super::spec::label;
 use super::stats::{format_short, mean};
 
-/// The main effect of a parameter on the goal.
+/// The main effect of a parameter on the goal, which is the result by which settings are compared, such as the makespan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The index of the parameter in the plan.
+    /// The index of the parameter in the list of the plan's parameters.
     pub parameter: usize,
-    /// The share of the variance of the goal that the values of the parameter explain, from 0 to 1; `None` if there is no
-    /// variance.
+    /// The share of the variance of the goal between settings that the values of the parameter explain, from 0 to 1; `None` if
+    /// there is no variance.
     pub share: Option<f64>,
-    /// The values of the parameter, each with the mean of the goal (in the unit of the goal) over all settings with this value,
-    /// the best value first.
+    /// The values of the parameter, each with the mean of the goal over all settings with this value (in the unit of the goal);
+    /// the best value comes first.
     pub values: Vec<(String, f64)>,
 }
 
-/// Computes the effect of a parameter that has several values; `means` contains the mean of the goal for each setting.
+/// Computes the main effect of a parameter that has several values. `parameter` is its index in the plan, and `means` has the
+/// mean of the goal for each setting.
 pub(super) fn main_effect(
     plan: &Plan,
     goal: Goal,
@@ -64,11 +65,11 @@ pub(super) fn main_effect(
     }
 }
 
-/// Number of ranges into which random values of a parameter are grouped.
+/// Number of ranges into which the values of a parameter are grouped if they were drawn at random.
 const RANGES: usize = 5;
 
-/// Groups the values of the goal by the value of a parameter. If few values occur twice, as in a random sample, five ranges with
-/// equal numbers of settings are the groups.
+/// Returns the values of the goal grouped by the value of a parameter; each group has a name. If the values of the parameter
+/// rarely repeat, as in a random sample, five ranges with equal numbers of settings are the groups.
 fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
     let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
     for (value, goal) in with {
@@ -96,7 +97,8 @@ fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
         .collect()
 }
 
-/// Describes in words the best and the worst value of a parameter with their means of the goal.
+/// Returns the values of a parameter with their means of the goal as a text; of more than five values only the first two and the
+/// last.
 pub(super) fn describe_extremes(values: &[(String, f64)]) -> String {
     let one = |(value, mean): &(String, f64)| format!("{value} ({})", format_short(*mean));
     match values {

@@ -1,5 +1,7 @@
-//! Heat maps of a sweep: the goal over the two most important parameters, with a panel for each combination of the other
-//! parameters. If there were more than 24 panels, the goal is averaged over further parameters, and the title says so.
+//! Heat maps of a sweep: the goal (the result that is compared) over the two parameters with the largest effects. There is a
+//! panel for each combination of the other parameters' values.
+//!
+//! If there were more than 24 panels, the goal is averaged over further parameters, and the title says so.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +12,25 @@ use super::summary::Summary;
 use super::values::{MAX_VALUES, Values};
 use migsim_output::figure::{Drawing, Heat, Panel, Style};
 
-/// Maximum number of panels in the figure.
+/// Maximum number of panels in the figure of heat maps.
 const MAX_PANELS: usize = 24;
 
-/// Values of the cells of a panel, by column and row.
+/// The cells of a panel, as a value for each pair of a column and a row.
 type Cells<T> = BTreeMap<(usize, usize), T>;
 
-/// Heat maps of the goal over two parameters.
+/// Heat maps of the goal (the result that is compared) over two parameters of a sweep.
 pub(super) struct Maps {
-    /// The title: the goal, and the parameters over which it is averaged.
+    /// The title of the figure: the goal, and the parameters over which it is averaged.
     title: String,
-    /// The parameters of the columns and of the rows, each with the labels of its values.
+    /// The names of the parameters of the columns and of the rows, each with the labels of its values.
     axes: [(String, Vec<String>); 2],
-    /// The name of each panel, and the values of the goal in its cells by column and row.
+    /// The name of each panel, with the mean of the goal in its cells by column and row.
     panels: Vec<(String, Cells<f64>)>,
 }
 
 impl Maps {
-    /// Creates the maps over the two parameters with the largest effect; `None` if there are fewer than two parameters, or if
-    /// these have too many values.
+    /// Creates the heat maps over the two parameters with the largest effects; `None` if there are fewer than two parameters, or
+    /// if these two have too many values.
     pub(super) fn from_summary(plan: &Plan, summary: &Summary) -> Option<Self> {
         let parameters = parameters_by_effect(summary);
         let [x, y, rest @ ..] = &parameters[..] else {
@@ -74,6 +76,7 @@ impl Maps {
         })
     }
 
+    /// Draws the heat maps as a figure.
     pub(super) fn draw(self, style: &Style) -> Drawing {
         let panels = self.panels.into_iter().map(|(name, cells)| Panel {
             name,
@@ -96,7 +99,7 @@ impl Maps {
     }
 }
 
-/// Returns the indices of the parameters, sorted by their effect, the largest first.
+/// Returns the indices of the parameters, sorted by their effect on the goal, the largest effect first.
 fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
     let effects = summary.effects.iter();
     let mut by_share: Vec<(usize, f64)> = effects
@@ -107,8 +110,8 @@ fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
     parameters.collect()
 }
 
-/// Selects the parameters of `rest` that get a separate panel for each combination of their values, as long as there are not too
-/// many panels.
+/// Returns the parameters of `rest` that get a separate panel for each combination of their values, as long as the number of
+/// panels does not exceed the maximum.
 fn panel_parameters(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
     let (mut apart, mut panels) = (Vec::new(), 1);
     for &parameter in rest {
@@ -121,8 +124,8 @@ fn panel_parameters(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
     apart
 }
 
-/// Averages the goal for each panel, that is each combination of values of the parameters `apart`, and in each panel by column
-/// and row.
+/// Returns the mean of the goal for each panel, and in each panel by column and row. A panel is a combination of values of the
+/// parameters `apart`; `x` and `y` are the parameters of columns and rows.
 fn average_cells(
     summary: &Summary,
     values: &[Values<'_>],

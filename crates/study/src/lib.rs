@@ -1,4 +1,4 @@
-//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is stored as soon as its run has ended.
+//! Sweeps: many runs of one experiment with varied settings, on all cores; each result is stored as soon as its run has ended.
 //!
 //! ```text
 //! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
@@ -11,8 +11,9 @@
 //! | results: tables, pages, figures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
 //! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
 //!
-//! A run has an identity, a hash of everything that affects its results ([`plan`]). A run with a row in the [`store`] is not
-//! repeated, whichever plan requests it. Only the rows and the plan are stored; all tables and figures are generated from them.
+//! A setting is a combination of values of the varied parameters. A run has an identity, a hash of everything that affects its
+//! results ([`plan`]). A run with a row in the [`store`] is not repeated, whichever plan requests it. Only the rows and the plan
+//! are stored; all tables and figures are generated from them.
 //!
 //! The central types are [`Sweep`] and [`Plan`]; [`compare`] compares policies with each other, and [`tune`] searches the options
 //! of one policy. The crate `experiment` simulates the individual runs.

@@ -1,4 +1,4 @@
-//! `index.html`: the results of a sweep on one self-contained page.
+//! `index.html` of a sweep: its results on one self-contained page.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,16 @@ use migsim_base::words::counted;
 use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
 use migsim_output::{Cell, Table, number_column, text_column};
 
-/// Maximum number of settings that the page lists; `summary.csv` contains all settings.
+/// Maximum number of settings that the page lists; `summary.csv` lists all settings.
 const MAX_SETTINGS: usize = 1000;
 
-/// Number of rows of a long table that the page shows before the reader expands the table.
+/// Number of rows of a long table that a page shows before the reader expands the table.
 pub const INITIAL_ROWS: usize = 25;
 
-/// Creates the HTML page of a sweep: best setting, effects of the parameters, figures, ranking of the settings, and the sweep
+/// Returns the HTML page of a sweep: best setting, effects of the parameters, figures, ranking of the settings, and the sweep
 /// file.
+///
+/// `figures` has the file name and the SVG text of each figure; `remarks` are shown at the top of the page.
 pub fn page(
     plan: &Plan,
     summary: &Summary,
@@ -60,7 +62,7 @@ pub fn page(
     sections_page(&heading(plan), &lead, sections, &[])
 }
 
-/// Returns the title of the page.
+/// Returns the title of the page: the application, and the parameters that vary.
 fn heading(plan: &Plan) -> String {
     let app = plan
         .sweep
@@ -71,7 +73,7 @@ fn heading(plan: &Plan) -> String {
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 
-/// Returns sentences about the best setting.
+/// Returns the sentences about the best setting, or that there is no result yet.
 fn best_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
     let mut lines = summary.best_lines(plan);
     lines.retain(|line| !line.is_empty());
@@ -81,7 +83,7 @@ fn best_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// Describes the effect of each parameter with bars; empty if only one setting was run.
+/// Returns a table as HTML with the effect of each parameter on the goal, shown as a bar; empty if only one setting was run.
 fn effects_section(plan: &Plan, summary: &Summary) -> String {
     if summary.effects.is_empty() {
         return String::new();
@@ -108,7 +110,8 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
     table.html(INITIAL_ROWS)
 }
 
-/// Returns the figures as HTML, each on white background in an area that scrolls.
+/// Returns the figures as HTML, each on white background in an area that scrolls; `figures` has the file name and the SVG text of
+/// each figure.
 fn figures_section(figures: &[(&str, String)]) -> String {
     let of_figure = |(file, svg): &(&str, String)| {
         let name = file.trim_end_matches(".svg");
@@ -124,14 +127,14 @@ fn figures_section(figures: &[(&str, String)]) -> String {
     figures.iter().map(of_figure).collect()
 }
 
-/// Returns the width of an SVG drawing \[pixels\].
+/// Returns the width that an SVG text states for its drawing \[pixels\]; 0 if it states none.
 fn svg_width(svg: &str) -> u32 {
     let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
     let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Creates the table of the settings with their ranks; settings that are not separated by the tests have equal ranks.
+/// Returns a table of the settings with their ranks as HTML. Settings that the tests do not separate have equal ranks.
 pub fn ranking_table(plan: &Plan, summary: &Summary) -> String {
     let ranked = summary.ranked_settings();
     if ranked.is_empty() {

@@ -1,8 +1,8 @@
 //! The plan of a sweep, created before any run: the settings, the seeds, and the identity of each run.
 //!
-//! A plan checks its size before it allocates memory, loads each setting once to check it, and lists in [`Plan::notes`] the
-//! combinations that were left out. Runs are numbered setting by setting, and within a setting seed by seed; every table follows
-//! that order.
+//! When a plan is created, its size is checked before memory is allocated, and each setting is loaded once to check it.
+//! [`Plan::notes`] lists the combinations that were left out. Runs are numbered setting by setting, and within a setting seed by
+//! seed; every table follows that order.
 
 use std::collections::BTreeSet;
 
@@ -22,59 +22,62 @@ use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
 use migsim_base::words::nearest;
 use migsim_experiment::{Experiment, Limits, Shared};
 
-/// The version of the format of `plan.json`.
+/// The version of the format in which `plan.json` is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PlanVersion {
-    /// `migsim-plan-1`, the only version so far.
+    /// `migsim-plan-1`, which is the only version so far.
     #[default]
     #[serde(rename = "migsim-plan-1")]
     One,
 }
 
-/// The runs of a sweep. The file `plan.json` makes a folder of results complete without the files that the plan was made from.
+/// The runs of a sweep: settings, seeds, and the identity of each run. With the file `plan.json`, a folder of results is complete
+/// without the files from which the plan was created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The version of the format of the plan.
+    /// The version of the format of `plan.json`.
     pub schema: PlanVersion,
-    /// The version of the program that made the plan.
+    /// The version of the migsim program that created the plan.
     pub version: String,
-    /// The sweep from which the plan was made.
+    /// The sweep from which the plan was created.
     pub sweep: SweepFile,
     /// The names of the varied parameters; the first parameter changes slowest.
     pub names: Vec<String>,
-    /// The names of the parameters that change the work or the platform, and not only how the work is scheduled.
+    /// The names of the parameters that change the work of the application or the platform, and not only how the work is
+    /// scheduled.
     #[serde(default)]
     pub work: Vec<String>,
-    /// The values of each setting, parameter by parameter; `null` if the parameter does not apply (such as α for a policy without
-    /// calls).
+    /// The parameter values of each setting, in the order of `names`; `null` if a parameter does not apply (such as α for a
+    /// policy without calls).
     pub settings: Vec<Vec<Option<Value>>>,
-    /// The seeds of each setting.
+    /// The seeds with which each setting is run.
     pub seeds: Vec<u64>,
-    /// Whether the seed changes the results of any run.
+    /// Whether the seed changes the results of at least one run.
     #[serde(default)]
     pub is_random: bool,
     /// For each setting, whether the seed changes its results; empty in plans without this information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawn: Vec<bool>,
-    /// The margin of indifference \[%\]: smaller differences between settings do not count.
+    /// The margin of indifference \[%\]: settings whose results differ by less count as equally good.
     #[serde(
         default,
         rename = "indifference_percent",
         skip_serializing_if = "Indifference::is_default"
     )]
     pub indifference: Indifference,
-    /// The identity of each run: setting by setting, seed by seed.
+    /// The identity of each run, which is a hash of everything that affects its results: setting by setting, and within a setting
+    /// seed by seed.
     pub runs: Vec<String>,
-    /// Notes about combinations that were left out, with the reason.
+    /// Notes for the user, such as combinations of values that were left out, with the reason.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// Creates the plan of `sweep`.
+    /// Creates the plan of `sweep`: lists its settings, checks them, and determines the identity of each run.
     ///
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter has no effect, or no setting can be run.
@@ -82,7 +85,8 @@ impl Plan {
         Self::create(sweep, (limits, shared), None)
     }
 
-    /// Creates the plan of `sweep`, and keeps the files that it reads in `common` for the runs.
+    /// Creates the plan of `sweep` and stores in `common` the files and experiments that were read, so that the runs need not
+    /// read them again.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -90,7 +94,7 @@ impl Plan {
         Self::create(sweep, (limits, &common.files), Some(&common.ready))
     }
 
-    /// Creates the plan of `sweep`; loaded experiments are kept in `ready`.
+    /// Creates the plan of `sweep`, and stores in `ready` the experiments that were loaded for it.
     fn create(
         sweep: &Sweep,
         with: (Limits, &Shared),
@@ -108,8 +112,8 @@ impl Plan {
         Ok(Self { notes, ..plan })
     }
 
-    /// Creates the plan of some settings of `sweep`, each with all `seeds` (at least one). Loaded experiments are kept in
-    /// `ready`.
+    /// Creates the plan of the given settings of `sweep`, each with all `seeds` (at least one), and stores in `ready` the
+    /// experiments that were loaded for it.
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
@@ -169,12 +173,12 @@ impl Plan {
         })
     }
 
-    /// Returns the index of the setting and the seed of the run with this index.
+    /// Returns the index of the setting, and the seed, of the run with the given index in the plan.
     pub fn setting_and_seed(&self, run: usize) -> (usize, u64) {
         (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
     }
 
-    /// Creates the experiment of a setting with a seed.
+    /// Creates the experiment for a run of the plan, given the index of its setting and its seed.
     ///
     /// # Errors
     /// The settings cannot be run.
@@ -188,10 +192,10 @@ impl Plan {
     }
 }
 
-/// The hint of the note about seeds without effect.
+/// Hint in the note that seeds have no effect: a setting that makes runs depend on the seed.
 const DISTURB: &str = "`--set runtime.noise=0.01` disturbs the work of each process at random";
 
-/// Returns the note that the seeds have no effect; `None` if the user did not choose a seed.
+/// Returns the note for the user that the seeds have no effect; `None` if the user did not choose a seed.
 fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
@@ -213,7 +217,8 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     }
 }
 
-/// Loads each setting and determines the identities of its runs and whether seeds change them.
+/// Loads each setting, and returns the identities of its runs, whether seeds change them, and notes. A setting that cannot be
+/// loaded is kept as failed, unless all fail or a name is misspelt.
 fn load_all(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
@@ -238,12 +243,12 @@ fn load_all(
     Ok(all)
 }
 
-/// Returns whether the error is an unknown name, which is a mistake in every setting.
+/// Returns whether the error is an unknown name, which would be an error in every setting of the sweep.
 fn is_misspelt(error: &Error) -> bool {
     matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown.is_some()))
 }
 
-/// Adds the nearest known key, as a hint, to an error about an unknown varied key.
+/// Adds the most similar known key as a hint to an error about an unknown varied key.
 fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared)) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -288,7 +293,10 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
     Error::Input(problems.into_iter().map(hinted).collect())
 }
 
-/// Returns the seeds of each setting: those that the user requested, or else the seed of the experiment.
+/// Returns the seeds of each setting: the seeds that the user requested, or else the seed of the experiment.
+///
+/// # Errors
+/// The seeds are not different whole numbers, or there are too many.
 pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));

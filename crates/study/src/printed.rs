@@ -1,4 +1,4 @@
-//! The printed result of a sweep: the path of the files, the best settings, the effect of each parameter.
+//! The printed result of a sweep: the path of the files, the best settings, and the effect of each parameter.
 //!
 //! The output for people shows the best ten settings; the output for other programs contains all settings, as `summary.csv` or as
 //! JSON.
@@ -16,12 +16,12 @@ use super::summary::{Summary, by_name};
 use migsim_base::words::counted;
 use migsim_output::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column};
 
-/// Maximum number of settings in the output for people.
+/// Maximum number of settings in the printed output for people.
 const MAX_SHOWN: usize = 10;
 
 impl Summary {
-    /// Returns the printed result of a sweep in the output form `form`; `runs` is the number of runs, and `place` the folder with
-    /// the files.
+    /// Returns the result of a sweep as text in the output form `form` (for people, CSV or JSON). `runs` is the number of
+    /// finished runs, and `place` the folder with the files.
     ///
     /// # Errors
     /// Writing to memory fails, which does not happen.
@@ -38,7 +38,7 @@ impl Summary {
         })
     }
 
-    /// Creates the printed table of the best settings, with its remarks.
+    /// Creates the printed output for people: the best settings in a table, and the effects of the parameters.
     fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
         let mut sheet = Sheet::default();
         let runs = counted(runs, "run");
@@ -63,7 +63,8 @@ impl Summary {
         sheet
     }
 
-    /// Creates the table of the best settings, with a column for each parameter.
+    /// Creates the table of the best settings, with a column for each parameter; `ranked` has the indices of the settings, the
+    /// best first.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut table = Table::new("settings", "", &self.columns(plan, ranked));
         for &index in ranked.iter().take(MAX_SHOWN) {
@@ -72,8 +73,8 @@ impl Summary {
         table
     }
 
-    /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best and the worst mean of the
-    /// goal.
+    /// Creates the table of all settings in `ranked` for a page, with their ranks. Bars show the mean of the goal between the
+    /// best and the worst mean.
     pub(super) fn ranking_table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut columns = vec![number_column("rank", "rank")];
         columns.extend(self.columns(plan, ranked));
@@ -110,13 +111,13 @@ impl Summary {
         table
     }
 
-    /// Returns whether a setting is the best one, or whether the tests do not separate it from the best one.
+    /// Returns whether a setting is the best setting, or is not separated from the best setting by the tests.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
         self.best.binary_search(&setting).is_ok()
             || self.not_separated.binary_search(&setting).is_ok()
     }
 
-    /// Returns the columns of the table of settings.
+    /// Returns the columns of the table of settings: the parameters, the goal, and its differences.
     fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
         let mut columns = vec![number_column("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
@@ -140,12 +141,12 @@ impl Summary {
         columns
     }
 
-    /// Returns whether the goal is compared with a baseline in some setting.
+    /// Returns whether the goal of at least one setting is compared with another setting, its baseline.
     fn has_baseline(&self, ranked: &[usize]) -> bool {
         ranked.iter().any(|&one| self.settings[one].baseline != one)
     }
 
-    /// Returns the cells of a setting in the table.
+    /// Returns the cells of the setting with this index in the table of settings.
     fn row(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
         let setting = &self.settings[index];
         let mut row = vec![Cell::count(index + 1)];
@@ -171,8 +172,8 @@ impl Summary {
         row
     }
 
-    /// Formats a difference from the baseline, in colour if it exceeds the margin of indifference, corrected for the number of
-    /// settings.
+    /// Returns a table cell with the difference of the goal from its baseline. The cell is coloured if the difference exceeds the
+    /// margin of indifference significantly, corrected for the number of settings.
     fn difference_cell(&self, sample: Option<Sample>, baseline: f64) -> Cell {
         let Some(sample) = sample else {
             return Cell::empty();
@@ -194,6 +195,7 @@ impl Summary {
         Cell::value(sample.mean, shown).with_tone(tone)
     }
 
+    /// Returns the result of a sweep as JSON.
     fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
         let settings = self.settings.iter().enumerate().map(|(index, setting)| {
             let mut row = Map::new();
@@ -227,7 +229,7 @@ impl Summary {
         })
     }
 
-    /// Describes the effect of each parameter in one line.
+    /// Returns one line for each parameter, which describes its effect on the goal.
     fn effect_lines(&self, plan: &Plan) -> Vec<String> {
         if self.effects.is_empty() {
             return Vec::new();

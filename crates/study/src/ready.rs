@@ -1,6 +1,7 @@
-//! Experiments that the plan of a sweep has loaded and that will soon run, so that they are not loaded a second time.
+//! A store of experiments that were loaded for the plan of a sweep and will soon be run, so that they are not loaded a second
+//! time.
 //!
-//! Experiments are kept as long as they fit into 16 MB, as estimated; further experiments are loaded again. The results are the
+//! Experiments are stored as long as they fit into 16 MB, as estimated; further experiments are loaded again. The results are the
 //! same in both cases.
 
 use std::collections::BTreeMap;
@@ -9,29 +10,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use migsim_experiment::Experiment;
 use migsim_platform::{LoadedPlatform, memory_of};
 
-/// Maximum estimated memory of the kept experiments \[B\].
+/// Maximum estimated memory of all stored experiments \[B\].
 const MAX_MEMORY: f64 = 16e6;
-/// Estimated memory of the settings of an experiment \[B\]; its platform, its application and its lists per process are added to
-/// this value.
+/// Estimated memory of one experiment for its settings \[B\]; the memory of its platform, its application and its lists per
+/// process is added.
 const SETTINGS_MEMORY: f64 = 16e3;
 const PROCESS: f64 = 64.0;
 
-/// Loaded experiments by the identities of their runs, for any thread.
+/// A thread-safe store of loaded experiments, by the identities of the runs for which they were loaded.
 #[derive(Debug, Default)]
 pub(super) struct Ready(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The loaded experiments; the key is the identity of the run for which an experiment was loaded.
+    /// The loaded experiments, by the identity of the run for which each was loaded.
     experiments: BTreeMap<String, Experiment>,
-    /// Estimated memory of the kept experiments \[B\].
+    /// Estimated memory of all stored experiments \[B\].
     used_memory: f64,
-    /// The platform of the experiment that was kept last; the next experiment often shares it.
+    /// The platform of the experiment that was stored last; the next experiment often has the same platform.
     platform: Option<Arc<LoadedPlatform>>,
 }
 
 impl Ready {
-    /// Keeps a loaded experiment for its run, if there is enough room.
+    /// Stores a loaded experiment for the run with this identity, unless the stored experiments would need too much memory.
     pub(super) fn keep(&self, run: &str, experiment: Experiment) {
         let mut kept = self.lock();
         let platform = &experiment.platform;
@@ -51,16 +52,17 @@ impl Ready {
         kept.experiments.insert(run.to_owned(), experiment);
     }
 
-    /// Returns the experiment that was kept for a run, and removes it.
+    /// Removes the experiment that was stored for the run with this identity, and returns it; `None` if none was stored.
     pub(super) fn take(&self, run: &str) -> Option<Experiment> {
         self.lock().experiments.remove(run)
     }
 
-    /// Drops all kept experiments.
+    /// Discards all stored experiments, to release their memory.
     pub(super) fn clear(&self) {
         *self.lock() = Kept::default();
     }
 
+    /// Locks the store for the calling thread.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,35 +1,36 @@
-//! The row of a run: its numbers, or the reason for its failure.
+//! The results of a run as a row in the store of a sweep, or the reason why the run failed.
 
 use serde::{Deserialize, Serialize};
 
 use migsim_bsp::Scenario;
 
-/// The results of all scenarios of one run; the values of a scenario that was not run are empty. A failed run has only the reason
-/// for its failure.
+/// The results of all scenarios of one run. Values of a scenario that was not run are `None`; the row of a failed run has only
+/// the reason of the failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The makespans of scenarios i, ii and iii \[s\].
+    /// The makespans of scenarios i, ii and iii, in this order \[s\].
     pub makespan_s: [Option<f64>; 3],
-    /// The numbers of rescheduling calls in scenarios ii and iii.
+    /// The numbers of rescheduling calls in scenario ii and in scenario iii.
     pub calls: [Option<u64>; 2],
     /// The number of migrations in scenario iii.
     pub migrations: Option<u64>,
-    /// The time that rescheduling calls and migrations cost in scenario iii \[s\].
+    /// The time that rescheduling calls cost and the time that migrations cost in scenario iii \[s\].
     pub cost_s: [Option<f64>; 2],
     /// The number of migrations in scenario iii that take a process straight back to the host it came from.
     #[serde(default)]
     pub straight_returns: Option<u64>,
-    /// The reason why the run failed.
+    /// The reason why the run failed; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether the run failed because of its settings or files, which may be corrected before the next run.
+    /// Whether the run failed because of its settings or files, which the user may correct before the run is tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_input: bool,
 }
 
 impl Row {
-    /// Creates the row of a run that failed; `is_input` states whether its settings or files are the reason.
+    /// Creates the row of a run that failed for the reason `error`; `is_input` states whether its settings or files are the
+    /// cause.
     pub fn failed(error: String, is_input: bool) -> Self {
         Self {
             error: Some(error),
@@ -38,22 +39,25 @@ impl Row {
         }
     }
 
-    /// Returns the makespan of a scenario \[s\].
+    /// Returns the makespan of the given scenario \[s\]; `None` if the scenario was not run.
     pub fn makespan(&self, scenario: Scenario) -> Option<f64> {
         self.makespan_s[scenario as usize]
     }
 
-    /// Computes the overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
+    /// Returns the overhead of scenario ii (scheduler without moves) over scenario i, `100 (T_ii - T_i) / T_i` with the makespans
+    /// T \[%\]; `None` if a scenario was not run.
     pub fn overhead_percent(&self) -> Option<f64> {
         Some(0.0 - self.saved_percent(Scenario::Ii)?)
     }
 
-    /// Computes the gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
+    /// Returns the gain of scenario iii (with moves) over scenario i, `100 (T_i - T_iii) / T_i` with the makespans T \[%\];
+    /// `None` if a scenario was not run.
     pub fn gain_percent(&self) -> Option<f64> {
         self.saved_percent(Scenario::Iii)
     }
 
-    /// Returns the time that a scenario saves compared with scenario i, in percent of the makespan of scenario i \[%\].
+    /// Returns the time by which a scenario is shorter than scenario i, in percent of the makespan of scenario i \[%\]; `None` if
+    /// one of the two was not run.
     fn saved_percent(&self, scenario: Scenario) -> Option<f64> {
         let (base, time) = (self.makespan(Scenario::I)?, self.makespan(scenario)?);
         (base > 0.0).then(|| 100.0 * (base - time) / base)

@@ -1,7 +1,8 @@
-//! Executes the missing runs of a plan on all threads; each row is stored as soon as its run has ended.
+//! Simulates the runs of a plan that have no results yet, on all threads; the row of each run is stored as soon as the run has
+//! ended.
 //!
-//! Common work of runs is done once. Platforms and built-in experiments are read once. Scenario i, in which no policy is called,
-//! is simulated once for all policies and their options. Supersteps with equal placements are simulated once
+//! Work that several runs have in common is done once. Platforms and built-in experiments are read once. Scenario i, in which no
+//! policy is called, is simulated once for all policies and their options. Supersteps with equal placements are simulated once
 //! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,67 +22,70 @@ use migsim_base::error::Error;
 use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
 use migsim_experiment::{Experiment, Limits, Progress, Shared, get_or_make};
 
-/// The data that the runs of a sweep share.
+/// The data that all runs of a sweep share, so that files are read and common work is done only once.
 #[derive(Debug, Default)]
 pub struct Common {
-    /// Platforms and built-in experiments that were read.
+    /// Platforms and built-in experiments that were already read from files.
     pub files: Shared,
-    /// Experiments that the plan has loaded and that will soon run.
+    /// Experiments that were loaded when the plan was created, and that will soon be run.
     pub(super) ready: Ready,
-    /// The data that runs which differ only in their policies share; the key is all other settings.
+    /// The data shared by runs that differ only in their policies; the key is a text of all other settings.
     by_other_settings: Mutex<BTreeMap<String, Arc<Alike>>>,
-    /// The memory that is left for caches of simulated supersteps.
+    /// The memory that is still available for caches of simulated supersteps.
     memo_budget: MemoBudget,
 }
 
-/// The data that runs share if they differ only in their policies.
+/// The data shared by runs that differ only in their policies.
 #[derive(Debug)]
 struct Alike {
-    /// The makespan of scenario i \[s\], once it has been simulated.
+    /// The makespan of scenario i (no rescheduling) \[s\], which does not depend on the policy; not set before it has been
+    /// simulated.
     scenario_i: OnceLock<f64>,
-    /// The cache of simulated supersteps.
+    /// The cache of supersteps that were simulated, by placement.
     memo: Memo,
 }
 
-/// Counts the finished runs for a progress bar, from any thread.
+/// A counter of the finished runs for a progress bar, which any thread can increase.
 #[derive(Debug, Default)]
 pub struct Done(AtomicU64);
 
 impl Done {
-    /// Returns the number of finished runs.
+    /// Returns the number of runs that are finished.
     pub fn runs(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Adds one finished run.
+    /// Increases the number of finished runs by one.
     pub(super) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// A part of a plan whose runs are spread evenly over the plan: every n-th run, starting with the run `index` (counted from 0),
-/// where n is the number of parts.
+/// A part of a plan for one of several computers or jobs: every n-th run, starting with the run `index` (counted from 0), where n
+/// is the number of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// The index of the part, counted from 0.
     pub index: usize,
-    /// The number of parts of the plan.
+    /// The number of parts into which the plan is divided.
     pub parts: usize,
 }
 
 impl Shard {
-    /// The whole plan as one part.
+    /// The whole plan, as the only part.
     pub const WHOLE: Self = Self { index: 0, parts: 1 };
 
-    /// Lists the runs of `plan` that belong to this part, each with its index and its identity.
+    /// Returns the runs of `plan` that belong to this part, each with its index in the plan and its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
         let own = plan.runs.iter().map(String::as_str).enumerate();
         own.skip(self.index).step_by(self.parts)
     }
 }
 
-/// Lists the indices of the runs of a part of `plan` that must still be simulated: those without a row, and those that failed
-/// because of their input, which may have changed. Of runs with equal identity, only the first run is listed.
+/// Returns the indices of the runs in a part of `plan` that must still be simulated. These runs have no row, or failed because of
+/// their input, which may have changed.
+///
+/// If several runs have the same identity, only the first of them is returned.
 pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
@@ -91,7 +95,8 @@ pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
         .collect()
 }
 
-/// Simulates the runs of the plan with the indices `runs`, and stores their rows.
+/// Simulates the runs with the given indices in the plan, on all threads, and adds their rows to `store`. `done` counts the
+/// finished runs.
 ///
 /// # Errors
 /// A row cannot be written. A run that fails is no error: its row contains the reason.
@@ -116,7 +121,7 @@ pub fn simulate_runs(
     done_with
 }
 
-/// Simulates one run of the plan and returns its row.
+/// Simulates the run with the given index in the plan, and returns its row of results, or the row with the reason of its failure.
 pub fn simulate_row(
     (sweep, plan): (&Sweep, &Plan),
     run: usize,
@@ -136,7 +141,8 @@ pub fn simulate_row(
         .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
 }
 
-/// Creates the row of a failed run from its error, shortened to one line.
+/// Creates the row of a failed run, with its error message on one line. `is_input` states whether settings or files are the
+/// cause.
 fn failed_row(error: &Error, is_input: bool) -> Row {
     let lines: Vec<String> = error
         .to_string()
@@ -147,7 +153,10 @@ fn failed_row(error: &Error, is_input: bool) -> Row {
     Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
 }
 
-/// Simulates all scenarios of an experiment and returns the row.
+/// Simulates all scenarios of an experiment and returns the row of results.
+///
+/// # Errors
+/// A scenario cannot be simulated.
 fn simulate_scenarios(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
     let key = scenario_i_key(experiment);

@@ -1,22 +1,23 @@
-//! Paired tests over seeds that show which policies are faster than others, corrected for the number of tests, with a margin of
-//! indifference.
+//! Paired statistical tests over seeds that show which policies are faster than others. The tests are corrected for their number
+//! and have a margin of indifference.
 //!
 //! *Hypotheses.* For each ordered pair of policies there is one hypothesis: the first policy is slower than the second by at most
-//! the margin. It is tested one-sided with Student's t of the differences seed by seed (Student 1908), against the margin. The
-//! procedure of Holm (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all
-//! `K (K - 1)` hypotheses (K policies) keeps the probability of any false rejection below 5 %, however the tests depend on each
-//! other. With two policies and no margin, this is the two-sided paired test at 95 %.
+//! the margin. It is tested one-sided against the margin, with Student's t of the differences seed by seed (Student 1908). The
+//! procedure of Holm (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) is
+//! applied to all `K (K - 1)` hypotheses (K policies). It keeps the probability of any false rejection below 5 %, however the
+//! tests depend on each other. With two policies and no margin, this is the two-sided paired test at 95 %.
 //!
-//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, the differences from it
-//! are too large, so that Holm's procedure over only the `K - 1` differences from it would reject too often. Comparisons with the
-//! best (Hsu, Multiple Comparisons, 1996) control another error: their claim "not better than the others" is true for equal
-//! policies. `docs/guide/compare.md` lists the simulated error probabilities; `tests/statistics.rs` repeats the simulation.
+//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, its differences from the
+//! other policies are too large. Holm's procedure over only the `K - 1` differences from the best policy would therefore reject
+//! too often. Comparisons with the best (Hsu, Multiple Comparisons, 1996) control another error: their claim "not better than the
+//! others" is true for equal policies. `docs/guide/compare.md` lists the simulated error probabilities; `tests/statistics.rs`
+//! repeats the simulation.
 //!
-//! *Rank.* The rank of a policy is 1 plus the number of policies that the tests show to be faster. Ranks are equal if the seeds
-//! show no order.
+//! *Rank.* The rank of a policy is 1 plus the number of policies that the tests show to be faster. Policies whose order the seeds
+//! do not show have equal ranks.
 //!
-//! *Without random choices* one run decides, and a policy is faster if the difference exceeds the margin. If seeds matter, a
-//! single seed separates no policies.
+//! *Results without randomness.* If seeds change nothing, one run decides: a policy is faster if the difference exceeds the
+//! margin. If seeds change results, a single seed cannot separate policies.
 
 use std::str::FromStr;
 
@@ -24,26 +25,26 @@ use serde::{Deserialize, Serialize};
 
 use super::stats::{Sample, quantile, upper_tail};
 
-/// Maximum probability that a comparison contains any false statement (significance level of its tests).
+/// Maximum probability that a comparison of policies contains any false statement (significance level of its tests).
 pub const SIGNIFICANCE: f64 = 0.05;
 
 /// Probability with which the recommended number of seeds separates a difference (power of the tests).
 const POWER: f64 = 0.8;
 
-/// Maximum number of seeds that is recommended; if more seeds were needed, no number is stated.
+/// Maximum number of seeds that is recommended; if separating a difference needs more seeds, no number is recommended.
 const MAX_SEEDS: usize = 10_000;
 
-/// Maximum degrees of freedom for which quantiles are computed in the search for a number of seeds; above this value, the
+/// Maximum degrees of freedom of Student's distribution in the search for a number of seeds; for more degrees of freedom, the
 /// quantiles change by less than 1 %.
 const MAX_FREEDOM: usize = 200;
 
-/// Margin of indifference, in percent of the mean makespan of the best policy: smaller differences do not matter.
+/// Margin of indifference: differences between policies below this percentage of the best policy's mean makespan do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Indifference(f64);
 
 impl Default for Indifference {
-    /// The default is 0.5 %, below the median error of the simulated times against the published ones (`results/README.md`).
+    /// Returns 0.5 %, which is below the median error of the simulated times against the published times (`results/README.md`).
     fn default() -> Self {
         Self(0.5)
     }
@@ -74,37 +75,38 @@ impl Indifference {
         self.0
     }
 
-    /// Returns the difference between two policies for which the output states how many seeds would detect it \[%\]: twice the
-    /// margin, and at least 1 %.
+    /// Returns the difference between two policies \[%\] for which the output recommends a number of seeds: twice the margin of
+    /// indifference, and at least 1 %.
     pub fn separable_percent(self) -> f64 {
         (2.0 * self.0).max(1.0)
     }
 }
 
-/// The conditions of the statistical tests of a comparison.
+/// Conditions of the statistical tests of a comparison: the seeds and the margin of indifference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Basis {
-    /// The number of seeds with which each policy was run.
+    /// Number of seeds with which each policy was run.
     pub seeds: usize,
-    /// Whether the seed changes the result of any policy.
+    /// Whether the seed changes the result of at least one policy.
     pub is_random: bool,
-    /// The margin of indifference: smaller differences do not count.
+    /// Margin of indifference; smaller differences do not count as differences.
     pub indifference: Indifference,
 }
 
 impl Basis {
-    /// Returns whether tests are possible: there are several seeds, and seeds change results.
+    /// Returns whether tests are possible, that is, whether there are several seeds and the seed changes results.
     pub fn has_tests(self) -> bool {
         self.is_random && self.seeds > 1
     }
 
-    /// Returns the name, as in JSON, of the method that corrects the tests for their number: `holm`, or `none` without tests.
+    /// Returns the name (used in JSON) of the method that corrects for the number of tests: `holm`, or `none` if no tests are
+    /// possible.
     pub fn correction(self) -> &'static str {
         if self.has_tests() { "holm" } else { "none" }
     }
 
-    /// Returns the margin in the unit of the compared numbers: percentage points for a gain, seconds for a time whose best mean
-    /// is `best`.
+    /// Returns the margin of indifference in the unit of the compared numbers: percentage points for a gain, otherwise seconds.
+    /// `best` is the mean makespan of the best policy \[s\].
     pub(super) fn margin(self, is_gain: bool, best: f64) -> f64 {
         let percent = self.indifference.percent();
         if is_gain {
@@ -114,8 +116,8 @@ impl Basis {
         }
     }
 
-    /// Computes the probability of a difference at least as large as the observed one if the true difference equals the margin
-    /// (p-value).
+    /// Computes the p-value: the probability of a difference at least as large as the observed one if the true difference equals
+    /// `margin`.
     fn p_value(self, difference: Sample, margin: f64) -> f64 {
         let above = difference.mean - margin;
         let error = match difference.deviation {
@@ -132,20 +134,20 @@ impl Basis {
         }
     }
 
-    /// Returns whether a difference is significantly larger than `margin`, which has the same unit, as one of `tests` two-sided
-    /// tests (Bonferroni).
+    /// Returns whether a difference is significantly larger than `margin` (in the same unit), with Bonferroni's correction for
+    /// `tests` two-sided tests.
     pub fn is_significant(self, difference: Sample, margin: f64, tests: usize) -> bool {
         self.p_value(difference, margin) <= SIGNIFICANCE / (2 * tests.max(1)) as f64
     }
 
-    /// Counts, for each policy, the policies that the tests show to be faster. `times` are the makespans by seed; `margin` has
-    /// the same unit.
+    /// Counts for each policy the policies that the tests show to be faster. `times` has the makespans of each policy by seed, in
+    /// the unit of `margin`.
     pub fn count_faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
         self.count_faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// Counts, for each policy, the policies that the tests show to be faster, if seeds change only the makespans of the policies
-    /// marked in `drawn`. The other policies need only one run. `margin` has the unit of `times`.
+    /// Counts for each policy the policies that the tests show to be faster, if the seed changes only the makespans of policies
+    /// that are true in `drawn`. The other policies need one run. `margin` has the unit of `times`.
     pub fn count_faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();
@@ -172,9 +174,11 @@ impl Basis {
         faster
     }
 
-    /// Computes the number of seeds that would separate a policy `difference` above the best one with a probability of 80 %,
-    /// among `policies` policies. The margin and the standard deviation of paired differences are assumed to stay the same.
-    /// `None` if more than 10 000 seeds are needed.
+    /// Computes the number of seeds that separates a policy from the best policy with a probability of 80 %, in a comparison of
+    /// `policies` policies. `None` if more than 10 000 seeds are needed.
+    ///
+    /// The means differ by `difference`; `deviation` is the standard deviation of the paired differences. Both are assumed to be
+    /// the same for more seeds.
     pub fn seeds_to_separate(
         self,
         difference: f64,
@@ -209,13 +213,15 @@ impl Basis {
     }
 }
 
-/// Computes the statistics of the differences between two policies, seed by seed.
+/// Computes the statistics of the differences `own - other` between the makespans of two policies, paired by seed; `None` if
+/// there are no seeds.
 pub(super) fn paired_difference(own: &[f64], other: &[f64]) -> Option<Sample> {
     let pairs = own.iter().zip(other);
     Sample::from_numbers(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
 }
 
-/// Rounds a number up to two significant digits, because it depends on an estimated deviation.
+/// Rounds a number up to two significant digits. More digits would be meaningless, because the number depends on an estimated
+/// standard deviation.
 fn rounded_up(number: usize) -> usize {
     let mut unit = 1;
     while number / unit >= 100 {

@@ -1,5 +1,5 @@
-//! One setting of a plan: its policy, its flags, its experiment, the properties known before its runs, and the identities of its
-//! runs.
+//! One setting of a plan: a combination of values of the varied parameters. It has a policy, flags, an experiment, properties
+//! that are known before its runs, and identities of its runs.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use migsim_experiment::{
     Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, Shared, remove_informative_keys,
 };
 
-/// Returns the name of the policy of a setting, or else that of the experiment.
+/// Returns the name of the policy in a setting or, if the policy does not vary, the policy of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     let varied = sweep.parameters.iter().zip(values);
     let named = varied
@@ -24,7 +24,8 @@ pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     named.map_or_else(|| keys::policy_name(&sweep.fixed_settings()), str::to_owned)
 }
 
-/// Returns the values of a setting as flags with complete keys.
+/// Returns the values of a setting as flags with complete keys, such as `policy.migbsp.alpha`. Parameters that do not apply are
+/// left out.
 pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
     let policy = policy_of(sweep, values);
     let pairs = sweep.parameters.iter().zip(values);
@@ -40,10 +41,11 @@ pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
         .collect()
 }
 
-/// Returns the settings of a run: the settings that do not vary, overridden by the fixed flags and the varied values.
+/// Returns the layered settings of a run: settings that do not vary, replaced by the fixed flags, the varied values and the seed.
 ///
-/// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key
-/// overrides an object that contains it. Constants of the network that flags set apply to each network that varies.
+/// The result equals the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A
+/// varied key replaces a part of a varied object that contains it. Constants of the network that flags set apply to each network
+/// that varies.
 pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
     let mut varied = varied_flags(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
@@ -73,8 +75,7 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
     layers
 }
 
-/// Loads the experiment with these values of the parameters and a seed; if the sweep has no seeds, the seed of the experiment is
-/// kept.
+/// Loads the experiment of a setting with the seed `seed`. If the sweep has no seeds, the seed of the experiment is kept.
 pub(super) fn load(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -86,21 +87,21 @@ pub(super) fn load(
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
-/// The properties of a setting that are determined before its runs.
+/// Properties of a setting that are known before any of its runs is simulated.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The identities of the runs of the setting: one for each seed, or only that of the first seed if seeds change nothing.
+    /// Identities of the runs of the setting: one per seed, or only the identity for the first seed if seeds change nothing.
     pub(super) runs: Vec<String>,
     /// Whether the seed changes the results of the setting.
     pub(super) uses_seed: bool,
-    /// The remark about the built-in experiment that completed the settings.
+    /// Remark about the built-in experiment that completed the settings; `None` if there is no remark.
     pub(super) remark: Option<Remark>,
-    /// The notes about the application, its load and its mapping.
+    /// Notes about the application of the setting, its load and its mapping.
     pub(super) setting_notes: Vec<String>,
 }
 
 impl Known {
-    /// Creates the properties of values that do not form a valid experiment.
+    /// Creates the properties of a setting whose values do not form a valid experiment.
     pub(super) fn broken(
         sweep: &Sweep,
         values: &[Option<Value>],
@@ -116,8 +117,8 @@ impl Known {
     }
 }
 
-/// Loads a setting with the first of `seeds` and determines its properties without running it. The experiment is kept for its run
-/// in `ready`.
+/// Loads the experiment of a setting with the first of `seeds`, and determines the properties of the setting without a
+/// simulation. The loaded experiment is kept in `ready`, if given, for its run.
 pub(super) fn load_known(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -140,7 +141,7 @@ pub(super) fn load_known(
     Ok(known)
 }
 
-/// Computes the identities of the runs of a setting with each of `seeds`, even if seeds change nothing.
+/// Computes the identities of the runs of a setting for all `seeds`, even if the seed changes nothing.
 pub(super) fn run_ids(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -151,20 +152,21 @@ pub(super) fn run_ids(
     Ok(Identity::of_experiment(&experiment).ids(seeds))
 }
 
-/// Number of hexadecimal digits of the SHA-256 that identify a run: 128 bits.
+/// Number of hexadecimal digits of the SHA-256 hash that identify a run (32 digits are 128 bits).
 const DIGITS: usize = 32;
 
-/// The settings on which the results of a run depend, except the seed.
+/// All data on which the results of a run depend, except the seed, as JSON.
 #[derive(Debug)]
 struct Identity(Value);
 
-/// Returns the identity of a run with the seed of its settings.
+/// Returns the identity (a hexadecimal hash) of the run of an experiment with the seed in its settings.
 pub(super) fn identity(experiment: &Experiment) -> String {
     Identity::of_experiment(experiment).id(experiment.config.seed)
 }
 
 impl Identity {
-    /// Creates the identity of the runs of an experiment: its settings, the hashes of its files, and the version of the program.
+    /// Collects all data that identify the runs of an experiment: its settings, the hashes of its files, and the version of the
+    /// program.
     fn of_experiment(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();
         remove_informative_keys(&mut settings);
@@ -176,12 +178,12 @@ impl Identity {
         Self(settings)
     }
 
-    /// Creates the identity of values that do not form a valid experiment: all settings of the user.
+    /// Collects the data that identify runs whose values do not form a valid experiment: all settings that the user gave.
     fn of_invalid(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
-    /// Returns the identity of the run with this seed as a hexadecimal hash.
+    /// Returns the identity of the run with this seed, as a hexadecimal hash.
     fn id(&mut self, seed: u64) -> String {
         self.0["seed"] = seed.into();
         let mut digest = sha256(self.0.to_string().as_bytes());
@@ -189,13 +191,14 @@ impl Identity {
         digest
     }
 
-    /// Returns the identities of the runs with each of `seeds` as hexadecimal hashes.
+    /// Returns the identities of the runs with each of `seeds`, as hexadecimal hashes.
     fn ids(mut self, seeds: &[u64]) -> Vec<String> {
         seeds.iter().map(|seed| self.id(*seed)).collect()
     }
 }
 
-/// Returns as a text all settings on which scenario i depends; the policy is left out, because scenario i never calls it.
+/// Returns a text of all settings on which the result of scenario i depends. The policy is left out, because scenario i never
+/// calls it.
 pub(super) fn scenario_i_key(experiment: &Experiment) -> String {
     let settings = experiment.resolved.as_object().into_iter().flatten();
     let is_kept =

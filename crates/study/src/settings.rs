@@ -1,5 +1,5 @@
-//! The settings of a plan: combines the values of parameters, counts the settings before any memory is allocated, and leaves out
-//! duplicates.
+//! The settings of a plan: combines the values of the parameters, counts the settings before memory is allocated for them, and
+//! leaves out duplicates.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ use migsim_experiment::{Flag, lookup};
 /// Maximum number of runs of a plan, because their names and rows must fit into memory.
 pub const MAX_RUNS: u64 = 1_000_000;
 
-/// Maximum number of settings or values that a message names.
+/// Maximum number of settings or values that are named in a message.
 pub(super) const MAX_NAMED: usize = 5;
 
-/// The hint for a key that is set twice.
+/// Hint in the error message about a key that is set twice.
 const LEAVE_ONE_OUT: &str = "leave one of the two out";
 
-/// Checks that no key varies twice, and that no flag fixes a varied key or the varied seed.
+/// Checks that no key varies twice, and that no flag fixes a key or the seed while it varies.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut refuse = |message: String, source: &str, hint: &str| {
@@ -71,7 +71,8 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     }
 }
 
-/// Returns errors for flags that set a part of a whole object that varies, because the rows would then show a wrong value.
+/// Returns errors for flags and parameters that set a part of an object which varies as a whole. The results would otherwise be
+/// labelled with a value that was not used.
 fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
     let under = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
@@ -107,7 +108,7 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     problems
 }
 
-/// Refuses a plan with too many runs, before memory is allocated for them.
+/// Returns an error if a plan has too many runs, before memory is allocated for the runs.
 pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     let counts = value_counts(sweep);
     let settings = match sweep.combine {
@@ -173,14 +174,14 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     .into())
 }
 
-/// Returns the number of values of each parameter.
+/// Returns the number of values of each varied parameter.
 pub(super) fn value_counts(sweep: &Sweep) -> Vec<u64> {
     let parameters = sweep.parameters.iter();
     parameters.map(|one| one.spec.count()).collect()
 }
 
-/// Lists the values of all settings. Of several settings that differ only in parameters that do not apply, only the first is
-/// kept.
+/// Lists the values of the parameters in all settings of a plan. If several settings differ only in parameters that do not apply,
+/// only the first one is kept.
 pub(super) fn list_settings(
     sweep: &Sweep,
     notes: &mut Vec<String>,
@@ -211,7 +212,8 @@ pub(super) fn list_settings(
     Ok(settings)
 }
 
-/// Returns the values of a setting that is given by one index per parameter; `None` for a parameter that does not apply.
+/// Returns the values of the parameters in one setting; `ranks` has the index of each value. The result is `None` for a parameter
+/// that does not apply in the setting.
 pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
     let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
@@ -235,7 +237,7 @@ pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     values
 }
 
-/// Checks that each parameter applies to at least one setting.
+/// Checks that each parameter applies to at least one setting of the plan.
 pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> Result<(), Error> {
     for (index, one) in sweep.parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {

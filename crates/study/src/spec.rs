@@ -1,8 +1,9 @@
-//! The notation of the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
+//! The notation for the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
 //!
-//! Ranges include both ends and are counted in decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
-//! 0.30000000000000004. Ranges of whole numbers need no step. A range of decimals without a step is meant for plans that draw
-//! their settings at random; it then has 10 000 steps. The values of a range are computed on request and take no memory.
+//! A range includes both ends. It is computed with decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
+//! 0.30000000000000004. The values of a range are computed when they are needed, so that a long range takes no memory. A range of
+//! whole numbers without a step has the step 1. A range of decimals without a step has 10 000 steps; it is meant for plans that
+//! draw their settings at random.
 
 use serde_json::Value;
 
@@ -12,13 +13,13 @@ use migsim_output::guarded;
 /// Number of steps into which a range of decimals without a step is divided.
 pub const FINE_STEPS: u64 = 10_000;
 
-/// Maximum number of digits before the decimal point of a number in a range, and maximum number after it.
+/// Maximum number of digits before, and also after, the decimal point of a number in a range.
 const MAX_DIGITS: u32 = 15;
 
-/// The values of a parameter, in the order in which they are written.
+/// The values of a parameter, as a list of single values and ranges in the order of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    /// The single values and ranges.
+    /// Single values and ranges, in their order.
     parts: Vec<Part>,
     /// The values as the user wrote them.
     text: String,
@@ -30,25 +31,25 @@ enum Part {
     Range(Range),
 }
 
-/// A range of decimal numbers: `(start + i · step) / 10^digits` for i from 0 to `count` - 1.
+/// A range of decimal numbers: `(start + i · step) / 10^digits` for i from 0 to `count` - 1, optionally with a unit.
 #[derive(Clone, Debug, PartialEq)]
 struct Range {
     /// First value, multiplied by `10^digits`.
     start: i128,
     /// Step, multiplied by `10^digits`.
     step: i128,
-    /// Number of values.
+    /// Number of values in the range.
     count: u64,
     /// Number of digits after the decimal point.
     digits: u32,
-    /// The unit after each number; `None` for plain numbers.
+    /// Unit that follows each number; `None` for numbers without a unit.
     unit: Option<String>,
-    /// Whether the user wrote a range of decimals without a step.
+    /// Whether the user wrote a range of decimals without a step, so that the range has 10 000 steps.
     is_fine: bool,
 }
 
 impl Spec {
-    /// Parses values as a user types them on the command line.
+    /// Parses the values of a parameter as a user writes them on the command line.
     ///
     /// # Errors
     /// A value is wrong; the error describes in a sentence what is wrong.
@@ -74,7 +75,7 @@ impl Spec {
         })
     }
 
-    /// Creates values from a list; `text` is the list as it is written.
+    /// Creates the values of a parameter from a list; `text` is the list as the user wrote it.
     pub fn from_list(values: Vec<Value>, text: impl Into<String>) -> Self {
         Self {
             parts: values.into_iter().map(Part::One).collect(),
@@ -82,10 +83,10 @@ impl Spec {
         }
     }
 
-    /// Reads values as they are written in a sweep file: a text as on the command line, a list of values, or one value.
+    /// Converts the values of a parameter in a sweep file: a text as on the command line, a list of values, or a single value.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// A text is wrong, as in [`Self::parse`].
     pub fn from_json(value: &Value) -> Result<Self, String> {
         let parts = match value {
             Value::String(text) => return Self::parse(text),
@@ -96,7 +97,7 @@ impl Spec {
         Ok(Self::from_list(parts, value.to_string()))
     }
 
-    /// Returns the values as a list for a sweep file; a range stays a text.
+    /// Returns the values as they are written in a sweep file: a list of single values, in which each range remains a text.
     pub fn to_json(&self) -> Value {
         let one = |part: &Part| match part {
             Part::One(value) => Some(value.clone()),
@@ -108,7 +109,7 @@ impl Spec {
         }
     }
 
-    /// Applies a function to each single value; ranges stay as they are.
+    /// Replaces each single value by the result of `map`; ranges are not changed.
     #[must_use]
     pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
         for part in &mut self.parts {
@@ -119,7 +120,7 @@ impl Spec {
         self
     }
 
-    /// Returns the number of values.
+    /// Returns the number of all values, including every value of the ranges.
     pub fn count(&self) -> u64 {
         let counts = self.parts.iter().map(|part| match part {
             Part::One(_) => 1,
@@ -128,17 +129,17 @@ impl Spec {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Returns whether some values are a range of decimals without a step.
+    /// Returns whether the values contain a range of decimals without a step.
     pub fn has_fine_range(&self) -> bool {
         self.parts
             .iter()
             .any(|part| matches!(part, Part::Range(range) if range.is_fine))
     }
 
-    /// Returns the value with this index, counted from 0.
+    /// Returns the value with the index `index`, counted from 0 over all single values and ranges.
     ///
     /// # Panics
-    /// There are fewer values.
+    /// There are no more than `index` values.
     pub fn get(&self, index: u64) -> Value {
         let mut rest = index;
         for part in &self.parts {
@@ -152,7 +153,7 @@ impl Spec {
         unreachable!("the index is below the count")
     }
 
-    /// Lists the single values, and the first and the last value of each range.
+    /// Lists the single values, and of each range only the first and the last value.
     pub fn ends(&self) -> Vec<Value> {
         let ends = |part: &Part| match part {
             Part::One(value) => vec![value.clone()],
@@ -161,7 +162,7 @@ impl Spec {
         self.parts.iter().flat_map(ends).collect()
     }
 
-    /// Lists all values.
+    /// Lists all values, including every value of the ranges.
     pub fn values(&self) -> impl Iterator<Item = Value> {
         (0..self.count()).map(|index| self.get(index))
     }
@@ -183,7 +184,7 @@ impl Range {
     }
 }
 
-/// Formats a decimal number, given as an integer, with `digits` digits after the decimal point.
+/// Formats the decimal number `decimal / 10^digits` with `digits` digits after the decimal point.
 fn format_decimal(decimal: i128, digits: u32) -> String {
     if digits == 0 {
         return decimal.to_string();
@@ -201,7 +202,7 @@ fn format_decimal(decimal: i128, digits: u32) -> String {
     format!("{sign}{whole}.{rest}")
 }
 
-/// Parses a range `a..b` or `a..b:step`, possibly with a unit; `None` for any other text.
+/// Parses a range `a..b` or `a..b:step`, possibly with a unit; returns `None` for a text that is not a range.
 fn parse_range(text: &str) -> Result<Option<Range>, String> {
     let Some((start, rest)) = text.split_once("..") else {
         return Ok(None);
@@ -280,7 +281,7 @@ fn range_from_ends(
     }
 }
 
-/// Parses a decimal number as an integer and the number of its digits after the decimal point.
+/// Parses a decimal number; returns its digits as an integer, and the number of digits after the decimal point.
 fn parse_decimal(text: &str) -> Option<(i128, u32)> {
     let text = text.trim();
     let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -309,7 +310,7 @@ fn parse_decimal(text: &str) -> Option<(i128, u32)> {
     is_small.then_some((mantissa, digits))
 }
 
-/// Splits a text at the commas that are outside brackets and quotes.
+/// Splits a text at those commas that are outside brackets and quotes.
 pub(super) fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, letter) in text.char_indices() {
@@ -328,7 +329,7 @@ pub(super) fn split_at_commas(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Formats a value for a table: a text unchanged, any other value as JSON, a float without a fraction as a whole number.
+/// Formats a value for a table: a text without quotes, a float without a fraction as a whole number, and any other value as JSON.
 pub fn label(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -339,8 +340,8 @@ pub fn label(value: &Value) -> String {
     }
 }
 
-/// Formats a value as a field of a CSV table: a text that a spreadsheet would take as a formula is guarded, a number is
-/// unchanged.
+/// Formats a value as a field of a CSV table. A text that a spreadsheet would evaluate as a formula is guarded; an absent value
+/// is empty.
 pub fn csv_field(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => guarded(text).into_owned(),

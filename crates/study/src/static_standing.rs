@@ -1,8 +1,9 @@
-//! The best static start in a comparison of policies: the start (placement) from which scenario i is fastest.
+//! The best static start in a comparison of policies: the initial placement of the processes from which scenario i (no
+//! migrations) is fastest.
 //!
-//! All policies are compared from one start. A gain that a better start would bring without any move is no merit of a policy. The
-//! comparison therefore also names the built-in mapping rule with the lowest mean makespan of scenario i, in which no process
-//! moves.
+//! All policies are compared from the same initial placement. A gain that a better initial placement achieves without any
+//! migration is no merit of a policy. The comparison therefore also names the built-in mapping rule whose initial placement has
+//! the lowest mean makespan of scenario i.
 
 use super::separate::Basis;
 use super::stats::{Sample, format_short};
@@ -11,45 +12,48 @@ use migsim_output::compare_makespans;
 use migsim_platform::Rule;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// Meaning of the number: the makespan of scenario i from the best static start.
+/// Explanation of the number `best_static_makespan_s` in sentences: the mean makespan of scenario i from the best initial
+/// placement \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the mean makespan of scenario i from the best static start, over the seeds",
 );
 
-/// The best static start, compared with the best policy.
+/// Makespan from the best static start (the best initial placement without migrations), compared with the best policy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticStanding {
-    /// The mapping rule that places the processes at the start.
+    /// Mapping rule that creates this initial placement.
     pub rule: Rule,
-    /// Makespan of scenario i from this start \[s\], over the seeds.
+    /// Makespan of scenario i from this initial placement \[s\], over the seeds.
     pub makespan: Sample,
-    /// Whether the policies use the same placement at the start.
+    /// Whether the compared policies begin with the same initial placement.
     pub is_start_of_policies: bool,
-    /// Makespan of scenario i from this start minus the makespan of the best policy with the same seed \[s\].
+    /// Makespan of scenario i from this initial placement minus the makespan of the best policy with the same seed \[s\], over
+    /// the seeds. The best policy has the lowest mean makespan.
     pub behind: Sample,
-    /// Gain of scenario i from this start over scenario i from the start of the policies \[%\].
+    /// Gain of scenario i from this initial placement over scenario i from the initial placement of the policies \[%\], over the
+    /// seeds.
     pub gain: Option<Sample>,
-    /// Makespan of scenario i from the start of each mapping rule \[s\].
+    /// Makespan of scenario i \[s\], over the seeds, from the initial placement of each mapping rule.
     pub by_rule: Vec<(Rule, Sample)>,
-    /// Makespan of the best policy \[s\], mean over the seeds.
+    /// Mean makespan of the best policy over the seeds \[s\].
     best_policy: f64,
-    /// Description of the start, as the subject of a sentence.
+    /// Description of this initial placement, as the subject of a sentence.
     description: &'static str,
 }
 
 impl StaticStanding {
-    /// Returns the label of this start in tables.
+    /// Returns the label in tables of a run without migrations from this initial placement.
     pub fn label(&self) -> String {
         format!("never from {}", self.rule.name())
     }
 
     /// Returns a sentence that compares the static start with `policy`, the best of `policies` policies.
     ///
-    /// Both the start and the policy are chosen from the same seeds, so that each pair of a start and a policy counts as one
-    /// test.
+    /// The mapping rule and the policy are chosen from the same seeds. The number of tests is therefore the number of pairs of a
+    /// rule and a policy.
     pub(super) fn sentence(&self, policy: &str, basis: Basis, policies: usize) -> Sentence {
         if self.is_start_of_policies {
             return "No built-in start is faster without moves than the start of these runs."
@@ -90,8 +94,8 @@ impl StaticStanding {
     }
 }
 
-/// Finds the best static start. The arguments are the static starts of each seed, and the makespans \[s\] of the best policy and
-/// of scenario i by seed.
+/// Finds the initial placement with the lowest mean makespan without migrations. `starts` has the results of each seed;
+/// `best_policy` and `alone` are makespans \[s\] by seed of the best policy and of scenario i.
 pub(super) fn find_best_start(
     starts: &[Vec<StaticStart>],
     best_policy: &[f64],

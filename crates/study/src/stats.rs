@@ -1,21 +1,21 @@
-//! Statistics of a few numbers: mean, standard deviation and 95 % confidence interval.
+//! Statistics of a few numbers: the mean, the standard deviation and the 95 % confidence interval of the mean.
 
 use serde::{Deserialize, Serialize};
 
-/// Statistics of a sample of numbers; as JSON it is an [`Estimate`].
+/// Count, mean and standard deviation of a sample of numbers; in JSON it has the form of an [`Estimate`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(into = "Estimate")]
 pub struct Sample {
     /// Number of values in the sample.
     pub count: usize,
-    /// The mean of the sample, in the unit of the values.
+    /// Mean of the sample, in the unit of its numbers.
     pub mean: f64,
-    /// Standard deviation of the distribution, estimated with n - 1, in the unit of the values; `None` for a single value.
+    /// Standard deviation, estimated with the divisor n - 1, in the unit of the numbers; `None` for a single number.
     pub deviation: Option<f64>,
 }
 
 impl Sample {
-    /// Computes the statistics of a list of numbers; `None` if the list is empty.
+    /// Computes the statistics of a list of numbers; returns `None` if the list is empty.
     pub fn from_numbers(numbers: &[f64]) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
@@ -33,34 +33,35 @@ impl Sample {
         })
     }
 
-    /// Computes half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908), in the unit of the
-    /// numbers; `None` for a single number.
+    /// Computes half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908), with the standard
+    /// deviation s of n numbers. `None` for a single number.
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
         Some(quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
-    /// Formats the mean with half the width of its confidence interval.
+    /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is more than one number).
     pub fn format(&self) -> String {
         with_half(self.mean, self.half_width())
     }
 }
 
-/// A mean over seeds, as files store it.
+/// Mean of a quantity over seeds, with its uncertainty, in the form that is stored in files.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The mean, in the unit of the quantity.
+    /// Mean over the seeds, in the unit of the quantity.
     pub mean: f64,
-    /// Standard deviation over the seeds, estimated with n - 1, in the unit of the quantity; absent for a single seed.
+    /// Standard deviation over the seeds, estimated with the divisor n - 1, in the unit of the quantity; absent for a single
+    /// seed.
     pub deviation: Option<f64>,
     /// Half the width of the 95 % confidence interval of the mean, in the unit of the quantity; absent for a single seed.
     pub ci95: Option<f64>,
 }
 
 impl Estimate {
-    /// Formats the mean with half the width of its confidence interval.
+    /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is one).
     pub fn format(&self) -> String {
         with_half(self.mean, self.ci95)
     }
@@ -83,11 +84,11 @@ pub(super) fn mean(numbers: &[f64]) -> f64 {
     first + rest / numbers.len().max(1) as f64
 }
 
-/// Probability that confidence intervals contain the true value.
+/// Probability with which a confidence interval contains the true value.
 const CONFIDENCE: f64 = 0.95;
 
-/// Returns the t for which Student's distribution with `freedom` degrees of freedom has the probability `inside` between -t and
-/// t; found by bisection.
+/// Returns the t for which Student's t distribution with `freedom` degrees of freedom has the probability `inside` between -t and
+/// t. It is found by bisection.
 pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while central_probability(high, freedom) < inside {
@@ -104,13 +105,13 @@ pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// Computes the probability above t ≥ 0 of Student's distribution with `freedom` degrees of freedom.
+/// Computes the probability of values above `t` (at least 0) in Student's t distribution with `freedom` degrees of freedom.
 pub(super) fn upper_tail(t: f64, freedom: usize) -> f64 {
     ((1.0 - central_probability(t, freedom)) / 2.0).max(0.0)
 }
 
-/// Computes the probability between -t and t of Student's distribution with ν = `freedom` degrees of freedom (Abramowitz and
-/// Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
+/// Computes the probability between -t and t in Student's t distribution with ν = `freedom` degrees of freedom. The formulas are
+/// 26.7.3 and 26.7.4 of Abramowitz and Stegun (1964), with θ = atan(t/√ν).
 fn central_probability(t: f64, freedom: usize) -> f64 {
     let angle = (t / (freedom as f64).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
@@ -142,7 +143,7 @@ pub fn format_short(number: f64) -> String {
     }
 }
 
-/// Formats a number with half the width of its confidence interval, if there is one.
+/// Formats a mean, followed by half the width of its confidence interval if `half` is given.
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
     match half {
         Some(half) => format!("{} ± {}", format_short(mean), format_short(half)),

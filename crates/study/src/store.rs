@@ -1,12 +1,13 @@
-//! The stored rows of finished runs: `runs.jsonl`, to which each row is appended as soon as its run has ended.
+//! The store of the results of finished runs: the file `runs.jsonl`, to which the row of a run is appended as soon as the run has
+//! ended.
 //!
 //! ```text
 //! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
 //! ```
-//! Each line begins with the first 16 digits of the SHA-256 of the rest of the line. A process that is killed leaves at most one
-//! incomplete line. Lines that do not match their checksum are removed when the folder is opened again, and their runs are
-//! repeated. Of two rows of a run, the later row is used. Only one process at a time writes to a folder, because the file is
-//! locked.
+//! Each line begins with the first 16 digits of the SHA-256 hash of the rest of the line. A process that is killed leaves at most
+//! one incomplete line. When the folder is opened again, lines that do not match their checksum are removed, and their runs are
+//! repeated. If a run has two rows, the later row is used. The file is locked, so that only one process at a time writes to a
+//! folder.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, symlink_metadata};
@@ -20,38 +21,40 @@ use migsim_base::document::sha256;
 use migsim_base::error::{Error, Problem};
 use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
 
-/// The name of the file of the rows.
+/// Name of the file with the rows of finished runs.
 pub const FILE: &str = "runs.jsonl";
 
-/// Number of hexadecimal digits of the checksum of a line.
+/// Number of hexadecimal digits of the checksum at the beginning of a line.
 const CHECKSUM_DIGITS: usize = 16;
 
-/// A line of the file: the row of one run.
+/// A line of the file without its checksum: the identity of a run and its row.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
-    /// The identity of the run.
+    /// Identity of the run, as a hexadecimal hash.
     id: String,
-    /// The results of the run.
+    /// Row with the results of the run.
     row: Row,
 }
 
-/// The rows of the finished runs in a folder, to which further rows can be added.
+/// The rows of the finished runs in a folder. Each row that is added is immediately written to the file.
 #[derive(Debug)]
 pub struct Store {
-    /// The path and the open file of the rows; `None` if the rows are only in memory.
+    /// Path and open file of the rows; `None` if the rows are only in memory.
     file: Option<(PathBuf, File)>,
-    /// The rows, by the identities of their runs.
+    /// Rows with the results of runs, by the identities of the runs.
     rows: BTreeMap<String, Row>,
-    /// Number of lines that did not match their checksums and were removed from the file when it was opened.
+    /// Number of lines that did not match their checksums, and that were removed when the file was opened.
     pub dropped_lines: usize,
-    /// Path of a page that shows the rows as they were when the store was opened; the page is removed when a row is added.
+    /// Path of the page that `migsim report` wrote from the rows at the opening of the store. The page is removed when a row is
+    /// added, because it is then out of date.
     stale_page: Option<PathBuf>,
-    /// The file with damaged lines that was replaced. Its lock stops another process that opened this file just before.
+    /// Damaged file that was replaced when the store was opened. Its lock is kept to stop another process that had opened this
+    /// file before the replacement.
     _replaced: Option<File>,
 }
 
-/// Returns the path of the page that `migsim report` wrote into a folder; `None` if there is none, or if the file comes from
-/// another program.
+/// Returns the path of the page that `migsim report` wrote into a folder; `None` if there is no page, or if another program wrote
+/// the file.
 fn page_of(folder: &Path) -> Option<PathBuf> {
     const START: u64 = 1024;
     let path = folder.join("report.html");
@@ -63,7 +66,8 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
     is_ours.then_some(path)
 }
 
-/// Opens and locks the file of the rows.
+/// Opens the file of the rows at `path` for reading and appending, and creates it if it does not exist. A path that is no regular
+/// file is refused.
 fn open_locked(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -83,7 +87,7 @@ impl Store {
     /// Opens the store of a folder, and creates the folder if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be read or written, or another process has opened it.
+    /// The folder cannot be read or written, or another process has opened its store.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let name = path.display().to_string();
@@ -116,7 +120,7 @@ impl Store {
         })
     }
 
-    /// Creates a store that writes nothing to the disk.
+    /// Creates an empty store that keeps its rows in memory and writes no file.
     pub fn in_memory() -> Self {
         Self {
             file: None,
@@ -127,17 +131,18 @@ impl Store {
         }
     }
 
-    /// Returns all rows by the identities of their runs.
+    /// Returns the rows of all finished runs, by the identities of the runs.
     pub fn rows(&self) -> &BTreeMap<String, Row> {
         &self.rows
     }
 
-    /// Returns the row of a run; `None` if the store has none.
+    /// Returns the row of the run with the identity `id`; `None` if the store has no such row.
     pub fn get(&self, id: &str) -> Option<&Row> {
         self.rows.get(id)
     }
 
-    /// Adds the row of a run and writes it to the file at once, so that it is kept even if the process ends.
+    /// Adds the row of the run with the identity `id`, and immediately writes it to the file. The row is therefore not lost if
+    /// the process is killed.
     ///
     /// # Errors
     /// The row cannot be written.
@@ -159,10 +164,10 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until all rows are stored on the disk.
+    /// Waits until the operating system has written all rows to the disk.
     ///
     /// # Errors
-    /// The disk cannot store them.
+    /// The disk cannot store the rows.
     pub fn sync(&self) -> Result<(), Error> {
         let Some((path, file)) = &self.file else {
             return Ok(());
@@ -172,7 +177,7 @@ impl Store {
     }
 }
 
-/// Returns the line of the file for the row of a run, with its checksum.
+/// Formats the row of a run as a line of the file, which begins with its checksum.
 fn format_line(id: &str, row: &Row) -> String {
     let record = Record {
         id: id.to_owned(),
@@ -182,7 +187,7 @@ fn format_line(id: &str, row: &Row) -> String {
     format!("{} {json}\n", checksum(json.as_bytes()))
 }
 
-/// Returns the first digits of the SHA-256 of some bytes.
+/// Returns the first 16 hexadecimal digits of the SHA-256 hash of `bytes`.
 fn checksum(bytes: &[u8]) -> String {
     let mut digest = sha256(bytes);
     digest.truncate(CHECKSUM_DIGITS);
@@ -194,7 +199,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// Reads the rows of all lines that match their checksums; the second value is the number of other lines.
+/// Reads the rows of all lines that match their checksums, and counts the lines that do not.
 fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in lines(bytes) {
@@ -208,7 +213,7 @@ fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     (rows, dropped)
 }
 
-/// Reads a line; `None` if it does not match its checksum.
+/// Parses a line of the file; returns `None` if the line does not match its checksum.
 fn read_record(line: &[u8]) -> Option<Record> {
     let line = line.strip_suffix(b"\n")?;
     let (sum, json) = line.split_at_checked(CHECKSUM_DIGITS)?;
@@ -219,10 +224,10 @@ fn read_record(line: &[u8]) -> Option<Record> {
     serde_json::from_slice(json).ok()
 }
 
-/// Reads the rows of a folder without changing the folder.
+/// Reads the rows in a folder without changing the folder.
 ///
 /// # Errors
-/// The rows cannot be read.
+/// The file of rows does not exist or cannot be read.
 pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let path = folder.join(FILE);
     let cannot = |error: &dyn std::fmt::Display| {
@@ -240,10 +245,10 @@ pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     Ok(read_lines(&bytes).0)
 }
 
-/// Reads the rows of a folder without changing the folder; empty if it has no file of rows yet.
+/// Reads the rows in a folder without changing the folder; returns no rows if the folder has no file of rows yet.
 ///
 /// # Errors
-/// The rows cannot be read.
+/// The file of rows exists but cannot be read.
 pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if folder.join(FILE).exists() {
         read_rows(folder)

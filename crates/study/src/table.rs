@@ -1,5 +1,5 @@
-//! `runs.csv`: one row per run in the order of the plan, with every varied key, the seed and the results. The content does not
-//! depend on the number of threads and processes, nor on interruptions.
+//! `runs.csv`: one row per run, in the order of the plan, with the values of all varied keys, the seed and the results. The
+//! content depends neither on the number of threads and processes nor on interruptions of the sweep.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use super::run::Shard;
 use super::spec::csv_field;
 use migsim_output::guarded;
 
-/// The columns of the results, which follow the columns of the parameters and the seed.
+/// Headings of the columns with results; these follow the columns of the parameters and the seed.
 const COLUMNS: [&str; 14] = [
     "makespan_i_s",
     "makespan_ii_s",
@@ -28,10 +28,10 @@ const COLUMNS: [&str; 14] = [
     "straight_returns",
 ];
 
-/// Writes the table of those runs of a part of the plan that have a row.
+/// Creates the CSV table of the finished runs in one part (shard) of a plan; runs without a row in `rows` are left out.
 ///
 /// # Errors
-/// None in practice, since the function writes to memory only.
+/// None in practice, because the table is written to memory.
 pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_field("setting")?;
@@ -58,7 +58,8 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
     table.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
-/// Formats the results of a run as fields; a float is written with all digits that are needed to read it back exactly.
+/// Formats the results of a run as fields of a CSV table. A float has as many digits as are needed to read exactly the same
+/// number again.
 fn result_fields(row: &Row) -> [String; 11] {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();

@@ -1,15 +1,18 @@
-//! A search for good settings of a policy with a budget of runs; the gain of the best setting is then measured on new seeds.
+//! Search for good settings of a policy (values of its options) with a limited number of runs. The gain of the best setting is
+//! then measured on new seeds.
 //!
 //! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and
-//! Hyperparameter Optimization, AISTATS 2016): settings are drawn at random, all run with few seeds, then the better half with
+//! Hyperparameter Optimization, AISTATS 2016). Settings are drawn at random and run with few seeds; the better half is run with
 //! twice as many seeds, and so on. If nothing in the runs is random, one seed is enough, and the method becomes random search
-//! (Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 2012). The other half goes to *compass search*
-//! (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review 2003). From the best setting, the search tries values on
-//! both sides of each parameter's value, and the best of these settings becomes the next centre. If no setting is better, the
-//! steps are halved. When no smaller step is left, the search starts again from the next best setting.
+//! (Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 2012).
 //!
-//! Settings are drawn from one random stream ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs does not
-//! depend on the number of threads.
+//! The other half goes to *compass search* (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review 2003). It begins
+//! at the best setting and tries values on both sides of the value of each parameter. The best of these settings becomes the next
+//! centre. If none is better, the steps are halved. When no smaller step is left, the search starts again from the next best
+//! setting.
+//!
+//! Settings are drawn from one stream of random numbers ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs
+//! does not depend on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -36,28 +39,30 @@ use migsim_base::words::counted;
 use migsim_experiment::Registry;
 use migsim_experiment::{Limits, Shared, lookup};
 
-/// Maximum number of values of a parameter, because the search for the default among the values is linear.
+/// Maximum number of values of a parameter. It is limited because all values are compared with the default in order to find the
+/// nearest one.
 const MAX_VALUES: u64 = 100_000;
 
-/// Factor by which the number of seeds grows and the number of settings shrinks from round to round.
+/// Factor by which the number of seeds grows, and the number of settings shrinks, from one round of successive halving to the
+/// next.
 const HALVING_FACTOR: usize = 2;
 
-/// Number of settings that are loaded to find out whether seeds change results.
+/// Number of random settings that are loaded to find out whether the seed changes results.
 const SAMPLED_SETTINGS: u64 = 32;
 
-/// Divisor of the number of values that determines the first step of a compass search: a quarter of the values.
+/// Divisor for the first step of a compass search: the step is the number of values of a parameter divided by this number.
 const FIRST_STEP_DIVISOR: u64 = 4;
 
 /// Default number of new seeds on which the best setting is compared with the defaults.
 pub const FRESH_SEEDS: u64 = 20;
 
-/// The values of the parameters, in the order of the parameters; `None` for a parameter that does not apply.
+/// One value for each varied parameter, in the order of the parameters; `None` for a parameter that does not apply.
 pub type Setting = Vec<Option<Value>>;
 
-/// Lists the options of `policy` that have a default range for tuning and that are not fixed.
+/// Lists those options of `policy` that have a default range for tuning and for which `is_fixed` returns false.
 ///
 /// # Errors
-/// A range cannot be read, which is a fault of the policy.
+/// A range cannot be parsed. Ranges are part of the program, so this error is a fault of the program.
 pub fn default_parameters(
     registry: &Registry,
     policy: &str,
@@ -83,46 +88,46 @@ pub fn default_parameters(
     .collect()
 }
 
-/// A search for good settings: what varies, the goal, and the budget.
+/// Task of a search for good settings: the varied parameters, the goal, and the budget of runs.
 #[derive(Debug)]
 pub struct Tuning<'a> {
-    /// The experiment and the varied parameters, with the seeds of the search.
+    /// Experiment and varied parameters, with the seeds of the search.
     pub sweep: &'a Sweep,
-    /// The measure that the search optimises.
+    /// Measure that the search optimises (a makespan or a gain).
     pub goal: Goal,
-    /// The margin of indifference for the comparison of the best setting with the defaults.
+    /// Margin of indifference in the comparison of the best setting with the defaults; smaller differences do not count.
     pub indifference: Indifference,
     /// Maximum number of runs of the search.
     pub budget: usize,
-    /// The seeds for the comparison of the best setting with the defaults; `None` stands for 20 seeds after the largest seed of
+    /// Seeds for the comparison of the best setting with the defaults; `None` stands for the 20 seeds after the largest seed of
     /// the search.
     pub fresh_seeds_spec: Option<&'a Spec>,
-    /// The limits on the memory of a run.
+    /// Limits on the memory of a run.
     pub limits: Limits,
-    /// The data that the runs share.
+    /// Data that all runs share, such as files that were already read.
     pub common: &'a Common,
-    /// The store of the rows of finished runs.
+    /// Store of the rows of finished runs.
     pub store: &'a Mutex<Store>,
-    /// Counts the finished runs for a progress bar.
+    /// Counter of the finished runs, for a progress bar.
     pub done: &'a Done,
 }
 
-/// The result of a search for good settings.
+/// Result of a search for good settings: the best setting, a report, and all runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// The best setting that was found.
+    /// Best setting that the search found.
     pub best: Setting,
-    /// The report, without the command that runs the best setting.
+    /// Report of the search; its field `command` is still empty.
     pub report: TuneReport,
-    /// The number of failed runs and the error of the first one; `None` if no run failed.
+    /// Number of failed runs, and the error of the first failed run; `None` if no run failed.
     pub failed_runs: Option<(usize, String)>,
-    /// The plan and the rows of all runs that the search did.
+    /// Plan of all runs of the search, and the rows of these runs by their identities.
     pub all_runs: (Plan, BTreeMap<String, Row>),
 }
 
 impl Tuning<'_> {
-    /// Searches for the best setting and compares it with the defaults on new seeds.
+    /// Searches for the best setting within the budget, and compares it with the defaults on new seeds.
     ///
     /// # Errors
     /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
@@ -199,18 +204,18 @@ impl Tuning<'_> {
         })
     }
 
-    /// Returns the names of the varied parameters.
+    /// Returns the names of the varied parameters, in their order.
     fn names(&self) -> Vec<String> {
         let parameters = self.sweep.parameters.iter();
         parameters.map(|one| one.name.clone()).collect()
     }
 
-    /// Returns the values of a setting by the names of the parameters.
+    /// Returns the values of a setting by the names of the parameters; parameters that do not apply are left out.
     fn with_names(&self, setting: &Setting) -> Named {
         by_name(&self.names(), setting)
     }
 
-    /// Checks that the parameters can vary, and that none has too many values for a linear search.
+    /// Checks that there are parameters, that they can vary, and that none has more than the maximum number of values.
     fn check(&self) -> Result<(), Error> {
         let sweep = self.sweep;
         if sweep.parameters.is_empty() {
@@ -237,7 +242,8 @@ impl Tuning<'_> {
         Ok(())
     }
 
-    /// Returns the new seeds for the comparison; `known` are the seeds of the search, which must not be among them.
+    /// Returns the new seeds for the comparison of the best setting with the defaults. It is an error if one of them is in
+    /// `known`, the seeds of the search.
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
         let known: BTreeSet<u64> = known.iter().copied().collect();
         let Some(spec) = self.fresh_seeds_spec else {
@@ -263,7 +269,7 @@ impl Tuning<'_> {
         }
     }
 
-    /// Returns the values that the parameters have without tuning.
+    /// Returns the values that the parameters have in the experiment without tuning.
     fn defaults(&self, seed: u64) -> Result<Setting, Error> {
         let alone = Sweep {
             parameters: Vec::new(),
@@ -278,7 +284,7 @@ impl Tuning<'_> {
         Ok(self.sweep.parameters.iter().map(value).collect())
     }
 
-    /// Returns whether seeds change the result of the defaults or of some random settings.
+    /// Returns whether the seed changes the results of the defaults or of any of some random settings.
     fn is_random(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
         let mut some = self.draw_settings(SAMPLED_SETTINGS);
         check_options(self.sweep, &some)?;
@@ -289,7 +295,7 @@ impl Tuning<'_> {
         Ok(plan.seeds.len() > 1)
     }
 
-    /// Draws the first `count` settings of the random stream; duplicates are left out.
+    /// Draws `count` random settings; the same settings are drawn for each call, and equal settings are returned once.
     fn draw_settings(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
         let ranks = draw::draw_random(count, &value_counts(self.sweep), &mut stream);
@@ -300,13 +306,13 @@ impl Tuning<'_> {
             .collect()
     }
 
-    /// Creates the plan of some settings and seeds.
+    /// Creates a plan that runs each of `settings` with each of `seeds`.
     fn plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let (shared, ready): (&Shared, _) = (&self.common.files, Some(&self.common.ready));
         Plan::from_settings(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
-    /// Creates the plan of some settings and seeds, and simulates all its runs.
+    /// Creates a plan that runs each of `settings` with each of `seeds`, and simulates those runs that have no row yet.
     fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let plan = self.plan(settings, seeds)?;
         let runs = {
@@ -318,7 +324,7 @@ impl Tuning<'_> {
         Ok(plan)
     }
 
-    /// Returns the stored rows with these identities.
+    /// Returns the stored rows of the runs with the identities `ids`.
     fn rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let own = ids.iter();
@@ -326,7 +332,8 @@ impl Tuning<'_> {
             .collect()
     }
 
-    /// Returns the goal of each run of the plan, setting by setting and seed by seed; `None` for a run that failed.
+    /// Returns the goal of each run of a plan, in a list per setting with a number per seed; `None` for a run without a value of
+    /// the goal.
     fn goals(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &String| store.get(id).and_then(|row| self.goal.value(row));
@@ -334,7 +341,7 @@ impl Tuning<'_> {
         settings.map(|ids| ids.iter().map(of).collect()).collect()
     }
 
-    /// Compares the first setting of a plan, which is the best one, with the last setting, the defaults.
+    /// Compares the first setting of a plan (the best setting) with its last setting (the defaults), seed by seed.
     fn comparison(&self, plan: &Plan) -> DefaultsComparison {
         let goals = self.goals(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
@@ -364,41 +371,41 @@ impl Tuning<'_> {
     }
 }
 
-/// Returns the labels of the values of a setting, by which equal settings are recognised.
+/// Returns the texts of the values of a setting. Settings are equal if these texts are equal.
 fn setting_key(setting: &[Option<Value>]) -> Vec<Option<String>> {
     let labels = setting.iter().map(|value| value.as_ref().map(label));
     labels.collect()
 }
 
-/// The state of a search for good settings.
+/// State of a search for good settings: the runs, means and rounds up to now.
 struct Search<'a> {
-    /// The parameters, goal and budget of the search.
+    /// Task of the search: its parameters, goal and budget.
     tuning: &'a Tuning<'a>,
-    /// The seeds of the search.
+    /// Seeds of the search, with which settings are compared.
     seeds: &'a [u64],
-    /// Number of runs that the search has done so far.
+    /// Number of different runs that the search has done up to now.
     finished_runs: usize,
-    /// The identities of the runs that the search has done so far.
+    /// Identities of the runs that the search has done up to now.
     run_ids: BTreeSet<String>,
-    /// All settings that were run so far, beginning with the defaults.
+    /// All different settings that were run up to now, in the order of their first run; the defaults come first.
     tried_settings: Vec<Setting>,
-    /// The mean goal of each setting that was run with all seeds; `None` if a run failed.
+    /// Mean goal over all seeds of each setting that was run with all seeds, by the texts of its values; `None` if a run failed.
     means: BTreeMap<Vec<Option<String>>, Option<f64>>,
-    /// The rounds of the search so far.
+    /// Rounds of the search up to now.
     rounds: Vec<Round>,
 }
 
-/// A setting with the mean of its goal over the seeds; `None` if a run failed.
+/// A setting, and the mean of its goal over the seeds with which it was run; `None` if a run failed.
 type Scored = (Setting, Option<f64>);
 
 impl Search<'_> {
-    /// Returns the number of runs that remain of the budget.
+    /// Returns the number of runs of the budget that are not yet used.
     fn remaining_runs(&self) -> usize {
         self.tuning.budget.saturating_sub(self.finished_runs)
     }
 
-    /// Runs the settings with the first `seeds` seeds, and returns them from the best to the worst; of equally good settings, the
-    /// earlier first.
+    /// Runs the settings with the first `seeds` seeds, and returns them sorted from the best to the worst mean goal. Settings
+    /// with equal means stay in their order.
     fn run_and_sort(
         &mut self,
         method: &str,
@@ -444,7 +451,7 @@ impl Search<'_> {
         Ok(scored)
     }
 
-    /// Compares two means of the goal: the better mean comes first, a failure last.
+    /// Orders two means of the goal: the better mean comes first, and a missing mean (a failed run) comes last.
     fn compare_means(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
         let sign = if self.tuning.goal.is_gain() {
             -1.0
@@ -455,7 +462,7 @@ impl Search<'_> {
         number(a).total_cmp(&number(b))
     }
 
-    /// Runs the whole search and returns the best setting that it finds within the budget.
+    /// Runs successive halving and then compass searches within the budget, and returns the best setting.
     fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
         let mut found = self.halving(defaults)?;
         for centre in found.clone() {
@@ -479,7 +486,8 @@ impl Search<'_> {
         )))
     }
 
-    /// Runs successive halving and returns the remaining settings, the best first. The defaults are kept until the end.
+    /// Runs successive halving, and returns the settings of the last round from the best to the worst. The defaults take part in
+    /// every round.
     fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
         let seeds = self.seeds.len();
         let first =
@@ -515,7 +523,7 @@ impl Search<'_> {
         }
     }
 
-    /// Runs a compass search from `centre`, and returns the last centre, which is the best setting that it found.
+    /// Runs a compass search that begins at `centre`, and returns the best setting that it finds, with its mean goal.
     fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
         let longest = value_counts(self.tuning.sweep)
             .into_iter()
@@ -547,8 +555,8 @@ impl Search<'_> {
         Ok(centre)
     }
 
-    /// Lists the settings that differ from `centre` in one parameter, whose value moves by `step` places to either side, or by
-    /// fewer places if the parameter has few values.
+    /// Lists the settings that differ from `centre` in the value of one parameter, to either side. The distance in the list of
+    /// values is `step` for the parameter with most values, and proportionally smaller (at least 1) for each other parameter.
     fn neighbours(&self, centre: &Setting, step: u64) -> Vec<Setting> {
         let sweep = self.tuning.sweep;
         let longest = value_counts(sweep).into_iter().max().unwrap_or(1);
@@ -575,8 +583,8 @@ impl Search<'_> {
         around
     }
 
-    /// Adapts a setting to the options of its policy: options of another policy are removed, and missing options get the first of
-    /// their values.
+    /// Adapts a setting to the options of its policy: values for options of other policies are removed, and an option without a
+    /// value gets its first value.
     fn adapt_to_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
         let policy = policy_of(sweep, &setting);
@@ -590,8 +598,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns the largest number of settings with which the first round of successive halving can start so that all rounds take at
-/// most `budget` runs; at least two, otherwise `None`.
+/// Returns the largest number of settings (at least two) in the first round of successive halving for which all rounds together
+/// need at most `budget` runs. `None` if the budget is too small.
 fn first_round_settings(budget: usize, seeds: usize) -> Option<usize> {
     // Rounds are nested: each one adds the seeds that the previous round did not use.
     let cost = |first: usize| {
@@ -607,7 +615,8 @@ fn first_round_settings(budget: usize, seeds: usize) -> Option<usize> {
     (2..=budget).rev().find(|&first| cost(first) <= budget)
 }
 
-/// Returns the index of a value among the values of a parameter: that of the nearest number, or 0 if the value is none of them.
+/// Returns the index of the value in `spec` that is nearest to the number `value`. For other values, returns the index of the
+/// equal value, or 0 if there is none.
 fn nearest_index(spec: &Spec, value: &Value) -> u64 {
     let distance = |rank: u64| {
         let other = spec.get(rank);

@@ -1,4 +1,4 @@
-//! The report of a search for good settings: the file `tune.json`, the printed form, and the page.
+//! Report of a search for good settings of a policy: the file `tune.json`, the text for a terminal, and the page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,102 +21,103 @@ use migsim_base::words::counted;
 use migsim_output::frame::{list, sections_page};
 use migsim_output::{Cell, Sheet, Table, escaped, number_column, read_inside, text_column};
 
-/// The name of the file of the report.
+/// Name of the file with the report.
 pub const FILE: &str = "tune.json";
 
-/// Maximum number of equally good settings that are named.
+/// Maximum number of equally good settings that the report names.
 const MAX_TIES: usize = 4;
 
-/// The values of a setting by the names of the parameters; parameters that do not apply are left out.
+/// Values of a setting by the names of their parameters; parameters that do not apply are left out.
 pub type Named = Map<String, Value>;
 
-/// The result of a search for good settings, as its folder stores it.
+/// Result of a search for good settings, as it is stored in the folder of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TuneReport {
-    /// The goal of the search, with its unit.
+    /// Goal of the search (a makespan or a gain), with its unit.
     pub goal: String,
-    /// The names of the varied parameters, in their order.
+    /// Names of the varied parameters, in their order.
     pub parameters: Vec<String>,
-    /// The best setting that was found.
+    /// Best setting that the search found: the values of the parameters by name.
     pub best: Named,
-    /// The other settings with the same mean over the seeds of the search as the best setting.
+    /// Other settings whose mean goal over the seeds of the search equals the mean goal of the best setting.
     pub ties: Vec<Named>,
-    /// The values of the parameters without tuning.
+    /// Values that the parameters have without tuning.
     pub defaults: Named,
-    /// The extent of the search and its rounds.
+    /// Extent of the search: its runs, settings, seeds and rounds.
     pub search: Search,
-    /// Whether seeds change the results of runs.
+    /// Whether the seed changes the results of runs.
     pub is_random: bool,
-    /// The comparison of the best setting with the defaults on new seeds.
+    /// Comparison of the best setting with the defaults on new seeds.
     pub comparison: DefaultsComparison,
-    /// The command that runs the best setting; empty until it is known.
+    /// Command that runs the best setting; empty until the command is known.
     pub command: String,
 }
 
-/// The extent of a search: its runs, settings, seeds and rounds.
+/// Extent of a search for good settings: its runs, settings, seeds and rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Search {
-    /// The number of runs that the search did.
+    /// Number of runs that the search did.
     pub runs: usize,
-    /// The number of different settings that the search ran.
+    /// Number of different settings that the search ran.
     pub settings: usize,
-    /// The seeds with which the search ran its settings.
+    /// Seeds with which the search ran its settings.
     pub seeds: Vec<u64>,
-    /// The seed with which the first settings were drawn.
+    /// Seed of the random numbers with which the settings of the first round were drawn.
     pub draw_seed: u64,
-    /// The number of failed runs.
+    /// Number of runs that failed.
     pub failed: usize,
-    /// The rounds of the search, in their order.
+    /// Rounds of the search, in their order.
     pub rounds: Vec<Round>,
 }
 
-/// A round of the search: some settings, run with the same number of seeds.
+/// A round of the search, in which some settings were run with the same number of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Round {
     /// The search method of the round: `halving` or `compass`.
     pub method: String,
-    /// The number of settings in this round.
+    /// Number of settings in this round.
     pub settings: usize,
-    /// The number of seeds with which each setting was run.
+    /// Number of seeds with which each setting was run.
     pub seeds: usize,
-    /// The number of runs that earlier rounds had not done.
+    /// Number of runs in this round that no earlier round had already done.
     pub runs: usize,
-    /// The best setting of this round.
+    /// Best setting of this round: the values of the parameters by name.
     pub best: Named,
-    /// The mean of the goal with the best setting of this round, in the unit of the goal; absent if no setting could be run.
+    /// Mean of the goal for the best setting of this round, in the unit of the goal; absent if no setting could be run.
     pub mean: Option<f64>,
 }
 
-/// The comparison of the best setting with the defaults on new seeds.
+/// Comparison of the best setting with the defaults on new seeds, which the search did not use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DefaultsComparison {
-    /// The new seeds, which the search did not use.
+    /// The new seeds, with which both settings were run.
     pub seeds: Vec<u64>,
-    /// The goal with the best setting.
+    /// Goal of the best setting over the new seeds; absent if all its runs failed.
     pub best: Option<Estimate>,
-    /// The goal with the defaults.
+    /// Goal of the defaults over the new seeds; absent if all runs with the defaults failed.
     pub defaults: Option<Estimate>,
-    /// The advantage of the best setting over the defaults, seed by seed, in the unit of the goal.
+    /// Advantage of the best setting over the defaults in the unit of the goal, over pairs of runs with the same seed. It is
+    /// positive if the best setting is better.
     pub improvement: Option<Estimate>,
-    /// The advantage in percent of the value with the defaults \[%\]; absent if the goal is a gain.
+    /// Advantage of the best setting in percent of the goal with the defaults \[%\]; absent if the goal itself is a gain.
     pub gain_percent: Option<Estimate>,
-    /// The correction for the number of comparisons: `none`, because there is only one comparison.
+    /// Method that corrects for the number of comparisons: `none`, because there is only one comparison.
     #[serde(default = "no_correction")]
     pub correction: String,
-    /// The margin of indifference, in percent of the time with the defaults, or in percentage points of a gain.
+    /// Margin of indifference, in percent of the makespan with the defaults, or in percentage points if the goal is a gain.
     #[serde(default, rename = "indifference_percent")]
     pub indifference: Indifference,
 }
 
-/// Returns the value of `correction` for a single comparison.
+/// Returns `none`, the name of the correction for a single comparison.
 pub(super) fn no_correction() -> String {
     "none".to_owned()
 }
@@ -127,7 +128,7 @@ impl TuneReport {
         serde_json::to_value(self).expect("a report is JSON")
     }
 
-    /// Returns the report in the form in which it is printed.
+    /// Returns the report as a sheet of sections and tables that can be printed.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.add_line(self.heading());
@@ -150,7 +151,7 @@ impl TuneReport {
         sheet
     }
 
-    /// Creates `index.html`: the report, and all settings that were tried.
+    /// Creates the text of the page `index.html` with the report and all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
         let settings = ranking_table(plan, &Summary::from_rows(plan, rows));
         let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
@@ -193,7 +194,7 @@ impl TuneReport {
         )
     }
 
-    /// Returns the best setting and the defaults, each with its name and its goal on the seeds of the comparison.
+    /// Returns the best setting and the defaults, each with its name, its goal on the new seeds, and its values.
     fn compared_settings(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
         let compared = &self.comparison;
         [
@@ -202,7 +203,7 @@ impl TuneReport {
         ]
     }
 
-    /// Creates the table of the rounds of the search.
+    /// Creates the table with one row per round of the search.
     fn round_table(&self) -> Table {
         let columns = [
             text_column("search", "method"),
@@ -227,7 +228,8 @@ impl TuneReport {
         table
     }
 
-    /// Describes the settings that are as good as the best setting in the search; `None` if there are none.
+    /// Describes the settings whose mean goal in the search equals the mean goal of the best setting; `None` if there are no such
+    /// settings.
     fn describe_ties(&self) -> Option<String> {
         let ties = &self.ties;
         let named = ties
@@ -246,7 +248,7 @@ impl TuneReport {
         ))
     }
 
-    /// Creates the table that compares the best setting with the defaults.
+    /// Creates the table that compares the best setting with the defaults on the new seeds.
     fn comparison_table(&self) -> Table {
         let columns = [
             text_column("which", "which"),
@@ -276,7 +278,7 @@ impl TuneReport {
         table
     }
 
-    /// Describes the gain of the best setting over the defaults, with its confidence interval.
+    /// Describes the gain of the best setting over the defaults on the new seeds, with its confidence interval.
     fn describe_gain(&self) -> String {
         let compared = &self.comparison;
         let Some(gain) = compared.gain_percent.or(compared.improvement) else {
@@ -338,7 +340,7 @@ impl TuneReport {
         format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.format())
     }
 
-    /// Formats a setting with the names of the parameters.
+    /// Formats the values of a setting with the names of the parameters, such as `alpha=4 x=0.5`.
     fn format_setting(&self, setting: &Named) -> String {
         let values = self.parameters.iter().map(|name| setting.get(name));
         let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
@@ -346,10 +348,10 @@ impl TuneReport {
     }
 }
 
-/// Creates the page of a search from the report, the plan and the rows in its folder.
+/// Creates the page of a finished search from the report, the plan and the rows in its folder.
 ///
 /// # Errors
-/// The folder cannot be read, or its files are inconsistent.
+/// The folder cannot be read, or its files contradict each other.
 pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let path = folder.join(FILE);
     let name = path.display().to_string();

@@ -1,5 +1,5 @@
-//! The distinct values of each parameter of a plan, with an index by setting. The index is created once per parameter, so that
-//! tables and figures need no search.
+//! The distinct values of each parameter in the settings of a plan, and the value of each setting as an index. The indices are
+//! computed once, so that tables and figures need no search.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,21 @@ use serde_json::Value;
 
 use super::plan::Plan;
 
-/// Maximum number of values of a parameter that figures draw one by one.
+/// Maximum number of values of a parameter for which figures draw each value separately.
 pub(super) const MAX_VALUES: usize = 24;
 
-/// The distinct values of a parameter in the settings of a plan.
+/// Distinct values of a parameter in the settings of a plan, and the value of each setting as an index.
 #[derive(Debug)]
 pub(super) struct Values<'p> {
-    /// The distinct values, in the order of their first occurrence.
+    /// Distinct values of the parameter, in the order of their first occurrence.
     pub(super) distinct: Vec<&'p Value>,
-    /// The index in `distinct` of the value of each setting; `None` if the parameter does not apply.
+    /// For each setting of the plan, the index of its value in the list of distinct values; `None` if the parameter does not
+    /// apply.
     pub(super) indices: Vec<Option<usize>>,
 }
 
 impl<'p> Values<'p> {
-    /// Collects the values of the parameter with this index.
+    /// Collects the distinct values of the parameter with the index `parameter` from the settings of the plan.
     pub(super) fn of_parameter(plan: &'p Plan, parameter: usize) -> Self {
         let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
         let settings = plan.settings.iter();
@@ -39,7 +40,7 @@ impl<'p> Values<'p> {
         }
     }
 
-    /// Collects the values of all parameters, in the order of the plan.
+    /// Collects the distinct values of every parameter, in the order of the parameters.
     pub(super) fn of_all(plan: &'p Plan) -> Vec<Self> {
         let parameters = 0..plan.names.len();
         parameters
@@ -47,7 +48,7 @@ impl<'p> Values<'p> {
             .collect()
     }
 
-    /// Returns, for each distinct value, the indices of the settings that have this value.
+    /// Returns for each distinct value the indices of the settings that have this value.
     pub(super) fn settings_by_value(&self) -> Vec<Vec<usize>> {
         let mut with = vec![Vec::new(); self.count()];
         for (setting, rank) in self.indices.iter().enumerate() {
@@ -58,7 +59,7 @@ impl<'p> Values<'p> {
         with
     }
 
-    /// Returns the number of distinct values.
+    /// Returns the number of distinct values of the parameter.
     pub(super) fn count(&self) -> usize {
         self.distinct.len()
     }

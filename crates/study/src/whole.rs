@@ -1,8 +1,9 @@
-//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept such texts,
-//! and tables print them.
+//! Loads and applications written as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Such a text stands for a JSON object. It is
+//! accepted on the command line and in sweep files, and it is printed in tables.
 //!
-//! In a list of such texts, an item without `=` begins the next text: `none,walk,step=0.1,on-off` are three loads, and the second
-//! load has a parameter. ` & ` separates loads that act at the same time: `walk & on-off,on=links`.
+//! In a list of such texts, an item with `=` belongs to the text before it, and an item without `=` begins the next text.
+//! `none,walk,step=0.1,on-off` are three loads, of which the second has a parameter. ` & ` separates loads that act at the same
+//! time: `walk & on-off,on=links`.
 
 use serde_json::{Map, Value};
 
@@ -10,18 +11,19 @@ use super::spec::{Spec, label, split_at_commas};
 use migsim_base::document::{typed_value, value_as_typed};
 use migsim_platform::load::from_flag;
 
-/// The keys whose objects can be written as a text, each with the key inside the object whose value begins the text.
+/// Keys whose objects can be written as a text. The second name of each pair is the key in the object whose value begins the
+/// text.
 const WHOLE_KEYS: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
 
-/// The separator of loads that act at the same time.
+/// Separator between the texts of loads that act at the same time.
 const AND: &str = " & ";
 
-/// Returns whether objects of this key can be written as a text.
+/// Returns whether the objects that are values of `key` can be written as a text.
 pub fn has_text_form(key: &str) -> bool {
     WHOLE_KEYS.iter().any(|(whole, _)| *whole == key)
 }
 
-/// Parses the values of the key in a list on the command line.
+/// Parses a list of values of the parameter `key` from the command line.
 ///
 /// # Errors
 /// A value is wrong; the error states what is wrong.
@@ -32,7 +34,7 @@ pub(super) fn parse_values(key: &str, text: &str) -> Result<Spec, String> {
     Ok(Spec::from_list(values?, text))
 }
 
-/// Returns a value of a sweep file in its text form, if it has one; otherwise unchanged.
+/// Converts a value of `key` in a sweep file to its text form; a value without a text form is returned unchanged.
 ///
 /// # Errors
 /// A value is wrong; the error states what is wrong.
@@ -40,7 +42,8 @@ pub(super) fn normalised(key: &str, value: &Value) -> Result<Value, String> {
     read_value(key, value).map(|whole| text_of(key, &whole))
 }
 
-/// Combines the `--load` flags of a sweep into loads as texts: one value of each flag at a time, in every combination.
+/// Combines the values of several `--load` flags into loads that act at the same time, one value of each flag, in every
+/// combination. The loads are returned as texts.
 ///
 /// # Errors
 /// A value is wrong; the error states what is wrong.
@@ -58,12 +61,13 @@ pub fn combine_loads(flags: &[String]) -> Result<Vec<Value>, String> {
     all.iter().map(together).collect()
 }
 
-/// Returns the object that a text value of the parameter `key` stands for; a value that is not a text is returned unchanged.
+/// Converts a text that is a value of `key` to the object that it stands for. A value without a text form, or with a wrong text,
+/// is returned unchanged.
 pub fn object_of(key: &str, value: &Value) -> Value {
     read_value(key, value).unwrap_or_else(|_| value.clone())
 }
 
-/// Splits a list on the command line into its items, each a text or JSON.
+/// Splits a list from the command line into its values, which are texts or JSON values.
 fn items(text: &str) -> Result<Vec<Value>, String> {
     let mut items: Vec<Value> = Vec::new();
     for part in split_at_commas(text) {
@@ -88,7 +92,7 @@ fn items(text: &str) -> Result<Vec<Value>, String> {
     Ok(items)
 }
 
-/// Reads a value of the key, as a text or an object, and returns the object.
+/// Converts a value of `key`, which may be a text, to the object that it stands for.
 fn read_value(key: &str, value: &Value) -> Result<Value, String> {
     match (key, value) {
         ("load", Value::String(text)) => {
@@ -115,7 +119,7 @@ fn parse_application(text: &str) -> Result<Value, String> {
     Ok(Value::Object(keys))
 }
 
-/// Returns the text form of an object; the object itself if it has none.
+/// Returns the text form of a value of `key`; a value without a text form is returned unchanged.
 pub fn text_of(key: &str, value: &Value) -> Value {
     let texts = match value {
         Value::Array(all) => all.iter().map(|one| text_of_one(key, one)).collect(),
@@ -126,7 +130,7 @@ pub fn text_of(key: &str, value: &Value) -> Value {
     text.filter(means_it).unwrap_or_else(|| value.clone())
 }
 
-/// Returns the text form of a single object; `None` if it has none.
+/// Returns the text form of one object; `None` if the object has no text form.
 fn text_of_one(key: &str, value: &Value) -> Option<String> {
     if value.is_null() {
         return Some("none".to_owned());

@@ -1,9 +1,9 @@
-//! Maps of winners over two parameters: the fastest policy at each pair of values, its lead, and whether the tests separate it
-//! from the other policies.
+//! Maps of winners over two parameters: the fastest policy at each pair of values, its lead over the next policy, and whether
+//! statistical tests separate it from the other policies.
 //!
-//! At each pair of values the policies are compared seed by seed as in [`Comparison`]. The lead of the winner over the next
-//! policy is `100 (T_next - T_best) / T_best`, with the mean makespans T. The winner is separated if no other policy shares its
-//! rank. Each pair of values is a separate comparison: if policies are equal, 5 % of the pairs may have a separated winner by
+//! At each pair of values, the policies are compared seed by seed as in [`Comparison`]. The lead of the winner over the next
+//! policy is `100 (T_next - T_best) / T_best`, with the mean makespans T. The winner is separated if no other policy has rank 1,
+//! too. Each pair of values is a separate comparison: if all policies are equal, 5 % of the pairs may have a separated winner by
 //! chance.
 
 use std::collections::BTreeMap;
@@ -19,49 +19,51 @@ use super::stats::format_short;
 use super::values::Values;
 use migsim_output::figure::{self, Figure, Style};
 
-/// The comparison of the policies at one pair of values of the two parameters.
+/// Comparison of the policies at one pair of values of the two parameters, which is one cell of the map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
-    /// The indices of the two values in [`Winners::axes`].
+    /// Indices of the two values in the lists of values in [`Winners::axes`].
     pub value_indices: [usize; 2],
-    /// The comparison of the policies, the best policy first.
+    /// Comparison of the policies at these values, sorted from the best to the worst policy.
     pub comparison: Comparison,
 }
 
 impl Won {
-    /// Computes how much longer than the winner the next policy takes \[%\]; `None` if only one policy ran.
+    /// Computes how much longer the second best policy takes than the best policy, in percent of the best mean makespan \[%\];
+    /// `None` if only one policy ran.
     pub fn lead_percent(&self) -> Option<f64> {
         let best = self.comparison.standings.first()?;
         let next = self.comparison.second_best()?;
         Some(100.0 * next.behind?.mean / best.makespan.mean)
     }
 
-    /// Returns whether all other policies are slower by more than the margin of indifference, and significantly so if seeds
-    /// matter.
+    /// Returns whether the best policy is separated: all others are slower by more than the margin of indifference, significantly
+    /// so if the seed changes results.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
         self.is_compared() && others.all(|other| !other.is_rank_one())
     }
 
-    /// Returns whether at least two policies ran, or only one policy was to be run.
+    /// Returns whether at least two policies ran, or whether no policy failed.
     fn is_compared(&self) -> bool {
         self.comparison.standings.len() > 1 || self.comparison.failed_policies.is_empty()
     }
 }
 
-/// The comparison of the policies at each pair of values of two parameters.
+/// Map of winners: the comparison of the policies at each pair of values of two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Winners {
-    /// The two parameters, each with its values.
+    /// Name and values of the parameter on the horizontal axis, then of the parameter on the vertical axis.
     pub axes: [(String, Vec<Value>); 2],
-    /// The policies, as the user wrote their names.
+    /// Names of the compared policies, as the user wrote them.
     pub policies: Vec<String>,
-    /// The comparisons at all pairs of values at which a policy ran with all seeds.
+    /// Comparisons at all pairs of values at which at least one policy ran with all seeds.
     pub cells: Vec<Won>,
 }
 
 impl Winners {
-    /// Creates the map of a plan that varies the policy and two other parameters; `None` if the plan varies other keys.
+    /// Creates the map of winners from the finished runs of a plan. Returns `None` unless the plan varies the policy and exactly
+    /// two other parameters.
     pub fn from_rows(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -115,7 +117,8 @@ impl Winners {
         })
     }
 
-    /// Returns sentences about which policies win where.
+    /// Describes in one sentence per policy at how many pairs of values the policy is the fastest and is separated from all
+    /// others.
     pub fn verdict(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
@@ -144,12 +147,12 @@ impl Winners {
         sentences.join(" ")
     }
 
-    /// Returns the values of a cell on the horizontal and on the vertical axis.
+    /// Returns the values of a cell of the map: the value on the horizontal axis and the value on the vertical axis.
     pub fn values(&self, won: &Won) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
 
-    /// Creates `map.csv`: a row for each pair of values.
+    /// Creates the text of `map.csv`, with one row for each pair of values.
     pub fn csv(&self) -> String {
         let mut text = format!(
             "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated\n",
@@ -204,7 +207,7 @@ impl Winners {
         })
     }
 
-    /// Draws the map: the winner at each pair of values in its colour.
+    /// Draws the map of winners: each pair of values has the colour of its fastest policy.
     pub fn figure(&self, style: &Style) -> Figure {
         let winner = |won: &Won| {
             let best = &won.comparison.standings[0].policy;

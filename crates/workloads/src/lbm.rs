@@ -7,11 +7,11 @@
 //! | arrangement | messages of a superstep |
 //! |---|---|
 //! | `line` | p−1: the last process sends nothing |
-//! | `ring` | p: the last process sends to the first one |
+//! | `ring` | p: the last process sends to the first process |
 //!
 //! The paper does not say whether the lattice is periodic (ambiguity A23 in the list of ambiguities of the papers). A line is the
-//! literal meaning of "neighbour i+1", and its simulated times fit those of the paper. The paper has two tests with 500 kB per
-//! message: A with 10⁹ instructions per process and superstep, B with 10⁶. A single process sends nothing.
+//! literal meaning of "neighbour i+1", and its simulated times fit the times of the paper. The paper has two tests with 500 kB
+//! per message: A with 10⁹ instructions per process and superstep, B with 10⁶. A single process sends nothing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,15 +25,16 @@ const MAX_PROCESSES: u64 = 10_000_000;
 /// Maximum number of supersteps: a limit of this program, not of the application.
 const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
 
-/// Right neighbour of the last slice, to which the last process sends. The paper does not state it (ambiguity A23 in the list of
-/// ambiguities of the papers).
+/// The arrangement of the slices, which determines whether the last slice has a right neighbour. The paper does not state it
+/// (ambiguity A23 in the list of ambiguities of the papers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrangement {
-    /// There is none: the last process sends nothing.
+    /// The last slice has no right neighbour: the last process sends nothing.
     #[default]
     Line,
-    /// The first slice: the lattice is periodic, and the last process sends to the first one.
+    /// The right neighbour of the last slice is the first slice: the lattice is periodic, and the last process sends to the first
+    /// process.
     Ring,
 }
 
@@ -49,10 +50,11 @@ pub struct LbmConfig {
     #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1))]
     pub supersteps: u64,
-    /// Whether the slices form a line or a ring, in which the last process sends to the first one. Default `line` (inferred).
+    /// Whether the slices form a line, or a ring in which the last process sends to the first process. Default `line` (inferred).
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// Computation of each process in a superstep. Default 1e9 instr (stated: test A; test B has 1e6 instr).
+    /// Number of instructions that each process computes in a superstep. Default 1e9 instr (stated: test A; test B has 1e6
+    /// instr).
     #[serde(default = "default_instructions")]
     pub instructions: Instructions,
     /// Size of the message of each process to its right neighbour in a superstep. Default 500 kB (stated).
@@ -64,18 +66,22 @@ pub struct LbmConfig {
     pub memory: Bytes,
 }
 
+/// Returns the default number of processes.
 fn default_processes() -> u64 {
     10
 }
 
+/// Returns the default number of supersteps.
 fn default_supersteps() -> u64 {
     2000
 }
 
+/// Returns the default number of instructions of a process in a superstep.
 fn default_instructions() -> Instructions {
     Instructions::new(1e9).expect("in range")
 }
 
+/// Returns the default size of a message, which is also the default memory of a process.
 fn default_bytes() -> Bytes {
     Bytes::new(500e3).expect("in range")
 }
@@ -94,7 +100,7 @@ impl LbmConfig {
     }
 }
 
-/// The application `lbm`: see the [module](self).
+/// The application `lbm`, the Lattice Boltzmann method: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, lbm::{Lbm, LbmConfig}};

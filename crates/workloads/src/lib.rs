@@ -1,11 +1,11 @@
 //! Workloads: applications that state the computation and messages of their processes, superstep by superstep.
 //!
-//! A workload fills a [`Plan`] for each superstep; the same plan is reused for all supersteps. The runtime requests the
-//! supersteps in order, but it may request any of them again (three scenarios run the same workload). To add a workload, write a
-//! file here and a row in the registry.
+//! A workload fills a [`Plan`], the work and messages of a superstep, for each superstep; the same object is reused for all
+//! supersteps. The runtime requests the supersteps in order, but it may request any superstep again, because the three scenarios
+//! run the same workload. To add a workload, write a file here and a row in the registry.
 //!
-//! The trait [`Workload`] is defined in another crate. This crate has the applications and the files from which they are read.
-//! The placement and migration of processes belong to other crates.
+//! The trait [`Workload`] is defined in another crate. This crate contains the applications, and the readers of files that
+//! describe applications. The placement and migration of processes belong to other crates.
 //!
 //! ```
 //! use migsim_workloads::{Plan, registry};

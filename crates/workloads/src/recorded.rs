@@ -1,18 +1,19 @@
-//! Stores supersteps that are known in advance: work and messages in flat lists. Consecutive equal supersteps are stored once.
+//! Stores the work and messages of supersteps that are known before the run, in flat lists. Consecutive equal supersteps are
+//! stored once.
 
 use std::ops::Range;
 
 use super::{Extent, Message, Plan};
 use migsim_base::units::{Instructions, ProcessId};
 
-/// The work and the messages of all supersteps of a workload.
+/// The work and the messages of all supersteps of a workload, in flat lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Recorded {
-    /// Process and work of each computation, in the order of supersteps.
+    /// All computations in the order of supersteps, each as the process and its work.
     work: Vec<(ProcessId, Instructions)>,
-    /// All messages, in the order of supersteps.
+    /// All messages in the order of supersteps.
     messages: Vec<Message>,
-    /// Position of each superstep in the two lists.
+    /// For each superstep, the ranges of its work and its messages in the two lists.
     steps: Vec<Step>,
 }
 
@@ -31,17 +32,17 @@ impl Recorded {
         self.steps.len()
     }
 
-    /// Whether no superstep has been opened yet.
+    /// Returns whether no superstep has been added yet.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Reserves memory for the positions of `supersteps` supersteps.
+    /// Reserves memory for `supersteps` more supersteps, without their work and messages.
     pub(super) fn reserve(&mut self, supersteps: usize) {
         self.steps.reserve_exact(supersteps);
     }
 
-    /// Opens the next superstep, to which work and messages are then added.
+    /// Begins the next superstep, which is empty at first; work and messages are then added to it.
     pub(super) fn open_superstep(&mut self) {
         let behind = |count: usize| count..count;
         self.steps.push(Step {
@@ -50,7 +51,7 @@ impl Recorded {
         });
     }
 
-    /// Adds the work of a process to the open superstep.
+    /// Adds the work of a process to the superstep that was opened last.
     pub(super) fn add_work(&mut self, process: ProcessId, work: Instructions) {
         self.work.push((process, work));
         if let Some(last) = self.steps.last_mut() {
@@ -58,7 +59,7 @@ impl Recorded {
         }
     }
 
-    /// Adds a message to the open superstep.
+    /// Adds a message to the superstep that was opened last.
     pub(super) fn add_message(&mut self, message: Message) {
         self.messages.push(message);
         if let Some(last) = self.steps.last_mut() {
@@ -66,8 +67,8 @@ impl Recorded {
         }
     }
 
-    /// Closes the open superstep. If its work or its messages are equal to the work or messages of the previous superstep, the
-    /// equal data is stored only once.
+    /// Closes the superstep that was opened last. If its work, or its messages, equal those of the superstep before, they are
+    /// stored only once.
     pub(super) fn close_superstep(&mut self) {
         if let [.., before, last] = &mut *self.steps {
             share_if_equal(&mut self.work, &before.work, &mut last.work);
@@ -75,13 +76,13 @@ impl Recorded {
         }
     }
 
-    /// Adds a superstep that is equal to the previous one.
+    /// Adds a superstep that is equal to the last superstep.
     pub(super) fn repeat_superstep(&mut self) {
         let last = self.steps.last().cloned();
         self.steps.extend(last);
     }
 
-    /// Writes a superstep into `plan`, which must have been cleared.
+    /// Writes the work and the messages of a superstep into `plan`, which must have been cleared.
     pub(super) fn fill(&self, superstep: usize, plan: &mut Plan) {
         let step = &self.steps[superstep];
         for (process, work) in &self.work[step.work.clone()] {
@@ -91,14 +92,14 @@ impl Recorded {
             .extend_from_slice(&self.messages[step.messages.clone()]);
     }
 
-    /// Whether a superstep is equal to the previous one, so that both share their stored data.
+    /// Returns whether a superstep is equal to the superstep before, so that both refer to the same stored data.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
         let before = superstep.checked_sub(1).map(|before| &self.steps[before]);
         before == Some(&self.steps[superstep])
     }
 
-    /// Returns the maximum number of messages in a superstep, and the memory of the lists \[B\], which may have twice the needed
-    /// capacity.
+    /// Returns the maximum number of messages in a superstep, and twice the size of the stored work and messages \[B\], because
+    /// the lists may have unused capacity.
     pub(super) fn extent(&self) -> Extent {
         let messages = self.steps.iter().map(|step| step.messages.len()).max();
         let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
@@ -110,8 +111,8 @@ impl Recorded {
     }
 }
 
-/// Defines the methods of a [`Workload`](super::Workload) that has its supersteps in a field `steps` ([`Recorded`]) and the
-/// memory of each process, where known, in a field `memory`.
+/// Defines the methods of a [`Workload`](super::Workload) that stores its supersteps in the field `steps` ([`StoredSupersteps`])
+/// and the memory of each process in the field `memory`.
 macro_rules! recorded_methods {
     () => {
         fn processes(&self) -> usize {
@@ -145,8 +146,8 @@ macro_rules! recorded_methods {
 }
 pub(super) use recorded_methods;
 
-/// Removes the last entries of `records` if they are equal to the entries in the range `before`; the range `last` then refers to
-/// these earlier entries.
+/// Removes the entries of the range `last` from the end of `records` if they equal the entries of the range `before`, and then
+/// sets `last` to that range.
 fn share_if_equal<T: PartialEq>(
     records: &mut Vec<T>,
     before: &Range<usize>,

@@ -1,7 +1,7 @@
-//! The table of the built-in applications, one row each.
+//! The table of the built-in applications, with one row for each application.
 //!
-//! To add an application, write a file beside this one and add a row in `standard`. The file has the options, a type that derives
-//! `Deserialize` and `JsonSchema`, and the supersteps, a [`Workload`]. Help texts, listings and the published schema are
+//! To add an application, write a file beside this file and add a row in `standard`. The file contains the options, a type that
+//! derives `Deserialize` and `JsonSchema`, and the supersteps, a [`Workload`]. Help texts, listings and the published schema are
 //! generated from the table.
 
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::{self, FlagValues, Maker, OptionFlag};
 use migsim_base::units::Bytes;
 
-/// Returns the table of the applications that are part of the program.
+/// Returns the table of the built-in applications.
 pub fn standard() -> Table {
     let rows = vec![
         row::<LbmConfig>(
@@ -66,7 +66,7 @@ pub fn standard() -> Table {
     Table::new(["application", "applications", "workload.app"], rows)
 }
 
-/// The options of an application. An experiment writes them beside `app` in the object `workload`.
+/// The options of an application, which an experiment states beside the key `app` in the object `workload`.
 ///
 /// To define an application, it is enough to derive the traits of serde and schemars for the options and to implement
 /// [`Self::application`]; the other items define how the command line uses the options. An option `seed` gets the seed of the
@@ -75,17 +75,17 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
     /// Options that can also be set by a separate command-line flag.
     const FLAGS: &'static [OptionFlag] = &[];
 
-    /// Keys of the options whose value is the path of a file.
+    /// Keys of the options whose values are paths of files.
     const FILES: &'static [&'static str] = &[];
 
-    /// Keys of the options that determine the number of processes. A number that cannot fit in memory is refused before the
-    /// application is created.
+    /// Keys of the options that determine the number of processes. If a value needs more memory than is available, it is refused
+    /// before the application is created.
     const PROCESSES: &'static [&'static str] = &[];
 
-    /// Keys of the options that determine the number of supersteps, which an error about too many supersteps names.
+    /// Keys of the options that determine the number of supersteps; an error about too many supersteps names them.
     const SUPERSTEPS: &'static [&'static str] = &[];
 
-    /// Keys of the options that follow the name of the application in titles: a number as `n=500`, a text unchanged.
+    /// Keys of the options that follow the name of the application in titles of reports: a number as `n=500`, a text unchanged.
     const TITLE: &'static [&'static str] = &[];
 
     /// Creates the application with these options.
@@ -95,13 +95,14 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
     fn application(self) -> Result<Built, Error>;
 }
 
-/// An entry of the table of applications: name, summary, source and [`Kind`].
+/// An entry of the table of applications: name, summary, source, and how the application is created ([`WorkloadKind`]).
 pub type Entry = plugin::Entry<Kind>;
 
-/// The table of applications, by name.
+/// The table of applications, which are found by their names.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of application: the functions that create the application from its options, and the roles of these options.
+/// What the table of applications stores about each application besides its name: how it is created from its options, and what
+/// these options determine.
 #[derive(Clone, Debug)]
 pub struct Kind {
     /// How the application is created from its options.
@@ -110,27 +111,28 @@ pub struct Kind {
     processes: &'static [&'static str],
     /// Keys of the options that determine the number of supersteps.
     supersteps: &'static [&'static str],
-    /// Keys of the options that titles show.
+    /// Keys of the options that titles of reports show.
     title: &'static [&'static str],
-    /// Whether there is an option `seed`; computed when first needed.
+    /// Whether the application has an option `seed`; computed when it is first needed.
     has_seed: OnceLock<bool>,
     /// Function that returns the JSON Schema of the options.
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// How an application is created from its options.
+/// How an application is created from its options: by functions of a Rust type, or by an object.
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// By functions for options that have a Rust type.
+    /// By functions, because the options are described by a Rust type.
     Typed {
         build: fn(&Value) -> Result<Built, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// By an object for options that have no Rust type.
+    /// By an object, because the options are not described by a Rust type.
     Maker(&'static dyn Maker<Built>),
 }
 
-/// Creates the entry of an application that `maker` creates. The options `n` and `procs`, if they exist, can be set by flags.
+/// Creates the entry of an application whose options have no Rust type; `maker` creates the application. The options `n` and
+/// `procs`, if they exist, can be set by command-line flags.
 pub fn row_of_maker(
     maker: &'static dyn Maker<Built>,
     name: &'static str,
@@ -158,7 +160,7 @@ pub fn row_of_maker(
     entry
 }
 
-/// Creates the entry of an application in the table; `T` is the type of its options.
+/// Creates the entry of an application whose options have the Rust type `T`.
 pub fn row<T: WorkloadOptions>(
     name: &'static str,
     summary: &'static str,
@@ -195,7 +197,7 @@ impl plugin::Kind for Kind {
         }
     }
 
-    /// Returns the options with all defaults filled in, without `app`.
+    /// Returns the options of the application with all defaults filled in, without the key `app`.
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         match self.make {
             Make::Typed { resolve, .. } => resolve(workload),
@@ -207,7 +209,8 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// Returns the title of an application: its name, and the options in the object `workload` of an experiment that titles show.
+    /// Returns the title of an application in reports: its name, and those options in the object `workload` of an experiment that
+    /// titles show.
     pub fn title(&self, name: &str, workload: &Value) -> String {
         let shown = |key: &&str| match &workload[*key] {
             Value::String(text) => format!(" {text}"),
@@ -218,7 +221,7 @@ impl Kind {
         format!("{name}{shown}")
     }
 
-    /// Whether the application has an option `seed`, which gets the seed of the run unless `workload.seed` is set.
+    /// Returns whether the application has an option `seed`, which gets the seed of the run unless `workload.seed` is set.
     pub fn has_seed(&self) -> bool {
         *self.has_seed.get_or_init(|| {
             let mut generator = SchemaGenerator::default();
@@ -229,16 +232,17 @@ impl Kind {
         })
     }
 
-    /// Returns the largest number of processes that the options in `workload` request, with the key of this option; `None` if no
-    /// option determines it.
+    /// Returns the key and the value of the option in `workload` that requests the largest number of processes; `None` if no
+    /// option states a number.
     pub fn processes(&self, workload: &Map<String, Value>) -> Option<(&'static str, u64)> {
         let asked = self.processes.iter();
         let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
         asked.max_by_key(|(_, count)| *count)
     }
 
-    /// Returns the key of `workload` that determines the number of processes (if `has_more_processes`) or of supersteps. If that
-    /// is not set, it is the key for the other number, or `app`.
+    /// Returns the key in `workload` that an error about a too large experiment names: the option that sets the number of
+    /// processes if `has_more_processes`, otherwise that of supersteps. If this option is not set, it is the option for the other
+    /// number, or `app`.
     pub fn key_of_size(
         &self,
         workload: &Map<String, Value>,
@@ -260,29 +264,31 @@ impl Kind {
     }
 }
 
-/// The command-line flag `--n`.
+/// The command-line flag `--n`, which sets the order of a matrix.
 const ORDER: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
 
-/// The command-line flag `--procs`.
+/// The command-line flag `--procs`, which sets the number of processes.
 const PROCS: OptionFlag = OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
 
-/// An application that is ready to run, with its settings, notes and input files.
+/// An application that is ready to run, with the settings that it adds to the experiment, notes for the user, and its input
+/// files.
 #[derive(Debug)]
 pub struct Built {
-    /// The application itself: its supersteps.
+    /// The application itself, which states the work and messages of each superstep.
     pub workload: Box<dyn Workload>,
-    /// Settings that the application provides; a trace may provide settings of the runtime.
+    /// Settings that the application adds to the experiment; a trace, for example, may set keys of the runtime.
     pub settings: Vec<Setting>,
-    /// Notes for the user about how the input of the application was interpreted, one sentence each.
+    /// Notes for the user about how the input files of the application were interpreted, one sentence each.
     pub notes: Vec<String>,
-    /// Files from which the application was read, for the manifest: path as given, and SHA-256 in hexadecimal digits.
+    /// Files from which the application was read, each with its path as given and its SHA-256 in hexadecimal digits; the manifest
+    /// of a run lists them.
     pub inputs: Vec<(String, String)>,
-    /// Properties of the recording from which the application comes; empty if it was not recorded.
+    /// Facts about the recording from which the application comes; empty if the application is not a recorded program.
     pub recording: Recording,
 }
 
 impl Built {
-    /// Creates an application without settings, notes and input files, which depends on its options only.
+    /// Creates an application without settings, notes and input files, for applications that depend only on their options.
     pub fn new(workload: impl Workload + 'static) -> Self {
         Self {
             workload: Box::new(workload),
@@ -298,13 +304,13 @@ impl Built {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// Path of the file of the trace; a relative path starts at the folder where the command runs. `built-in:comd` is a recorded
+    /// Path of the trace file; a relative path starts at the folder where the command runs. `built-in:comd` names a recorded
     /// program that comes with migsim.
     pub trace: String,
-    /// Memory of each process whose memory the trace does not state.
+    /// Memory of each process for which the trace states no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
-    /// Number of processes that the trace must have; an error if it has another number.
+    /// Number of processes that the trace must have; a trace with another number is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub procs: Option<usize>,
 }
@@ -466,7 +472,7 @@ impl WorkloadOptions for VtConfig {
 /// Reads the options of an application from the object `workload` of an experiment, whose key `app` is ignored.
 ///
 /// # Errors
-/// Unknown and missing keys, all together; or a value that cannot be read.
+/// Keys are unknown or missing, which are reported together; or a value cannot be read.
 pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
     let Value::Object(given) = workload else {
         let problem = Problem::new("the workload is not an object").key("workload");
@@ -518,7 +524,7 @@ fn without_app(workload: &Value) -> Value {
     options
 }
 
-/// Prefixes the keys in an error with `workload.`.
+/// Adds `workload.` before each key in an error.
 fn with_workload_prefix(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -531,7 +537,7 @@ fn with_workload_prefix(error: Error) -> Error {
     Error::Input(problems.into_iter().map(whole).collect())
 }
 
-/// Replaces names of Rust types in the error message of the JSON reader by words that users understand.
+/// Replaces the names of Rust types in an error message of the JSON parser by words that users understand.
 fn without_rust_types(message: &str) -> String {
     message
         .replace(
@@ -548,7 +554,7 @@ fn without_rust_types(message: &str) -> String {
         .replace("invalid value: ", "found ")
 }
 
-/// Returns the problems of unknown keys and of missing required keys.
+/// Returns a problem for each key that is not an option, and for each required option that is missing.
 fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     let known: Vec<&str> = schema
         .get("properties")
@@ -579,7 +585,7 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     unknown.chain(missing).collect()
 }
 
-/// Returns the description of an option in the JSON Schema, for a hint.
+/// Returns the description of an option in the JSON Schema, for the hint of a problem.
 fn describe(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))

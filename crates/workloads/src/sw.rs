@@ -1,9 +1,9 @@
 //! `sw`: the Smith-Waterman alignment of two sequences. "The irregular paper" is Righi et al., "Applying Processes Rescheduling
 //! over Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
 //!
-//! Process i computes column i of an n × n matrix, p = n. A cell needs its upper, left and upper left neighbours, so that the
-//! anti-diagonals are computed one after the other. Anti-diagonal t is superstep t, t = 1..2n−1 (in the program supersteps are
-//! counted from 0).
+//! Process i computes column i of an n × n matrix, with p = n processes. A cell needs its upper, left and upper left neighbours,
+//! so that the anti-diagonals are computed one after the other. Anti-diagonal t is superstep t, t = 1..2n−1 (in the program
+//! supersteps are counted from 0).
 //!
 //! ```text
 //! active in superstep t   the processes i with i <= t <= i + n - 1
@@ -33,21 +33,21 @@ pub struct SwConfig {
     #[serde(default = "default_order")]
     #[schemars(range(min = 1, max = MAX_ORDER))]
     pub n: u64,
-    /// Number of processes, which must be equal to `n`; may be left out.
+    /// Number of processes, which must be equal to `n`; `n` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub procs: Option<u64>,
-    /// Computation of each active process in the first superstep. Default 1e6 instr (stated).
+    /// Number of instructions that each active process computes in the first superstep. Default 1e6 instr (stated).
     #[serde(default = "default_first")]
     pub first_instructions: Instructions,
-    /// Computation of each active process in the last superstep. Default 1e9 instr (stated).
+    /// Number of instructions that each active process computes in the last superstep. Default 1e9 instr (stated).
     #[serde(default = "default_last")]
     pub last_instructions: Instructions,
-    /// Total size of the messages that a process sends in all its supersteps; each message is the n-th part. Default 5 MB (stated
-    /// for n = 10 and 25).
+    /// Total size of the messages that a process sends in all its supersteps; each message has the n-th part of this size.
+    /// Default 5 MB (stated for n = 10 and 25).
     #[serde(default = "default_column")]
     pub bytes_per_column: Bytes,
-    /// Memory of a process without the message that it stores. Default 700 kB (the size that the paper states for n = 10 and 25,
-    /// minus the message).
+    /// Memory of a process without the message that it stores; both are transferred when the process migrates. Default 700 kB
+    /// (the size that the paper states for n = 10 and 25, minus the message).
     #[serde(default = "default_image")]
     pub image_bytes: Bytes,
     /// Number of clock cycles that a host needs per instruction; positive. Default 1.
@@ -55,30 +55,32 @@ pub struct SwConfig {
     pub cycles_per_instruction: f64,
 }
 
+/// Returns the default order of the matrix.
 fn default_order() -> u64 {
     50
 }
 
-/// Returns the default computation in the first superstep.
+/// Returns the default number of instructions of an active process in the first superstep.
 fn default_first() -> Instructions {
     Instructions::of(1e6)
 }
 
-/// Returns the default computation in the last superstep.
+/// Returns the default number of instructions of an active process in the last superstep.
 fn default_last() -> Instructions {
     Instructions::of(1e9)
 }
 
-/// Returns the default total size of the messages of a process.
+/// Returns the default total size of the messages that a process sends.
 fn default_column() -> Bytes {
     Bytes::of(5e6)
 }
 
-/// Returns the default memory of a process.
+/// Returns the default memory of a process without the message that it stores.
 fn default_image() -> Bytes {
     Bytes::of(700e3)
 }
 
+/// Returns the default number of clock cycles per instruction.
 fn default_cycles() -> f64 {
     1.0
 }
@@ -98,7 +100,7 @@ impl SwConfig {
     }
 }
 
-/// The application `sw`: see the [module](self).
+/// The application `sw`, the Smith-Waterman alignment of two sequences: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, sw::{Sw, SwConfig}};
@@ -116,7 +118,7 @@ pub struct Sw {
     /// Order n of the matrix, which is also the number of processes.
     order: usize,
     config: SwConfig,
-    /// Size of each message.
+    /// Size of each message, which is the n-th part of all messages of a column \[B\].
     message_size: Bytes,
 }
 
@@ -161,7 +163,7 @@ impl Sw {
         })
     }
 
-    /// Returns the work `I_t` of each active process in a superstep; supersteps are counted from 0.
+    /// Returns the work `I_t` of each active process in a superstep, counted from 0.
     fn work(&self, superstep: usize) -> Instructions {
         let (first, last) = (
             self.config.first_instructions.get(),

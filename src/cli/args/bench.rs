@@ -31,39 +31,40 @@ pub(in crate::cli) struct BenchArguments {
     /// The benchmark suite whose cases are run
     #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
     pub(in crate::cli) suite: String,
-    /// The number of the draw (1 is the public one), or `fixed` for the fixed cases: recorded programs, papers' applications, measured loads
+    /// The set of randomly drawn cases by its number (1 is the public set), or `fixed` for the fixed cases: recorded programs,
+    /// papers' applications, measured loads
     #[arg(long, value_name = "N", value_parser = Draw::from_str, default_value_t = Draw::Number(1), help_heading = BENCHMARK)]
     pub(in crate::cli) draw: Draw,
-    /// The number of cases, from case 1 on [default: 100, or all fixed cases]
+    /// The number of cases to run, starting with case 1 [default: 100, or all fixed cases]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK)]
     pub(in crate::cli) cases: Option<u64>,
     /// Policies to run in addition to the default set of the suite, separated by commas
     #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK)]
     pub(in crate::cli) policies: Option<String>,
-    /// The seeds with which each case is run [default: those of the suite]
+    /// The seeds with which each case is run [default: the seeds of the suite]
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = BENCHMARK)]
     pub(in crate::cli) seeds: Option<Spec>,
     /// The number of the case that `--show` prints
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), requires = "show", help_heading = BENCHMARK)]
     pub(in crate::cli) case: Option<u64>,
-    /// Print a case as an experiment file and run nothing
+    /// Print one case (see `--case`) as an experiment file, and run nothing
     #[arg(long, requires = "case", conflicts_with_all = ["json", "format", "out"], help_heading = BENCHMARK)]
     pub(in crate::cli) show: bool,
-    /// Do only part I of N parts of the runs; `migsim sweep merge` joins the parts
+    /// Run only part I of N parts of the benchmark; `migsim sweep merge` joins the results of the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = BENCHMARK)]
     pub(in crate::cli) shard: Option<Shard>,
 
-    /// Run the parts as a job array of Slurm, wait for them and merge the results; the same command resubmits preempted and
+    /// Run the parts as a job array of Slurm, wait for the jobs and merge the results; the same command resubmits preempted and
     /// failed parts
     #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm: bool,
-    /// Print the script of the Slurm job array and submit nothing
+    /// Print the script of the Slurm job array, and submit nothing
     #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm_dry_run: bool,
-    /// The number of parts, each a task of the Slurm job array
+    /// The number of parts into which the runs are divided; each part is a task of the Slurm job array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "bench_on_slurm", help_heading = SLURM)]
     pub(in crate::cli) shards: Option<u32>,
-    /// An option for sbatch, such as partition=short or time=00:30:00
+    /// An option that is passed on to sbatch, such as partition=short or time=00:30:00
     #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
     pub(in crate::cli) sbatch_options: Vec<String>,
 

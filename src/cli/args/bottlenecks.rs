@@ -26,19 +26,21 @@ use crate::sweep::Spec;
     The scenario is that of `--scenario`, else iii. With `--seeds` gains are means over the seeds, with their 95 % intervals."
 )]
 pub(in crate::cli) struct BottleneckArguments {
-    /// The experiment or the run folder, and further settings
+    /// The experiment or the run folder that is examined, and further settings
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The seeds with which each change is run
+    /// The seeds with which each change of the platform or settings is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<Spec>,
-    /// Also run each change with the decisions of the unchanged run, and show this gain beside the gain with free decisions
+    /// Also run each change with the decisions that the policy made in the unchanged run, and show this gain beside the gain with
+    /// new decisions
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) hold_decisions: bool,
-    /// Also combine the changes with the largest gains in pairs, and show what a pair gains in addition to both changes alone
+    /// Also combine the changes with the largest gains in pairs, and show how much the gain of a pair exceeds the sum of both
+    /// single gains
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
-    /// Write the gains as a figure into this file, whose name ends in .svg, .pdf or .png
+    /// Draw the gains of the changes as a figure into this file, whose name ends in .svg, .pdf or .png
     #[arg(long, value_name = "FILE", value_parser = parse_figure, help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<(PathBuf, Format)>,
     #[command(flatten)]
@@ -51,7 +53,7 @@ pub(in crate::cli) struct BottleneckArguments {
     pub(in crate::cli) output: PlanArguments,
 }
 
-/// Parses the name of the file of a figure; its ending determines the format.
+/// Parses the path of a figure file; the ending of the name determines the format of the figure.
 fn parse_figure(text: &str) -> Result<(PathBuf, Format), String> {
     let end = Path::new(text).extension();
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());

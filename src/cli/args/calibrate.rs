@@ -11,8 +11,8 @@ use crate::cli::complete;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CalibrateArguments {
-    /// The platform on which the table was measured: a file (JSON or `SimGrid` XML) or a built-in name. Not needed if all
-    /// processes ran on one host
+    /// The platform on which the table of messages was measured: a file (JSON or `SimGrid` XML) or a built-in name. Not needed if
+    /// all processes ran on one host
     #[arg(long, value_name = "FILE", required_unless_present = "program", value_parser = complete::platforms(), hide_possible_values = true)]
     pub(in crate::cli) platform: Option<String>,
     /// The table of measured messages: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB
@@ -28,20 +28,20 @@ pub(in crate::cli) struct CalibrateArguments {
     /// processes
     #[arg(long, value_name = "HOST,HOST")]
     pub(in crate::cli) between: Option<String>,
-    /// The library whose other settings are kept (see `migsim list libraries`), or a file [default: that of the measured MPI
-    /// library, else open-mpi]
+    /// The library whose remaining settings are kept (see `migsim list libraries`), or a file [default: the library of the
+    /// measured MPI, else open-mpi]
     #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true)]
     pub(in crate::cli) library: Option<String>,
     /// Write the calibrated library into this file, which `--library` accepts
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Keep the library as the default for recorded traces without their own library; `--library` overrides it
+    /// Keep the calibrated library as the default for recorded traces that have no library; `--library` overrides it
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) default: bool,
     /// Write the library even if the fit is doubtful; without this flag, a doubtful fit writes nothing and exits with 1
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) accept: bool,
-    /// The command after `--` that starts two MPI processes, which measure the times of messages
+    /// The command after `--` that starts two MPI processes, which measure the times of messages between them
     #[arg(value_name = "COMMAND", last = true)]
     pub(in crate::cli) program: Vec<String>,
     #[command(flatten)]

@@ -38,26 +38,28 @@ pub(in crate::cli) struct CompareArguments {
     /// Margin of indifference in percent of the best makespan: smaller differences do not count
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = COMPARISON)]
     pub(in crate::cli) indifference: Indifference,
-    /// Search for the best plan of calls and moves in hindsight, with N runs for each seed
+    /// Search with N runs for each seed for the best schedule of calls and moves in hindsight, and show how far each policy is
+    /// from it
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(in crate::cli) hindsight: Option<u32>,
-    /// Search for the best supersteps to call each policy at, with single calls at N barriers, and show how far its trigger is
-    /// from them
+    /// Search for the best supersteps to call each policy, with single calls at N barriers, and show how far its trigger is from
+    /// them
     #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
     pub(in crate::cli) when: Option<u32>,
-    /// Show the fastest policy at each pair of values of two varied parameters
+    /// Show the fastest policy for each pair of values of two varied parameters
     #[arg(long, value_name = "KEY=VALUES,KEY=VALUES", conflicts_with = "hindsight", help_heading = COMPARISON)]
     pub(in crate::cli) map: Option<String>,
-    /// Leave out the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
+    /// Omit the fastest static start (scenario i from the start of each built-in mapping), which is shown on platforms that no
+    /// paper used
     #[arg(long, help_heading = COMPARISON)]
     pub(in crate::cli) no_static_starts: bool,
-    /// Do only part I of N parts of the runs; `migsim sweep merge` joins the parts
+    /// Run only part I of N parts of the comparison; `migsim sweep merge` joins the results of the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = COMPARISON)]
     pub(in crate::cli) shard: Option<Shard>,
 
     /// Keep all runs in this folder; the same command continues an interrupted comparison
     ///
-    /// It contains runs.csv, compare.json and index.html.
+    /// The folder contains runs.csv, compare.json and index.html.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use super::settings::parse_pair;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DecideArguments {
-    /// The file (JSON) with the state at a barrier, with a history of loads, or with a list of these
+    /// The JSON file with the state at a barrier, with a history of loads, or with a list of states and histories
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
     /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8), or a program (exec:./mylb); repeatable
@@ -18,10 +18,10 @@ pub(in crate::cli) struct DecideArguments {
     /// An option of the named policies (edition=charm-8), or of the cost model (price.latency, price.bandwidth, price.operation)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(in crate::cli) settings: Vec<(String, String)>,
-    /// Decide only the case of the list with this name; repeatable [default: all]
+    /// Decide only the case with this name from the list in the file; repeatable [default: all]
     #[arg(long = "case", value_name = "NAME")]
     pub(in crate::cli) cases: Vec<String>,
-    /// Seed of randomised policies
+    /// The seed of policies that use random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(in crate::cli) seed: u64,
     /// Print the decisions as JSON

@@ -13,21 +13,21 @@ pub(in crate::cli) struct ExplainArguments {
     /// The experiment or the run folder, and further settings
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The superstep after which the call takes place, counted from 1
+    /// The superstep after which the rescheduling call takes place, counted from 1
     ///
     /// Without it, an overview of all calls is printed.
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(in crate::cli) superstep: Option<u64>,
-    /// Explain what happened to one process, written as in output: p24, or 24
+    /// Explain what happened to this process, written as in the output (p24) or as a number (24)
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
     pub(in crate::cli) process: Option<u64>,
     /// Explain why this process was not moved
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = QUESTION)]
     pub(in crate::cli) why_not: Option<u64>,
-    /// Print the sentences and the numbers behind them as JSON
+    /// Print the sentences and the numbers in them as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) json: bool,
-    /// Also write the answer as an HTML page
+    /// Also write the answer as an HTML page into this file
     ///
     /// If the answer is the overview, the page describes each call in words.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
@@ -42,7 +42,7 @@ pub(in crate::cli) struct SnapshotArguments {
     /// The experiment or the run folder, and further settings
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The superstep that the barrier ends, counted from 1
+    /// The superstep at whose end the barrier is, counted from 1
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(in crate::cli) superstep: u64,
     /// Write the state at the barrier into this file [default: standard output]
@@ -50,13 +50,13 @@ pub(in crate::cli) struct SnapshotArguments {
     pub(in crate::cli) out: Option<PathBuf>,
 }
 
-/// Parses a whole number that is not negative.
+/// Parses a text as a whole number that is not negative.
 fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
 }
 
-/// Parses the number of a process: `p24` or `24`.
+/// Parses the number of a process, written as `p24` or `24`.
 fn parse_process(text: &str) -> Result<u64, String> {
     let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
     Ok(u64::from(process.0) + 1)

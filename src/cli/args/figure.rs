@@ -6,16 +6,16 @@ use super::FIGURE;
 use crate::cli::complete::one_of;
 use crate::figure;
 
-/// The flags that determine the appearance of a figure.
+/// The flags of a command that determine the appearance of its figures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FigureArguments {
     /// The width of the figure on paper: 40 to 420 mm, in mm, cm, in or pt
     #[arg(long, value_name = "LENGTH", default_value = "85mm", requires = "figure", help_heading = FIGURE)]
     width: figure::Length,
-    /// The size of all letters of the figure: 6 to 24 pt
+    /// The font size of all texts of the figure: 6 to 24 pt
     #[arg(long, value_name = "SIZE", default_value = "8pt", requires = "figure", help_heading = FIGURE)]
     font_size: figure::Points,
-    /// The language of the labels of the figure: English or Portuguese
+    /// The language of the texts in the figure: English or Portuguese
     #[arg(long, value_parser = one_of(&LANGUAGES), default_value = "en", requires = "figure", help_heading = FIGURE)]
     language: figure::Language,
     /// The resolution of PNG files in pixels per inch: 72 to 1200
@@ -23,21 +23,21 @@ pub(in crate::cli) struct FigureArguments {
     dpi: u32,
 }
 
-/// The formats of figure files, by the names that `--figure` and similar flags accept.
+/// The file formats of figures, with the names by which `--figure` and similar flags accept them.
 pub(super) const FIGURES: [(&str, figure::Format); 3] = [
     ("svg", figure::Format::Svg),
     ("pdf", figure::Format::Pdf),
     ("png", figure::Format::Png),
 ];
 
-/// The languages of figures, by the names that the flag accepts.
+/// The languages of figures, with the names by which `--language` accepts them.
 const LANGUAGES: [(&str, figure::Language); 2] = [
     ("en", figure::Language::English),
     ("pt", figure::Language::Portuguese),
 ];
 
 impl FigureArguments {
-    /// Returns the style of figures that the flags choose.
+    /// Returns the style of figures that the user has chosen with these flags.
     pub(in crate::cli) fn style(self) -> figure::Style {
         figure::Style {
             width: self.width,

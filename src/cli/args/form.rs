@@ -6,10 +6,10 @@ use super::OUTPUT;
 use crate::cli::complete::one_of;
 use crate::output::OutputForm;
 
-/// The flags that determine the output form of printed results.
+/// The flags of a command that determine the format of its printed results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FormArguments {
-    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
+    /// Print the results as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
     #[arg(long, value_parser = one_of(&FORMS), help_heading = OUTPUT)]
     pub(super) format: Option<OutputForm>,
     /// The same as `--format json`
@@ -17,7 +17,7 @@ pub(in crate::cli) struct FormArguments {
     pub(super) json: bool,
 }
 
-/// The output forms of printed results, by the names that `--format` accepts.
+/// The formats of printed results, with the names by which `--format` accepts them.
 const FORMS: [(&str, OutputForm); 4] = [
     ("table", OutputForm::Table),
     ("markdown", OutputForm::Markdown),
@@ -26,13 +26,14 @@ const FORMS: [(&str, OutputForm); 4] = [
 ];
 
 impl FormArguments {
-    /// Returns the output form that the flags choose.
+    /// Returns the format in which results are printed: the format that `--json` or `--format` requests, or aligned columns.
     pub(in crate::cli) fn form(self) -> OutputForm {
         let json = self.json.then_some(OutputForm::Json);
         json.or(self.format).unwrap_or_default()
     }
 
-    /// Returns the output form, or with `--quiet` only a form that a flag requests; otherwise `None`.
+    /// Returns the format in which results are printed. With `--quiet`, results are printed only if `--json` or `--format`
+    /// requests it; otherwise the function returns `None`.
     pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<OutputForm> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())

@@ -1,4 +1,4 @@
-//! The definition of the command line; help, completions and manual pages are derived from it.
+//! Defines the command line; the help, the shell completions and the manual pages are derived from this definition.
 //!
 //! This file lists the commands. Each command, and each group of flags that several commands share, has its own file.
 
@@ -47,7 +47,8 @@ pub(super) use trace::{
 pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 
-/// Heading in the help for the options of a benchmark.
+/// Heading in the help above the options that define a benchmark; the following constants are headings of other groups of
+/// options.
 const BENCHMARK: &str = "Benchmark";
 const COMPARISON: &str = "Comparison";
 const EXPERIMENT: &str = "Experiment";
@@ -98,7 +99,7 @@ pub(super) enum Command {
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
-    /// Show the decisions of policies for the state at a barrier from a file, or of triggers for a history of loads
+    /// Show the decisions of policies for a barrier whose state is in a file, or the decisions of triggers for a history of loads
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -111,7 +112,7 @@ pub(super) enum Command {
             hosts and processes counted from 0. docs/guide/decide.md describes the keys."
     )]
     Decide(DecideArguments),
-    /// Make one self-contained HTML page of a run or of a sweep
+    /// Create one self-contained HTML page about a run or a sweep
     #[command(after_help = "Examples:\n  \
             migsim run --app lu --n 1000 --procs 25 --processes --out runs/processes\n  \
             migsim report runs/processes\n  \
@@ -122,9 +123,9 @@ pub(super) enum Command {
     Report(ReportArguments),
     /// Search for good settings of a policy with a budget of runs, and measure their gain on new seeds
     Tune(Box<TuneArguments>),
-    /// Write the state at one barrier of a run as a file for `decide`: loads, placement, messages, speeds
+    /// Write the state at one barrier of a run as a file for `migsim decide`: loads, placement, messages, speeds
     Snapshot(Box<SnapshotArguments>),
-    /// Fit a message-passing library to measured times of single messages: overhead and bandwidth factor
+    /// Fit the overhead and the bandwidth factor of a message-passing library to measured times of single messages
     #[command(after_help = "Examples:\n  \
             migsim calibrate --platform mine.json --table pingpong.csv --out library.json\n  \
             migsim run --platform mine.json --app lu --n 1000 --procs 25 --library library.json\n  \
@@ -140,13 +141,14 @@ pub(super) enum Command {
             migsim run --platform ufrgs --app trace --trace app.trace\n\n\
             It needs `mpicc`, which compiles the recorder on first use.")]
     Record(RecordArguments),
-    /// Find what limits the speed of a run: repeat the run with one quantity changed at a time, ranked by gain
+    /// Find what limits the speed of a run: repeat the run with one quantity changed at a time, and rank the changes by their
+    /// gain
     Bottlenecks(Box<BottleneckArguments>),
     /// Rank policies on one application, with confidence intervals, costs and the distance to a lower bound for all policies
     Compare(Box<CompareArguments>),
     /// Run policies on the cases of a benchmark suite, and print a row of results for each policy that can be cited
     Bench(Box<BenchArguments>),
-    /// Reproduce a paper: published and simulated values side by side, cell by cell
+    /// Reproduce a paper: show its published values and the simulated values side by side, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
@@ -155,30 +157,30 @@ pub(super) enum Command {
             migsim reproduce audit --out results\n\n\
             Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]
     Reproduce(ReproduceArguments),
-    /// Traces: text files with the computation and messages of each process in each superstep
+    /// Convert applications to traces: text files with the computation and messages of each process in each superstep
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Platforms: hosts, links and routes
+    /// Show or convert a platform: hosts, links and routes
     #[command(subcommand)]
     Platform(PlatformCommand),
-    /// Applications: the computation and messages of their processes
+    /// Show an application: the computation and messages of its processes
     #[command(subcommand)]
     Workload(WorkloadCommand),
-    /// List names: applications, experiments, libraries, loads, papers, policies, platforms, network models, triggers
+    /// List the names of applications, experiments, libraries, loads, papers, policies, platforms, network models or triggers
     List {
-        /// The kind of names to list
+        /// The kind of names that are listed
         #[arg(value_enum)]
         what: Listing,
         #[command(flatten)]
         form: FormArguments,
     },
-    /// Print the JSON Schema of an input format or of a result; for traces, which are not JSON, the description
+    /// Print the JSON Schema of an input format or of a result; for traces, which are not JSON, print a description
     Schema {
         /// The input format or result whose JSON Schema is printed
         #[arg(value_enum)]
         format: Format,
     },
-    /// Print the completion script for a shell
+    /// Print the script that completes commands and flags in a shell
     #[command(
         after_help = "Example:\n  migsim completions bash > ~/.local/share/bash-completion/completions/migsim"
     )]
@@ -186,7 +188,7 @@ pub(super) enum Command {
         /// The shell for which the script is printed
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, of `migsim` or of one of its commands
+    /// Print the manual page of `migsim` or of one of its commands
     #[command(after_help = "Example:\n  migsim man run | man -l -")]
     Man {
         /// The command whose page is printed [default: `migsim` itself]

@@ -1,4 +1,4 @@
-//! Defines the flags of the commands that simulate the runs of a plan: `sweep`, `tune` and `compare`.
+//! Defines the flags of the commands that simulate many runs: `sweep`, `tune` and `compare`.
 
 use clap::Args;
 
@@ -9,23 +9,23 @@ use crate::cli::options::parse_counts;
 use crate::cli::threads;
 use crate::sweep::{Shard, Spec};
 
-/// The flags that define an experiment and its varied parameters.
+/// The flags that define an experiment and the parameters that are varied in its runs.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct VariedArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
 
-    /// Vary any key of the experiment
+    /// Run the experiment with each of several values of a key
     ///
     /// A key is a path or a short name: policy, platform and others, or the name of a flag of an application or policy.
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
     pub(in crate::cli) vary: Vec<(String, String)>,
-    /// The seeds with which each setting is run
+    /// The seeds with which each combination of values is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<Spec>,
 }
 
-/// The flags for the output and the threads of a command that simulates the runs of a plan.
+/// The flags of a command that simulates many runs, for its output and the number of threads.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct PlanArguments {
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(in crate::cli) struct PlanArguments {
     pub(in crate::cli) threads: Option<usize>,
 }
 
-/// Parses a part of a plan: `I/N`.
+/// Parses which part of the runs is simulated, written as `I/N` (part I of N parts).
 pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
     let wrong = || format!("`{text}` is not a part of a plan; write 1/4, 2/4, ... for four parts");
     let (part, of) = text.split_once('/').ok_or_else(wrong)?;

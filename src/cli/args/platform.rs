@@ -19,14 +19,14 @@ pub(in crate::cli) enum PlatformCommand {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
         #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
-        /// The clusters of a platform of zones: zone (each zone that contains hosts), level=N (zones N levels below the outermost
-        /// one), name (by host names), or a CSV file (`host,cluster`)
+        /// How a platform of zones is divided into clusters: zone (each zone that contains hosts), level=N (zones N levels below
+        /// the outermost zone), name (by host names), or a CSV file (`host,cluster`)
         #[arg(long, value_name = "zone|level=N|name|FILE")]
         clusters: Option<String>,
         /// Also draw the clusters (or the tree of zones) and their routes into this SVG file
         #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
         svg: Option<PathBuf>,
-        /// The maximum number of rows of each table
+        /// The maximum number of rows of each printed table
         #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
         rows: usize,
         #[command(flatten)]
@@ -34,7 +34,7 @@ pub(in crate::cli) enum PlatformCommand {
         #[command(flatten)]
         memory: MemoryArguments,
     },
-    /// Write a platform in another format
+    /// Write a platform in the format of another program
     #[command(
         after_help = "Example:\n  migsim platform export ufrgs.json --format simgrid --out ufrgs.xml\n\n\
             Profiles become files beside the platform."

@@ -15,17 +15,18 @@ pub(in crate::cli) struct ReportArguments {
     /// The folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written
     #[arg(value_name = "FOLDER")]
     pub(in crate::cli) folder: PathBuf,
-    /// Write the page into this file [default: report.html in the folder]; with `--figure`, write the figure [default:
-    /// NAME.FORMAT]
+    /// Write the page into this file [default: report.html in the folder]; with `--figure`, write the figure into this file
+    /// [default: NAME.FORMAT]
     #[arg(long, short, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
     /// Draw a figure for an article instead of the page
     ///
-    /// Of a run: gantt, makespan, placement or supersteps; of a sweep: lines or heat. The name all draws every figure into the
-    /// folder `--out` [default: here], and list prints the names of the figures that the folder offers.
+    /// Names of figures of a run: gantt, makespan, placement, supersteps; of a sweep: lines, heat. The name all draws every
+    /// figure into the folder `--out` [default: here], and list prints the names of the figures that can be drawn from the
+    /// folder.
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
-    /// The format of the figure [default: by the ending of the file `--out`, or svg]
+    /// The file format of the figure [default: by the ending of the file `--out`, or svg]
     #[arg(long, value_parser = one_of(&FIGURES), requires = "figure", help_heading = FIGURE)]
     pub(in crate::cli) format: Option<figure::Format>,
     #[command(flatten)]

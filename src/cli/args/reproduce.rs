@@ -26,21 +26,22 @@ pub(in crate::cli) struct ReproduceArguments {
     /// rules of this paper (or `default`); takes many minutes
     #[arg(long, value_name = "PAPER", conflicts_with = "out")]
     pub(in crate::cli) search: Option<String>,
-    /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in ones]
+    /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in recorded calls]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) cases: Option<PathBuf>,
     /// Also write a Markdown page, a CSV table and figures for each paper into this folder; with `--figure`, write only the
     /// figure [default: here]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure` svg, pdf or png [default: svg]
+    /// Print the tables as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure`,
+    /// draw in svg, pdf or png [default: svg]
     #[arg(long, value_parser = one_of(&REPRODUCE), help_heading = OUTPUT)]
     pub(in crate::cli) format: Option<ReproduceFormat>,
     /// The same as `--format json`
     #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = OUTPUT)]
     json: bool,
-    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all; list: print
-    /// the names of the figures
+    /// Draw a figure for an article instead of printing tables, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times
+    /// or all; list: print the names of the figures
     #[arg(long, value_name = "NAME", conflicts_with = "search", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
     #[command(flatten)]
@@ -55,14 +56,14 @@ pub(in crate::cli) struct ReproduceArguments {
     pub(in crate::cli) memory: MemoryArguments,
 }
 
-/// The form in which a reproduction is printed, or the format in which its figures are written.
+/// The format in which the tables of a reproduction are printed, or the file format of its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum ReproduceFormat {
     Tables(OutputForm),
     Figures(figure::Format),
 }
 
-/// The forms and formats of a reproduction, by the names that `--format` accepts.
+/// The formats of tables and figures of a reproduction, with the names by which `--format` accepts them.
 const REPRODUCE: [(&str, ReproduceFormat); 7] = [
     ("table", ReproduceFormat::Tables(OutputForm::Table)),
     ("markdown", ReproduceFormat::Tables(OutputForm::Markdown)),
@@ -74,7 +75,7 @@ const REPRODUCE: [(&str, ReproduceFormat); 7] = [
 ];
 
 impl ReproduceArguments {
-    /// Returns the form in which tables are printed.
+    /// Returns the flags that determine the format of printed tables; a format of figures is ignored.
     pub(in crate::cli) fn form(&self) -> FormArguments {
         let format = match self.format {
             Some(ReproduceFormat::Tables(form)) => Some(form),
@@ -86,7 +87,7 @@ impl ReproduceArguments {
         }
     }
 
-    /// Returns the format in which figures are written; `None` if `--format` is absent or names a form of tables.
+    /// Returns the file format of figures; `None` if `--format` is absent or names a format of tables.
     pub(in crate::cli) fn figure_format(&self) -> Option<figure::Format> {
         match self.format {
             Some(ReproduceFormat::Figures(format)) => Some(format),

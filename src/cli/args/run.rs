@@ -40,10 +40,10 @@ pub(in crate::cli) struct RunArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
 
-    /// Write the results into this folder
+    /// Write the results of the run into this folder
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Replace a run with other settings that is in the folder
+    /// Replace the results of a run with other settings that are in the folder
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) force: bool,
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
@@ -58,12 +58,12 @@ pub(in crate::cli) struct RunArguments {
         reason = "how clap tells a flag without its value"
     )]
     pub(in crate::cli) report: Option<Option<PathBuf>>,
-    /// Also write the timeline of each process for a trace viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or
-    /// both, separated by a comma
+    /// Also write the activity of each process over time for a trace viewer: perfetto (trace-iii.perfetto.json), paje
+    /// (trace-iii.paje), or both, separated by a comma
     #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
     pub(in crate::cli) write_trace: Vec<Viewer>,
-    /// Also record the critical path, which takes longer. It is shown in `path.csv` in the folder of `--out`, on the page of
-    /// `--report`, and as a track of `--write-trace perfetto`
+    /// Also record the critical path, which makes the simulation slower. It is shown in `path.csv` in the folder of `--out`, on
+    /// the page of `--report`, and as a track of `--write-trace perfetto`
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) critical_path: bool,
     #[command(flatten)]
@@ -71,10 +71,11 @@ pub(in crate::cli) struct RunArguments {
     /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
     pub(in crate::cli) quiet: bool,
-    /// Print the complete settings as an experiment file and run nothing
+    /// Print the complete settings as an experiment file, and run nothing
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) show: bool,
-    /// Leave out the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
+    /// Omit the fastest static start (scenario i from the start of each built-in mapping), which is shown on platforms that no
+    /// paper used
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) no_static_starts: bool,
     /// The number of threads that run scenarios in parallel; at most 1024 [default: one per scenario]
@@ -82,7 +83,7 @@ pub(in crate::cli) struct RunArguments {
     pub(in crate::cli) threads: Option<usize>,
 }
 
-/// The viewer for which a trace is written.
+/// The viewer for which the trace of a run is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Viewer {
     /// Perfetto, and the trace viewer of Chrome
@@ -91,7 +92,8 @@ pub(in crate::cli) enum Viewer {
     Paje,
 }
 
-/// Parses the name of an HTML page, whose ending is checked, because the word after `--report` may be meant as the experiment.
+/// Parses the path of an HTML page. The ending must be that of an HTML page, because the word after `--report` may be meant as
+/// the experiment.
 fn parse_page(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_page = path

@@ -1,4 +1,4 @@
-//! Defines the flags of an experiment, which most commands share.
+//! Defines the flags that choose an experiment and its settings, which most commands share.
 
 use std::path::PathBuf;
 
@@ -23,37 +23,37 @@ pub(in crate::cli) struct SettingsArguments {
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
     #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) platform: Option<String>,
-    /// The clusters of a platform of zones: zone (each zone that contains hosts), level=N (zones N levels below the outermost
-    /// one), name (by host names), or a CSV file (`host,cluster`)
+    /// How a platform of zones is divided into clusters: zone (each zone that contains hosts), level=N (zones N levels below the
+    /// outermost zone), name (by host names), or a CSV file (`host,cluster`)
     #[arg(long, value_name = "zone|level=N|name|FILE", help_heading = EXPERIMENT)]
     pub(in crate::cli) clusters: Option<String>,
     /// The application (see `migsim list apps`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) app: Option<String>,
-    /// The placement of the processes at the start: a rule, a list of hosts or a CSV file
+    /// The hosts on which the processes start: a rule, a list of hosts or a CSV file
     ///
     /// The rules are contiguous, round-robin, by-core, by-speed and fast-first; `by-core:epyc,old-3` applies a rule to some hosts
     /// only. A list contains names of hosts and clusters, separated by commas. A CSV file has the columns `process,host`.
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = EXPERIMENT)]
     pub(in crate::cli) mapping: Option<String>,
-    /// The scenarios to run: one, several separated by commas, or all
+    /// The scenarios to run: i, ii or iii, several of them separated by commas, or all
     #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',', help_heading = EXPERIMENT)]
     pub(in crate::cli) scenario: Vec<ScenarioChoice>,
-    /// The seed of all random choices: by the load, the policy and the application
+    /// The seed of all random choices of the load, the policy and the application
     ///
     /// `--set workload.seed=N` sets a separate seed for the application.
     #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
     pub(in crate::cli) seed: Option<Spec>,
 
-    /// Background load of hosts and links (see `migsim list loads`)
+    /// Background load that slows hosts and links (see `migsim list loads`)
     ///
     /// The value is a kind of load with its parameters; repeatable; `none` means no load. In a sweep, one flag lists alternative
-    /// loads: `none,walk,step=0.1,on-off` are three.
+    /// loads: `none,walk,step=0.1,on-off` are three loads.
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) load: Vec<String>,
 
-    /// Change one quantity of the case, such as 'link wan bandwidth +10%' or 'cluster ICE speed unlimited' (see the guide on
-    /// bottlenecks); repeatable; replaces the changes in a file
+    /// Change one quantity of the platform or the settings, such as 'link wan bandwidth +10%' or 'cluster ICE speed unlimited'
+    /// (see the guide on bottlenecks); repeatable; replaces the changes in a file
     #[arg(long = "change", value_name = "CHANGE", help_heading = EXPERIMENT)]
     pub(in crate::cli) changes: Vec<String>,
 
@@ -64,7 +64,7 @@ pub(in crate::cli) struct SettingsArguments {
     /// this themselves
     #[arg(long, value_name = "NAME[=VALUE]", hide_possible_values = true, help_heading = POLICY)]
     pub(in crate::cli) trigger: Option<String>,
-    /// The flags that applications and policies define.
+    /// Values of the flags that applications and policies define; the registry of the program provides these flags.
     #[command(flatten)]
     pub(in crate::cli) options: OptionValues,
 
@@ -80,7 +80,7 @@ pub(in crate::cli) struct SettingsArguments {
     pub(in crate::cli) constants: Vec<(String, String)>,
     /// Set any key of the experiment by its path
     ///
-    /// It overrides the other flags. The page *Settings* of the book and `migsim run --show` list the keys.
+    /// This flag overrides the other flags. The page *Settings* of the book and `migsim run --show` list the keys.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(in crate::cli) settings: Vec<(String, String)>,
 
@@ -92,16 +92,16 @@ pub(in crate::cli) struct SettingsArguments {
 pub(in crate::cli) enum ScenarioChoice {
     /// The application only, without rescheduling
     I,
-    /// The policy is called and its calls cost time, but no process moves
+    /// The policy is called and its calls take time, but no process moves
     Ii,
-    /// The policy is called, its calls and moves cost time, and processes move
+    /// The policy is called, processes move, and both calls and moves take time
     Iii,
     /// All three scenarios
     All,
 }
 
 impl ScenarioChoice {
-    /// Returns the chosen scenarios, each once and in the order i, ii, iii; empty if none is chosen.
+    /// Returns the scenarios that the user chose, each once and in the order i, ii, iii; empty if the user chose none.
     pub(in crate::cli) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
         let is_chosen = |scenario: &Scenario| {
             choices.contains(&Self::All)
@@ -115,11 +115,10 @@ impl ScenarioChoice {
     }
 }
 
-/// The flags for the memory that the command may use, and for what files may do.
+/// The flags that limit the memory of a command, and that allow files to read other files or to start programs.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct MemoryArguments {
-    /// Refuse runs that would need more memory than this ("8 GB"), as estimated before they start [default: the memory available
-    /// to the command]
+    /// Refuse runs whose estimated memory is larger than this ("8 GB") [default: the memory available to the command]
     #[arg(long, value_name = "SIZE", help_heading = OUTPUT)]
     pub(in crate::cli) memory_limit: Option<Bytes>,
 
@@ -132,7 +131,7 @@ pub(in crate::cli) struct MemoryArguments {
     pub(in crate::cli) allow_exec: bool,
 }
 
-/// Parses `KEY=VALUE`.
+/// Parses a text of the form `KEY=VALUE` into the key and the value.
 pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {

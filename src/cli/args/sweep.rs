@@ -39,38 +39,38 @@ pub(in crate::cli) struct SweepArguments {
     #[command(flatten)]
     pub(in crate::cli) varied: VariedArguments,
 
-    /// Combine the first values of all parameters, then the second values, and so on, instead of every combination
+    /// Combine the first values of all parameters, then their second values, and so on, instead of running every combination
     #[arg(long, group = "combination", help_heading = SWEEP)]
     pub(in crate::cli) zip: bool,
-    /// Draw N different combinations of values at random
+    /// Run N different combinations of values that are drawn at random
     #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
     pub(in crate::cli) random: Option<u64>,
-    /// Draw N combinations that spread the values of each parameter evenly (Latin hypercube)
+    /// Run N combinations of values, drawn such that the values of each parameter are evenly spread (Latin hypercube)
     #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
     pub(in crate::cli) latin: Option<u64>,
-    /// The seed with which `--random` and `--latin` draw [default: 1]
+    /// The seed of the random choices of `--random` and `--latin` [default: 1]
     #[arg(long, value_name = "SEED", help_heading = SWEEP)]
     pub(in crate::cli) draw_seed: Option<u64>,
-    /// Margin of indifference, in percent
+    /// Smallest difference between two makespans that counts, in percent
     ///
     /// Differences smaller than this percentage of the best makespan do not count.
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SWEEP)]
     pub(in crate::cli) indifference: Indifference,
-    /// Do only part I of N parts of the plan; `migsim sweep merge` joins the parts
+    /// Run only part I of N parts of the sweep; `migsim sweep merge` joins the results of the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = SWEEP)]
     pub(in crate::cli) shard: Option<Shard>,
 
-    /// Run the parts of the plan as a job array of Slurm, wait for them and merge the results; the same command resubmits
+    /// Run the parts of the sweep as a job array of Slurm, wait for the jobs and merge the results; the same command resubmits
     /// preempted and failed parts
     #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm: bool,
-    /// Print the script of the Slurm job array and submit nothing
+    /// Print the script of the Slurm job array, and submit nothing
     #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm_dry_run: bool,
-    /// The number of parts, each a task of the Slurm job array
+    /// The number of parts into which the runs are divided; each part is a task of the Slurm job array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = SLURM)]
     pub(in crate::cli) shards: Option<u32>,
-    /// An option for sbatch, such as partition=short or time=00:30:00
+    /// An option that is passed on to sbatch, such as partition=short or time=00:30:00
     #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
     pub(in crate::cli) sbatch_options: Vec<String>,
 
@@ -79,10 +79,10 @@ pub(in crate::cli) struct SweepArguments {
     /// The default is a folder below sweeps/ with the name of the application.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print the number of runs and their estimated time; run nothing
+    /// Print the number of runs and the estimated time of all runs, and run nothing
     #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) dry_run: bool,
-    /// Print the sweep as a sweep file and run nothing
+    /// Print the sweep as a sweep file, and run nothing
     #[arg(long, conflicts_with_all = ["dry_run", "json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) show: bool,
     #[command(flatten)]
@@ -91,17 +91,17 @@ pub(in crate::cli) struct SweepArguments {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum SweepCommand {
-    /// Join the folders of the parts of a sweep (`--shard`)
+    /// Join the results of the parts of a sweep (see `--shard`) in one folder
     #[command(after_help = "Example:\n  migsim sweep merge shards/* --out whole")]
     Merge(MergeArguments),
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MergeArguments {
-    /// The folders of the parts
+    /// The folders that contain the parts of the sweep
     #[arg(required = true, value_name = "DIR")]
     pub(in crate::cli) folders: Vec<PathBuf>,
-    /// Keep the merged sweep in this folder
+    /// Write the merged sweep into this folder
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: PathBuf,
     #[command(flatten)]

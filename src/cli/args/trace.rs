@@ -23,7 +23,7 @@ pub(in crate::cli) enum TraceCommand {
             migsim trace export --app vt --data nolb/data --platform ufrgs --policy greedy-refine --format vt --moves --out lb/moved"
     )]
     Export(Box<TraceExportArguments>),
-    /// Make a trace with more processes from recordings of one program with three or more numbers of processes
+    /// Create a trace with more processes from recordings of one program with three or more numbers of processes
     #[command(after_help = "Example:\n  \
             migsim trace extrapolate --procs 64 --out p64.trace p2.trace p4.trace p8.trace\n\n\
             The smaller recordings predict the largest one, which is the check that is printed. A program whose messages follow no known pattern \
@@ -33,13 +33,13 @@ pub(in crate::cli) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TraceExtrapolateArguments {
-    /// The recorded traces of the same program, with the same number of iterations and different numbers of processes
+    /// The recorded traces of the same program, with equal numbers of iterations and different numbers of processes
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     pub(in crate::cli) traces: Vec<PathBuf>,
-    /// The number of processes of the new trace
+    /// The number of processes in the new trace
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub(in crate::cli) procs: u32,
-    /// Write the trace into this file [default: standard output]
+    /// Write the new trace into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
 }
@@ -55,13 +55,13 @@ pub(in crate::cli) struct TraceExportArguments {
     /// The format of the file: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
     #[arg(long, value_enum, default_value = "trace", help_heading = OUTPUT)]
     pub(in crate::cli) format: TraceFormat,
-    /// With `--format vt`: run scenario iii and write each process on the host to which the policy moved it, as vt's offline
-    /// balancer reads it
+    /// With `--format vt`: run scenario iii, and write each process to the host to which the policy moved it, in the form that
+    /// vt's offline balancer reads
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) moves: bool,
 }
 
-/// The format in which an application is exported.
+/// The format in which an application is exported as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TraceFormat {
     Trace,

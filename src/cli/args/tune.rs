@@ -27,31 +27,31 @@ pub(in crate::cli) struct TuneArguments {
     #[command(flatten)]
     pub(in crate::cli) varied: VariedArguments,
 
-    /// The measure that the search optimises
+    /// The quantity that the search minimises or maximises
     #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
     pub(in crate::cli) goal: GoalChoice,
-    /// Margin of indifference, in percent
+    /// Smallest gain that counts, in percent
     ///
-    /// A gain smaller than this percentage of the time with the defaults does not count.
+    /// A gain smaller than this percentage of the time with the default settings does not count.
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SEARCH)]
     pub(in crate::cli) indifference: Indifference,
     /// The number of runs of the search
     ///
-    /// The runs that compare the best setting with the defaults on new seeds are not counted.
+    /// The runs that compare the best setting with the default settings on new seeds are not counted.
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SEARCH)]
     pub(in crate::cli) budget: u32,
-    /// New seeds on which the best setting is compared with the defaults
+    /// New seeds on which the best setting is compared with the default settings
     ///
-    /// The default is the 20 seeds after those of the search.
+    /// The default is the 20 seeds that follow the seeds of the search.
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = SEARCH)]
     pub(in crate::cli) fresh: Option<Spec>,
-    /// The seed with which the search draws settings
+    /// The seed of the random choices of the search
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = SEARCH)]
     pub(in crate::cli) draw_seed: u64,
 
     /// Keep all runs in this folder; the same command continues an interrupted search
     ///
-    /// It contains runs.csv, tune.json and index.html.
+    /// The folder contains runs.csv, tune.json and index.html.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
@@ -62,6 +62,6 @@ pub(in crate::cli) struct TuneArguments {
 pub(in crate::cli) enum GoalChoice {
     /// The smallest makespan of scenario iii
     Makespan,
-    /// The largest gain of scenario iii over scenario i, for parameters that change the work itself
+    /// The largest gain of scenario iii over scenario i, for parameters that also change scenario i
     Gain,
 }

@@ -1,4 +1,5 @@
-//! `migsim calibrate`: fits a library to a table of single messages, which is read or measured, and writes the library.
+//! Implements `migsim calibrate`: fits a message-passing library to a table of the times of single messages, which is read or
+//! measured, and writes the library.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -75,8 +76,8 @@ pub(super) fn run(
     }
 }
 
-/// Uses the overhead inside a host also for messages between hosts, if TCP carried the messages inside the host and no others
-/// were measured.
+/// Uses the measured overhead of messages inside a host also for messages between hosts. It is called if only messages inside a
+/// host were measured and TCP carried them.
 fn copy_overhead_inside(library: &mut Value) {
     let overhead = library["network"]["loopback_overhead"].clone();
     if !overhead.is_null() {
@@ -86,7 +87,7 @@ fn copy_overhead_inside(library: &mut Value) {
     }
 }
 
-/// Writes the library that is the default for recorded traces, and returns the path of its file.
+/// Writes the library that recorded traces use by default into the user's configuration folder, and returns the path of its file.
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
         let problem = Problem::new(
@@ -114,7 +115,8 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
     Ok(file)
 }
 
-/// Returns the error for a doubtful fit. The exit code keeps a script from continuing without a library.
+/// Returns the error for a fit that is too doubtful to be used; its exit code stops scripts that would continue without a
+/// library.
 fn doubtful_fit() -> Error {
     let problem = Problem::new("the fit is doubtful, so that no library was written");
     let hint =
@@ -122,24 +124,25 @@ fn doubtful_fit() -> Error {
     Error::Run(problem.hint(hint))
 }
 
-/// The measured times of messages, and the conditions under which they were measured.
+/// The measured times of single messages, and the conditions under which they were measured.
 struct Source {
-    /// The name of the table, for messages.
+    /// Name of the table of measured messages, which is shown in errors and in the library.
     name: String,
-    /// The text of the table.
+    /// Content of the table of measured messages, as CSV or as the output of a benchmark program.
     text: String,
-    /// The platform on which the messages were measured.
+    /// Platform on which the messages were measured.
     platform: Platform,
-    /// The names of the two hosts, for a table that does not name them.
+    /// Names of the two hosts between which the messages were measured; `None` if the table names the hosts.
     hosts: Option<(String, String)>,
-    /// The name of the library from which the fit starts.
+    /// Name of the library from which the fit takes all values that it does not determine.
     base: String,
-    /// The description of the measured machine, for the library file; `None` if the table was read from a file.
+    /// Description of the measured machine, which is stored in the library; `None` if the table was read from a file.
     machine: Option<Value>,
 }
 
 impl Source {
-    /// Reads the table of measured messages, or measures the messages.
+    /// Reads the table of measured messages from the file that the user named, or measures messages with the command that the
+    /// user named.
     fn read_or_measure(arguments: &CalibrateArguments) -> Result<Self, Error> {
         let hosts = (arguments.between.as_deref()).map(|hosts| {
             let hosts = hosts
@@ -179,7 +182,7 @@ impl Source {
         measure(&arguments.program, platform, hosts, base)
     }
 
-    /// Returns the names of the two hosts, if the arguments name them.
+    /// Returns the names of the two hosts between which the messages were measured; `None` if the table names the hosts.
     fn between(&self) -> Option<(&str, &str)> {
         self.hosts
             .as_ref()
@@ -187,13 +190,13 @@ impl Source {
     }
 }
 
-/// The library from which the fit starts if no library is named and none was measured.
+/// Name of the library on which the fit is based if the user names no library and none was measured.
 const DEFAULT_BASE: &str = "open-mpi";
-/// The platform for processes that all run on one host.
+/// Platform file for measurements in which both processes run on one host.
 const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
     { "name": "p", "hosts": 1, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "0 s" } } ] }"#;
 
-/// Measures messages between two processes that the command `program` starts.
+/// Measures the times of messages between two MPI processes that the command `program` starts.
 #[cfg(unix)]
 fn measure(
     program: &[String],
@@ -273,7 +276,7 @@ fn measured(
         .into())
 }
 
-/// Refuses to overwrite the table with the library.
+/// Returns an error if the library would overwrite the table of measured messages.
 fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     let out = arguments.out.as_deref().and_then(place);
@@ -286,7 +289,8 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     Err(problem.source("--out").hint(hint).into())
 }
 
-/// Creates the tables of the residuals, of the calibrated constants, and of the constants that the table does not determine.
+/// Creates the printed tables: the residuals of the fit, the calibrated constants, and the constants that the measurements do not
+/// determine.
 fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
         text_column("from", "from"),

@@ -1,5 +1,5 @@
-//! The recorded program: starts it, waits for it, and, if a signal arrives, ends it together with all processes that it has
-//! started.
+//! Starts the program that is recorded, waits for its end and, if a signal arrives, ends it together with all processes that it
+//! has started.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,28 +17,31 @@ use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::workload::record::failure_reason;
 
-/// Time between two checks of the program and of signals.
+/// Time between two checks whether the program has ended or a signal has arrived.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time that the program has to end by itself after a signal that the terminal also sends to it.
+/// Time that the program has to end by itself after a signal that the terminal also sends to the program.
 const SELF_END_TIME: Duration = Duration::from_secs(1);
-/// Time that the program has to end after the signal was passed on to it; then it is killed.
+/// Time that the program has to end after a signal was passed on to it; after this time, the program is killed.
 const PASSED_ON_TIME: Duration = Duration::from_secs(5);
 
-/// A program to run, possibly under the recorder.
+/// A program that is to be run, with or without the recorder.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
-    /// The program and its arguments.
+    /// The program and its arguments, as words.
     pub(super) program: &'a [String],
-    /// The path of the recorder's library; `None` to run the program without the recorder.
+    /// Path of the library of the recorder, which is loaded into the program; `None` to run the program without the recorder.
     pub(super) recorder: Option<&'a Path>,
-    /// The folder that the recorder writes its records into.
+    /// Folder into which the recorder writes the records of the processes.
     pub(super) folder: &'a Path,
-    /// The clock that measures the time of computation.
+    /// Clock with which the recorder measures the time of computation.
     pub(super) clock: RecordClock,
 }
 
-/// Runs the program, with the recorder loaded before its MPI library, until it ends or a signal has ended it.
+/// Runs the program until it ends, with the recorder loaded before the MPI library. If a signal arrives, ends the program.
+///
+/// # Errors
+/// The program cannot be started or fails, a signal has arrived, or nothing was recorded.
 pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     if signals.are_caught() {
         become_subreaper();
@@ -60,12 +63,12 @@ pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     Err(program_failed(status, job.folder))
 }
 
-/// Returns the error after a signal; its text is not printed.
+/// Returns the error that stands for the end by a signal; its text is not printed.
 pub(super) fn interrupted() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
 
-/// Starts the program, with the recorder if there is one.
+/// Starts the program without waiting for its end; loads the recorder into it if there is one.
 fn start(job: &Job<'_>) -> Result<Child, Error> {
     let [program, rest @ ..] = job.program else {
         return Err(Problem::new("no program")
@@ -94,7 +97,8 @@ fn start(job: &Job<'_>) -> Result<Child, Error> {
     })
 }
 
-/// Checks that the program has left a record, as every recorded MPI program does.
+/// Checks that the recorder has written at least one record, as for each MPI program; does nothing if the program ran without the
+/// recorder.
 fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
     if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
         return Ok(());
@@ -105,14 +109,15 @@ fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
     Err(Error::Run(Problem::new(message).hint(hint)))
 }
 
-/// Returns the paths of the records in a folder.
+/// Lists the paths of the records in a folder.
 fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
 }
 
-/// Returns the error for a program that failed. If the records could not be written, the recorder has noted the reason in them.
+/// Returns the error for a program that ended with a failure. If the recorder could not write its records, the error contains the
+/// reason, which the records tell.
 fn program_failed(status: ExitStatus, folder: &Path) -> Error {
     let mut texts = record_paths(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| failure_reason(&text).map(str::to_owned)) else {
@@ -125,13 +130,14 @@ fn program_failed(status: ExitStatus, folder: &Path) -> Error {
     Error::Run(problem.source(folder.display().to_string()).hint(hint))
 }
 
-/// Returns the error for a program that cannot be waited for.
+/// Returns the error that is reported if the operating system cannot wait for the end of the program.
 fn wait_failed(error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot wait for the program: {error}"));
     Error::Run(problem.hint("record it again"))
 }
 
-/// Ends the program and all processes that it has started: first with the same signal; if they do not end, they are killed.
+/// Ends the program and all processes that it has started after a signal: passes the signal on to them, and kills them if they do
+/// not end in time.
 fn end_all(child: &mut Child, signal: i32) {
     // The terminal also sends other signals to the program; a second one would disturb it while it ends.
     if signal != SIGTERM && wait_for_end(child, SELF_END_TIME) {
@@ -146,7 +152,7 @@ fn end_all(child: &mut Child, signal: i32) {
     }
 }
 
-/// Waits until the program and all processes that it has started have ended, at most for `time`; returns whether they have ended.
+/// Waits until the program and all processes that it has started have ended, at most for `time`. Returns whether all have ended.
 fn wait_for_end(child: &mut Child, time: Duration) -> bool {
     let mut left = time;
     while !matches!(child.try_wait(), Ok(Some(_)))
@@ -161,7 +167,7 @@ fn wait_for_end(child: &mut Child, time: Duration) -> bool {
     true
 }
 
-/// Sends a signal to all processes of the set.
+/// Sends a signal to all processes with the ids in `family`.
 fn send(family: &BTreeSet<u32>, signal: Signal) {
     for &id in family {
         if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
@@ -170,8 +176,8 @@ fn send(family: &BTreeSet<u32>, signal: Signal) {
     }
 }
 
-/// Returns the ids of the living processes that `root` and its children have started. The system makes `root` the parent of
-/// processes whose own parents have ended. If the system does not list processes, only the child is returned.
+/// Returns the ids of all living descendants of the process `root`. The system makes `root` the parent of processes whose own
+/// parents have ended. If the system does not list processes, only the child is returned.
 fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
@@ -192,7 +198,7 @@ fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
     family
 }
 
-/// Makes this process the parent of processes of the program whose own parents end before them.
+/// Makes this process the parent of those processes of the program whose own parents end first, so that all of them can be ended.
 fn become_subreaper() {
     #[cfg(target_os = "linux")]
     if let Some(here) = i32::try_from(std::process::id())
@@ -204,13 +210,13 @@ fn become_subreaper() {
     }
 }
 
-/// Returns the parent of a process that has not ended; `None` if it has ended, or if the system is not Linux.
+/// Returns the id of the parent of a process; `None` if the process has ended or the system is not Linux.
 fn parent_of(id: u32) -> Option<u32> {
     parent_in(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
-/// Reads the parent from the status line of a process; `None` if it has ended. State and parent follow the name, which may
-/// contain spaces and parentheses (`man 5 proc_pid_stat`).
+/// Parses the id of the parent from the status line of a process (`/proc/ID/stat`); `None` if the process has ended. State and
+/// parent follow the name, which may contain spaces and parentheses (`man 5 proc_pid_stat`).
 fn parent_in(stat: &str) -> Option<u32> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let has_ended = matches!(fields.next()?, "Z" | "X");

@@ -1,5 +1,5 @@
-//! Compiles the recorder and the ping-pong program once for their source and the user's `mpicc`, into a folder that no other user
-//! can write.
+//! Compiles the recorder and the ping-pong program with the user's `mpicc`, and keeps them in a folder that no other user can
+//! write. They are compiled again only if their source or `mpicc` changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,20 @@ use super::private;
 use crate::error::{Error, Problem};
 use crate::workload::record::RECORDER;
 
-/// Returns the path of the recorder's library; compiles it on first use for this source and this `mpicc`.
+/// Returns the path of the recorder's library. The library is compiled if it does not exist yet for this source and this `mpicc`.
 pub(super) fn recorder() -> Result<PathBuf, Error> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
     compiled_file("recorder", "so", RECORDER, &flags)
 }
 
-/// Returns the path of an MPI program; compiles it on first use for its source and this `mpicc`.
+/// Returns the path of an MPI program with the source text `source`. The program is compiled if it does not exist yet for this
+/// source and this `mpicc`.
 pub(super) fn program(name: &str, source: &str) -> Result<PathBuf, Error> {
     compiled_file(name, "bin", source, &["-O2"])
 }
 
-/// Returns the path of a compiled file; compiles the source on first use for this `mpicc`.
+/// Returns the path of a compiled file in the cache folder. The source is compiled if no file exists yet for this source and this
+/// `mpicc`.
 fn compiled_file(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
     let version = Command::new("mpicc").arg("-v").output();
     let version = version.map_err(|error| {
@@ -38,7 +40,7 @@ fn compiled_file(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Resu
     Ok(made)
 }
 
-/// Returns the folder for compiled files, in the user's cache folder.
+/// Returns the folder in which compiled files are kept, a folder in the user's cache folder.
 fn cache_folder() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
@@ -59,7 +61,8 @@ fn cache_folder() -> Result<PathBuf, Error> {
     Ok(folder.join("migsim"))
 }
 
-/// Compiles a source text with `mpicc` into the file `made`.
+/// Compiles the source text `text` with `mpicc` and the flags `flags` into the file `made`; the file appears only when it is
+/// complete.
 fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(), Error> {
     let unwritable = |error: std::io::Error| {
         let problem = Problem::new(format!("cannot write: {error}"));
@@ -91,7 +94,7 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
     fs::rename(&object, made).map_err(unwritable)
 }
 
-/// Computes the FNV-1a hash, which is the same on every machine and in every version.
+/// Computes the 64-bit FNV-1a hash of the given bytes, which is the same on every machine and in every version of the program.
 fn hash(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)

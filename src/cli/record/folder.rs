@@ -1,4 +1,5 @@
-//! The folder for the records of one recording: new, private, and removed afterwards, even if the recording is killed.
+//! Manages the folder for the records of one recording: it is new, private, and removed afterwards, even if the recording is
+//! killed.
 //!
 //! The folder is `migsim-record-ID` in the folder of temporary files. Its file `lock` is locked during the recording. The next
 //! recording of the same user can therefore recognise and remove a folder that a killed recording has left. Records that are kept
@@ -12,30 +13,34 @@ use std::path::{Path, PathBuf};
 use super::private;
 use crate::error::{Error, Problem};
 
-/// Prefix of the name of a records folder during the recording.
+/// Prefix of the name of the folder for the records during a recording.
 const RECORDING_PREFIX: &str = "migsim-record-";
-/// Prefix of the name of a records folder that is kept.
+/// Prefix of the name of the folder for the records after the recording, if the records are kept.
 const KEPT_PREFIX: &str = "migsim-kept-";
-/// The name of the file that is locked during a recording.
+/// Name of the file in the folder that is locked during a recording.
 const LOCK_FILE: &str = "lock";
-/// Maximum number of folder names that are tried; it is very unlikely that the folder of a new name exists.
+/// Maximum number of attempts to create a folder with a new random name; it is very unlikely that a second attempt is needed.
 const MAX_ATTEMPTS: usize = 100;
 
-/// The folder of the current recording; the folder is removed when this value is dropped, unless its records are kept.
+/// The folder for the records of the current recording. The folder is removed when this value is dropped, unless its records are
+/// kept.
 #[derive(Debug)]
 pub(super) struct Records {
-    /// The path of the folder.
+    /// Path of the folder for the records.
     folder: PathBuf,
-    /// The random part of the name of the folder.
+    /// Random part of the name of the folder.
     id: String,
-    /// The open lock file, which keeps the folder locked.
+    /// The open lock file; the folder is locked as long as this file is open.
     _lock: File,
-    /// Whether the folder is kept when this value is dropped.
+    /// Whether the folder remains when this value is dropped.
     is_kept: bool,
 }
 
 impl Records {
-    /// Creates a new folder that only the user can access.
+    /// Creates and locks a new folder for records, which only the user can access, in the folder `temporary`.
+    ///
+    /// # Errors
+    /// The folder cannot be created.
     pub(super) fn create(temporary: &Path) -> Result<Self, Error> {
         let mut reason = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..MAX_ATTEMPTS {
@@ -58,7 +63,7 @@ impl Records {
         )))
     }
 
-    /// Tries to create and lock a folder with a random name.
+    /// Makes one attempt to create and lock a folder with a random name.
     fn try_create(temporary: &Path) -> io::Result<Self> {
         // The program may change its working directory.
         let temporary = temporary.canonicalize()?;
@@ -77,12 +82,12 @@ impl Records {
         })
     }
 
-    /// Returns the path of the folder.
+    /// Returns the path of the folder for the records.
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// Keeps the records, and returns the path of their folder.
+    /// Keeps the folder with the records after the end of the recording, under another name, and returns its path.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         let kept = self
@@ -104,7 +109,7 @@ impl Drop for Records {
     }
 }
 
-/// Removes the folders that killed recordings of this user have left.
+/// Removes the folders that killed recordings of this user have left in the folder `temporary`.
 pub(super) fn remove_stale(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for entry in entries {
@@ -118,7 +123,7 @@ pub(super) fn remove_stale(temporary: &Path) {
     }
 }
 
-/// Removes a folder that no recording has locked. On file systems without locks, the folder stays.
+/// Removes a folder of records unless a running recording has locked it. On file systems without locks, the folder remains.
 fn remove_if_stale(folder: &Path) {
     match File::open(folder.join(LOCK_FILE)) {
         Ok(lock) if lock.try_lock().is_ok() => {
@@ -132,7 +137,7 @@ fn remove_if_stale(folder: &Path) {
     }
 }
 
-/// Returns a number that differs between calls, for names of folders only.
+/// Returns a number that differs from call to call with high probability, for names of folders only.
 fn unique_number() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }

@@ -1,5 +1,5 @@
-//! Measures the times of single messages between two processes with migsim's ping-pong program, and finds the MPI library that
-//! carried them.
+//! Measures the times of single messages between two processes with migsim's ping-pong program, and determines the MPI library
+//! that sent the messages.
 
 use std::num::ParseFloatError;
 use std::path::Path;
@@ -14,26 +14,28 @@ use crate::error::{Error, Problem};
 use crate::workload::record::{Measure, convert};
 use crate::workload::trace::Recording;
 
-/// The source of the ping-pong program, in C.
+/// Source text of the ping-pong program in C.
 const PINGPONG: &str = include_str!("../calibrate/pingpong.c");
 
-/// The measured time of one message or exchange.
+/// The measured time of one message, or of two messages in opposite directions.
 #[derive(Debug)]
 pub(in crate::cli) struct Row {
-    /// The host of the sender.
+    /// Name of the host of the sender.
     pub(in crate::cli) from: String,
-    /// The host of the receiver.
+    /// Name of the host of the receiver.
     pub(in crate::cli) to: String,
-    /// The size of the message \[B\].
+    /// Size of the message \[B\].
     pub(in crate::cli) bytes: f64,
-    /// The one-way time of the message, or the time of an exchange \[s\].
+    /// Time from the start of sending to the end of receiving of one message, or the time of an exchange of two messages \[s\].
     pub(in crate::cli) time: f64,
-    /// The kind of measurement: `ping`, or `exchange` for two messages in opposite directions at the same time.
+    /// Kind of the measurement: `ping` for one message, `exchange` for two messages in opposite directions at the same time.
     pub(in crate::cli) kind: String,
 }
 
-/// Measures the messages between the first two processes that `program` starts. The program is run once for the measurement, and
-/// once under the recorder, which describes the MPI library.
+/// Measures the times of messages between the first two processes that `program` starts. Returns the measured times, and a
+/// description of the MPI library.
+///
+/// The program is run twice: to measure, and under the recorder, which describes the MPI library.
 pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording), Error> {
     let (recorder, pingpong) = (
         compile::recorder()?,
@@ -72,7 +74,7 @@ fn run_both(
     Ok((rows(&text)?, made.recording))
 }
 
-/// Reads the table that the ping-pong program prints.
+/// Parses the table of measured messages that the ping-pong program has written.
 fn rows(text: &str) -> Result<Vec<Row>, Error> {
     let row = |line: &str| {
         let mut fields = line.rsplitn(5, ',');

@@ -1,5 +1,5 @@
-//! `migsim record`: runs an MPI program under the recorder, and writes the computation and the messages of its processes as a
-//! trace.
+//! Implements `migsim record`: runs an MPI program under the recorder, and writes the computation and the messages of its
+//! processes as a trace.
 //!
 //! ```text
 //! trace locked -> recorder compiled -> for each repetition: private folder -> program runs -> records cut -> trace written -> folder removed
@@ -61,7 +61,8 @@ pub(super) fn run(
     report(arguments, &made, out, errors)
 }
 
-/// Runs the program the requested number of times, each time with a new folder for the records.
+/// Runs the program as often as the user requested under the recorder, each time with a new folder for the records. Adds these
+/// folders to `runs`.
 fn record_runs(
     arguments: &RecordArguments,
     library: &Path,
@@ -82,7 +83,7 @@ fn record_runs(
     Ok(())
 }
 
-/// Reads the records and converts them to a trace; stops early if a signal arrives.
+/// Reads the records of all repetitions and converts them to a trace; stops early with an error if a signal arrives.
 fn convert_records(
     runs: &[Records],
     measure: Measure<'static>,
@@ -109,7 +110,10 @@ fn convert_records(
     }
 }
 
-/// Returns the records in a folder: name and text of each.
+/// Reads all records in a folder; returns the path and the text of each record.
+///
+/// # Errors
+/// The folder cannot be read, or it contains no records.
 fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
@@ -133,7 +137,7 @@ fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     Ok(records)
 }
 
-/// Adds to an error the folders in which the records are kept, so that the program need not run again.
+/// Keeps the folders with the records after an error, and adds their paths to the error, so that the program need not run again.
 fn with_kept_records(error: Error, runs: Vec<Records>) -> Error {
     let folders = runs.into_iter().map(|run| run.keep().display().to_string());
     let folders: Vec<String> = folders.collect();
@@ -148,7 +152,7 @@ fn with_kept_records(error: Error, runs: Vec<Records>) -> Error {
     }
 }
 
-/// Prints what was recorded, and notes about how to improve the recording.
+/// Prints what was recorded to `out`, and notes about how the recording can be improved to `errors`.
 fn report(
     arguments: &RecordArguments,
     made: &Conversion,
@@ -162,7 +166,8 @@ fn report(
 }
 
 impl RecordArguments {
-    /// Returns how work is computed from time. Kept records do not contain the clock that measured them.
+    /// Returns the settings by which times become work: the speed, the clock, and whether the minimum or the median of the
+    /// repetitions counts. Records of an earlier recording determine the clock themselves.
     fn measure(&self) -> Measure<'static> {
         let is_kept = !self.from.is_empty();
         Measure {

@@ -1,4 +1,4 @@
-//! Folders and files that belong to the user and that no other user can replace or write.
+//! Creates and checks folders and files that belong to the user and that no other user can write or replace.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -9,22 +9,30 @@ use rustix::process::geteuid;
 
 use crate::error::{Error, Problem};
 
-/// Permission bits of a file or folder that allow its group or others to write.
+/// Permission bits of a file or folder that allow its group or all other users to write.
 const WRITABLE: u32 = 0o022;
-/// Permission bit of a file or folder that allows every user to write.
+/// Permission bit of a file or folder that allows all users to write.
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 /// Permission bit of a folder in which only the owner of a file can rename or remove the file.
 const STICKY: u32 = 0o1000;
-/// Permission bits of a folder that only the user can access.
+/// Permission bits of a folder that allow access only to its owner.
 const USER_ONLY: u32 = 0o700;
 
-/// Creates a new folder that only the user can access.
+/// Creates a folder that only the user can access.
+///
+/// # Errors
+/// The folder exists or cannot be created.
 pub(super) fn create_new(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(USER_ONLY).create(folder)
 }
 
-/// Creates a folder that only the user can access. If the folder exists, checks that it belongs to the user, and that no other
-/// user can replace it or a folder above it. Removes the write permission of its group and of others.
+/// Creates a folder that only the user can access, or checks an existing folder.
+///
+/// An existing folder must belong to the user, and no other user may be able to replace it or a folder above it. The permission
+/// of its group and of others to write is removed.
+///
+/// # Errors
+/// The folder cannot be created, or it is not safe.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
     let failed = |error: io::Error| unsafe_folder(folder, &format!("cannot write: {error}"));
     let mut builder = DirBuilder::new();
@@ -55,28 +63,29 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether a file belongs to the user and no other user can write it; `false` for a symbolic link.
+/// Returns whether a file belongs to the user and no other user can write it; `false` for a symbolic link and if there is no
+/// file.
 pub(super) fn is_private_file(path: &Path) -> bool {
     fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_file() && is_own(&found) && found.mode() & WRITABLE == 0)
 }
 
-/// Returns whether a folder belongs to the user; `false` for a symbolic link.
+/// Returns whether a folder belongs to the user; `false` for a symbolic link and if there is no folder.
 pub(super) fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_own(&found))
 }
 
-/// Removes the write permission of the group and of others from a file.
+/// Removes the permission of the group and of others to write a file.
 pub(super) fn protect(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(USER_ONLY))
 }
 
-/// Returns whether a file or folder belongs to the user.
+/// Returns whether the file or folder with the metadata `found` belongs to the user.
 fn is_own(found: &Metadata) -> bool {
     found.uid() == geteuid().as_raw()
 }
 
-/// Returns the error for a folder that is not safe to use.
+/// Returns the error for a folder that other users could change; `why` is the reason.
 fn unsafe_folder(folder: &Path, why: &str) -> Error {
     let problem = Problem::new(why).source(folder.display().to_string());
     Error::Output(problem.hint(

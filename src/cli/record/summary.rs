@@ -1,4 +1,4 @@
-//! The printed output of `migsim record`: the messages and the work of the trace, the differences between repetitions, and
+//! Writes the printed output of `migsim record`: the messages and the work of the trace, the differences between repetitions, and
 //! advice.
 
 use std::fmt::Write as _;
@@ -7,12 +7,14 @@ use super::super::args::{RecordArguments, RecordClock};
 use crate::words::counted;
 use crate::workload::record::{Conversion, Spread};
 
-/// Maximum number of processes whose differences between repetitions are printed; those with the largest differences are chosen.
+/// Maximum number of processes whose differences between repetitions are printed; the processes with the largest differences are
+/// chosen.
 const MAX_PROCESSES: usize = 8;
-/// Difference between repetitions, relative to the shortest run, above which more repetitions are proposed.
+/// Difference between the repetitions of a process, relative to the shortest repetition, above which more repetitions are
+/// proposed.
 const WIDE_SPREAD: f64 = 0.1;
 
-/// Describes a recording, one line for each fact.
+/// Describes a recording and the resulting trace in lines of text, one for each fact.
 pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String {
     let mut text = format!(
         "{}: {}, {}, {}\n",
@@ -60,7 +62,8 @@ pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String
     text
 }
 
-/// Selects the processes with the largest differences between repetitions, at most eight, in the order of their ranks.
+/// Selects the processes with the largest relative differences between repetitions, at most eight processes, in the order of
+/// their ranks.
 fn widest_spreads(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     let mut all: Vec<(usize, Spread)> = spreads.iter().copied().enumerate().collect();
     all.sort_by(|(_, one), (_, other)| relative_spread(other).total_cmp(&relative_spread(one)));
@@ -69,12 +72,12 @@ fn widest_spreads(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     all
 }
 
-/// Computes the difference between the longest and the shortest run of a process, relative to the shortest run.
+/// Computes the difference between the longest and the shortest repetition of a process, relative to the shortest repetition.
 fn relative_spread(spread: &Spread) -> f64 {
     (spread.max - spread.min) as f64 / spread.min.max(1) as f64
 }
 
-/// Returns notes about how to improve a recording on a machine with `cores` cores, one sentence each.
+/// Returns advice on how to improve a recording on a machine with `cores` cores, one sentence each; empty if there is none.
 pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize) -> Vec<String> {
     let mut notes = Vec::new();
     let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();

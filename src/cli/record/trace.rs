@@ -1,5 +1,5 @@
-//! The file of the trace, which is opened and locked before the program starts, so that an unusable name is reported before the
-//! recording.
+//! The file into which `migsim record` writes the trace. It is opened and locked before the program starts, so that an unusable
+//! name is reported before the recording.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -8,16 +8,19 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Problem};
 use crate::output::{Draft, write_named};
 
-/// The file into which the trace is written; it is locked while the program runs.
+/// The output file for the trace; it is locked while the program runs.
 #[derive(Debug)]
 pub(super) enum Trace {
     File(Draft, File),
-    /// A pipe or a device, which cannot be locked or replaced.
+    /// A pipe or a device, which can neither be locked nor replaced.
     Special(PathBuf),
 }
 
 impl Trace {
-    /// Opens and locks the file, and removes an unfinished file that a killed recording has left.
+    /// Opens and locks the file for the trace, and removes an unfinished file that a killed recording has left.
+    ///
+    /// # Errors
+    /// The path is a folder, cannot be written, or is locked by another recording.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
@@ -31,7 +34,7 @@ impl Trace {
         }
     }
 
-    /// Writes the trace, and gives the file its final name.
+    /// Writes the trace, and gives the complete file its final name.
     pub(super) fn write(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Special(path) => write_named(&path, bytes),

@@ -1,4 +1,5 @@
-//! Reads input files: the only module that opens them, which limits the size of a file and the time to wait for a pipe or device.
+//! Reads input files with a limit on the size of a file and on the time to wait for a pipe. All other modules read input files
+//! with the functions of this module.
 //!
 //! | the file is | result |
 //! |---|---|
@@ -16,7 +17,7 @@ use std::time::Duration;
 use super::line_column;
 use crate::error::Problem;
 
-/// Prefix of the names of texts that come with the program and stand for files.
+/// Prefix `built-in:` of the names under which users refer to the files that are included in the program itself.
 pub const BUILT_IN: &str = "built-in:";
 
 /// Maximum size of an input file \[B\].
@@ -40,7 +41,8 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
     })
 }
 
-/// Reads an input file that must be text and returns its bytes; the caller checks that they are UTF-8.
+/// Reads an input file that must be text and returns its bytes. The caller must check that the bytes are UTF-8, since only the
+/// absence of zero bytes is checked here.
 ///
 /// # Errors
 /// The file cannot be read, or contains a zero byte.
@@ -65,8 +67,8 @@ pub fn read_binary(path: &Path) -> Result<Vec<u8>, Problem> {
     read_checked(path, |_, _| Ok(()))
 }
 
-/// Reads a file in chunks and returns its bytes. After each chunk, `check` receives all earlier bytes and the bytes of the chunk,
-/// and can stop the reading with an error.
+/// Reads a file in chunks of [`CHUNK`] bytes and returns all its bytes, or the first error that `check` returns. The function
+/// `check` is called after each chunk with the bytes before the chunk and the bytes of the chunk.
 fn read_checked(
     path: &Path,
     check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
@@ -104,7 +106,8 @@ pub fn cannot_read(path: &Path, error: &Error) -> Problem {
     })
 }
 
-/// Opens a regular file, a pipe or a device; a folder is an error, as is a named pipe without a writer after [`WRITER_TIMEOUT`].
+/// Opens a regular file, a pipe or a device for reading. A folder is an error, and so is a named pipe that no program opens for
+/// writing within [`WRITER_TIMEOUT`].
 fn open(path: &Path) -> IoResult<File> {
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
@@ -134,8 +137,8 @@ fn is_pipe(_: &Metadata) -> bool {
     false
 }
 
-/// Creates the error for a file that is not text; `before` are the bytes before the faulty byte, from which line and column of
-/// the error are computed.
+/// Creates the error that the file at `path` is not text, for the reason `why`. The bytes `before` the faulty byte determine the
+/// line and column of the error.
 fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
     let text = String::from_utf8_lossy(before);
     let (line, column) = line_column(&text, text.len());

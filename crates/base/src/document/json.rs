@@ -1,4 +1,4 @@
-//! Parses JSON files and keeps their text, so that the position of each value can be found.
+//! Parses JSON files and keeps their text, so that the line and column of each value can be found for error messages.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::scanner::Scanner;
 use super::syntax::syntax_problem;
 use crate::error::{Error, Problem};
 
-/// A JSON file whose values can be located: each key can be mapped to its line and column in the text.
+/// A parsed JSON file together with its text, in which the line and column of the value at any dotted path can be found.
 ///
 /// ```
 /// let document = migsim_base::document::Document::parse("a.json", "{\n  \"routes\": [{\"to\": \"ice\"}]\n}")?;
@@ -32,7 +32,7 @@ impl Document {
     /// Parses a JSON text; `source` is the name of the file in error messages.
     ///
     /// # Errors
-    /// The text is not JSON, nests deeper than 128, has too many values, or an object has a key twice.
+    /// The text is not JSON, values are nested more than 128 deep, there are too many values, or an object contains a key twice.
     pub fn parse(source: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
         let (source, mut text) = (source.into(), text.into());
         if text.starts_with('\u{feff}') {
@@ -56,15 +56,15 @@ impl Document {
         }
     }
 
-    /// Returns line and column of the value at a dotted path such as `routes[0].to`; `None` if the path does not exist. Both are
-    /// counted from 1, the column in characters. The empty path means the whole file.
+    /// Returns the line and the column of the value at a dotted path such as `routes[0].to`; `None` if the path does not exist.
+    /// Lines are counted from 1, and columns in characters from 1. The empty path denotes the whole file.
     pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
         let offset = Scanner::new(&self.text).find(key)?;
         Some(line_column(&self.text, offset))
     }
 
-    /// Whether the file has a value at a dotted path such as `routes[0].to`; unlike [`Self::locate`], this method does not scan
-    /// the text.
+    /// Returns whether the file has a value at a dotted path such as `routes[0].to`. This check is faster than [`Self::locate`],
+    /// which scans the text.
     pub fn has(&self, key: &str) -> bool {
         has(&self.value, key)
     }
@@ -82,14 +82,16 @@ impl Document {
         }
     }
 
-    /// Converts the file into a value of the Rust type `T`.
+    /// Converts the content of the file into a value of the Rust type `T`.
     ///
     /// # Errors
-    /// All keys and values that do not fit `T`, each with its position; for unknown keys also the known keys.
+    /// All keys and values that do not fit `T`, each with its position; for each unknown key also the keys that `T` accepts.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
         repair::deserialize(&self.value, &|key, message| self.problem(key, message))
     }
 
+    /// Returns the line and column of the value at the dotted path `key`; if the path does not exist, of the nearest enclosing
+    /// value that exists.
     fn locate_nearest(&self, key: &str) -> (usize, usize) {
         let mut rest = key;
         loop {
@@ -104,6 +106,7 @@ impl Document {
         }
     }
 
+    /// Returns one problem for each key that occurs more than once in the same object.
     fn find_duplicate_keys(&self) -> Vec<Problem> {
         let mut doubled = Vec::new();
         Scanner::new(&self.text).for_each_key(
@@ -126,7 +129,7 @@ impl Document {
     }
 }
 
-/// Whether `value` contains a value at a dotted path; the keys of `value` may themselves contain dots and brackets.
+/// Returns whether `value` contains a value at a dotted path, where keys may themselves contain dots and brackets.
 fn has(value: &Value, path: &str) -> bool {
     if path.is_empty() {
         return true;
@@ -152,8 +155,8 @@ fn has(value: &Value, path: &str) -> bool {
 /// Maximum number of values in a JSON file; it bounds the memory to 1.4 GB, since each value needs 72 B.
 const MOST_VALUES: usize = 20_000_000;
 
-/// Returns an error if a JSON text has more than [`MOST_VALUES`] values. Their number is estimated as the number of `,`, `:`, `[`
-/// and `{`, since each value except the first follows one of these.
+/// Returns an error if a JSON text has more than [`MOST_VALUES`] values. The number of values is estimated by the number of `,`,
+/// `:`, `[` and `{`, because each value except the outermost one follows one of these characters.
 fn check_values(text: &str) -> Result<(), Problem> {
     if text.len() <= MOST_VALUES {
         return Ok(());

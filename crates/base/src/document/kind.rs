@@ -15,29 +15,31 @@ use crate::error::Problem;
 pub enum FileKind {
     /// A platform, as JSON or `SimGrid` XML.
     Platform,
-    /// The settings of a run.
+    /// An experiment in JSON: the settings of a simulation run.
     Experiment,
-    /// The file of a sweep, or the manifest that a run wrote; a command that takes an experiment accepts either.
+    /// The description of a sweep, or the manifest that a run wrote into its folder of results; commands that take an experiment
+    /// accept both files.
     Study,
     /// The input of `migsim decide`: the state of the processes at one barrier.
     Barrier,
-    /// A recorded application, superstep by superstep.
+    /// A trace: the recorded computations and messages of an application, superstep by superstep.
     Trace,
-    /// A table of the computation of each process in each superstep.
+    /// A table of the amount of computation of each process in each superstep.
     Work,
-    /// A table of the messages of an application.
+    /// A table of the messages between the processes of an application.
     Messages,
-    /// A table of the host on which each process starts.
+    /// A table that states for each process the host on which the process starts.
     Mapping,
     /// A table of the cluster to which each host belongs.
     Clusters,
-    /// A table of measured load over time.
+    /// A table of the measured background load of hosts or links over time.
     Load,
-    /// A file of another program that migsim cannot read; the text names its format.
+    /// A file in a format of another program that migsim cannot read; the string names the format.
     Foreign(&'static str),
 }
 
-/// File formats of other programs: the characters with which a file of the format begins, and the name of the format.
+/// Recognisable file formats of other programs that migsim cannot read. Each entry contains the first characters of a file in the
+/// format, and the name of the format.
 const FOREIGN: [(&str, &str); 7] = [
     ("Topology: (", "a topology of BRITE"),
     ("num_ranks ", "a GOAL schedule of LogGOPSim"),
@@ -49,7 +51,7 @@ const FOREIGN: [(&str, &str); 7] = [
 ];
 
 impl FileKind {
-    /// Returns the kind of file that has this text; `None` if the text does not show it with certainty.
+    /// Returns the kind of an input file with the given text; `None` if the text does not show the kind with certainty.
     pub fn of_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if let Some((_, format)) = FOREIGN.iter().find(|(start, _)| text.starts_with(start)) {
@@ -62,19 +64,21 @@ impl FileKind {
         }
     }
 
-    /// Returns the kind of file that has these bytes; `None` if they are not UTF-8 or do not show the kind with certainty.
+    /// Returns the kind of an input file with the given bytes; `None` if they are not UTF-8 or do not show the kind with
+    /// certainty.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         std::str::from_utf8(bytes).ok().and_then(Self::of_text)
     }
 
-    /// Creates the error that the file `source` is of this kind although `wanted` was expected; `wanted` includes its article (`a
-    /// platform`).
+    /// Creates the error that the file `source` has this kind although another kind was expected. The text `wanted` is the name
+    /// of the expected kind with its article (`a platform`).
     pub fn wrong_kind_error(self, wanted: &str, source: &str) -> Problem {
         let name = self.name();
         let problem = Problem::new(format!("this is {name}, not {wanted}"));
         problem.source(source).at(1, 1).hint(self.remedy(source))
     }
 
+    /// Returns the name of this kind of file with its article, for error messages.
     fn name(self) -> &'static str {
         match self {
             Self::Platform => "a platform",
@@ -91,7 +95,7 @@ impl FileKind {
         }
     }
 
-    /// Returns the hint that says which flag or command accepts the file `source` of this kind.
+    /// Returns the hint which flag or command of migsim accepts the file `source`, which has this kind.
     fn remedy(self, source: &str) -> String {
         match self {
             Self::Platform => format!("use `--platform {source}`"),
@@ -128,6 +132,7 @@ struct Head {
     current: Option<IgnoredAny>,
 }
 
+/// Returns the kind of a JSON file with the given text; `None` if its top-level keys do not show the kind.
 fn kind_of_json(text: &str) -> Option<FileKind> {
     let head: Head = serde_json::from_str(text).ok()?;
     let schema = head.schema.as_ref().and_then(Value::as_str);
@@ -142,8 +147,8 @@ fn kind_of_json(text: &str) -> Option<FileKind> {
     }
 }
 
-/// Returns the kind of a text file that consists of lines (a table or a trace), from its first line that is neither empty nor a
-/// comment.
+/// Returns the kind of a table or a trace, given its text; `None` if the kind is unknown. The kind is recognised by the first
+/// line that is neither empty nor a comment.
 fn kind_of_lines(text: &str) -> Option<FileKind> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;

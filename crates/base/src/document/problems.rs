@@ -1,4 +1,4 @@
-//! The problems found in one file: their positions in the text, and the limit on their number.
+//! Limits the number of problems that are reported for one file, and computes their positions in the text.
 
 use crate::error::Problem;
 
@@ -25,7 +25,7 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     )
 }
 
-/// Shortens a list of problems to the first [`MOST_PROBLEMS`]; if any are left out, a last problem states their number.
+/// Returns the first [`MOST_PROBLEMS`] problems of a list. If some problems are left out, a last problem states how many.
 pub fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;

@@ -1,7 +1,8 @@
 //! Deserializes a JSON value into a Rust type; if that fails, finds all problems of the value instead of only the first.
 //!
-//! serde stops at the first problem. This module records the problem, removes the unknown key or replaces the wrong value by one
-//! that is accepted, and deserializes again. The value that results at the end is discarded; only the list of problems is used.
+//! serde stops at the first problem. This module records that problem, removes the unknown key or replaces the wrong value by a
+//! value that serde accepts, and deserializes again until no problem remains. The repaired value is then discarded; only the list
+//! of problems is used.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -10,13 +11,14 @@ use serde_path_to_error::{Path, Segment};
 use super::problems::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
-/// End of the error message for a value that must be an object.
+/// The last words of the error message about a value that must be an object but is not.
 const OBJECT: &str = "expected an object";
 
-/// A function that creates a problem from the dotted path of a value and a message.
+/// A function that creates a problem. Its arguments are the dotted path of the faulty value and the error message.
 type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
 
-/// Converts `value` into the Rust type `T`, or returns all keys and values that do not fit; `locate` creates the problem of each.
+/// Converts `value` into the Rust type `T`, or returns a problem for each key and value that does not fit. The function `locate`
+/// creates each problem, with its position in the file.
 pub(super) fn deserialize<T: DeserializeOwned>(
     value: &Value,
     locate: Locate<'_>,
@@ -45,7 +47,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     Err(Error::Input(problems))
 }
 
-/// An error message of serde, and the path of the value to which the message refers.
+/// A failed deserialization: the error message of serde, and the path of the value to which the message refers.
 #[derive(Debug)]
 struct Failure {
     steps: Vec<Step>,
@@ -58,6 +60,7 @@ enum Step {
     Index(usize),
 }
 
+/// Converts a JSON value into the Rust type `T`; returns the first failure that serde reports.
 fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
     serde_path_to_error::deserialize::<_, T>(value).map_err(|error| {
         let mut steps = steps(error.path());
@@ -82,7 +85,8 @@ fn steps(path: &Path) -> Vec<Step> {
         .collect()
 }
 
-/// Splits a message such as "unknown field `x`, expected one of `a`, `b`" into `field`, `x` and the list of expected names.
+/// Splits serde's message about an unknown name, such as "unknown field `x`, expected one of `a`, `b`", into three parts: the
+/// kind of name (`field`), the unknown name (`x`) and the list of expected names. Returns `None` for other messages.
 fn split_unknown(message: &str) -> Option<(&str, &str, &str)> {
     let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
     let (name, rest) = match rest.rsplit_once("`, expected ") {
@@ -104,6 +108,7 @@ fn missing_field(message: &str) -> Option<&str> {
 }
 
 impl Failure {
+    /// Creates the problem that users see for this failure, in plain words and with a hint.
     fn problem(&self, locate: Locate<'_>) -> Problem {
         let key = self
             .steps
@@ -130,8 +135,8 @@ impl Failure {
     }
 }
 
-/// Returns the keys that an object would have to contain, if `failure` reports that an object is missing; `None` otherwise. The
-/// keys are taken from serde's error for an object with an unknown key.
+/// Returns the keys that are expected at the place where `failure` reports a missing object; `None` for any other failure. The
+/// keys are taken from the error that serde returns for an object with an unknown key.
 fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Vec<String>> {
     if failure.steps.is_empty() || !in_words(&failure.message).ends_with(OBJECT) {
         return None;
@@ -144,7 +149,7 @@ fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> O
     Some(names_in_backticks(expected).map(str::to_owned).collect())
 }
 
-/// Translates an error message of serde into plain words, without names of Rust types.
+/// Returns an error message of serde in plain words, without the names of Rust types.
 fn in_words(message: &str) -> String {
     let integers = ["u64", "u32", "u16", "u8", "usize"];
     let plain = integers.iter().fold(
@@ -172,8 +177,8 @@ fn in_words(message: &str) -> String {
         .replace("invalid value: ", "found ")
 }
 
-/// Repairs the value at the path of `failure`, deserializes again, and returns the next failure; `None` if there is none or no
-/// repair works.
+/// Repairs the value at the path of `failure`, deserializes again, and returns the next failure. Returns `None` if there is no
+/// further failure, or if no repair of this failure succeeds.
 fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Failure> {
     if let Some(("field", name, _)) = split_unknown(&failure.message) {
         let parent = &failure.steps[..failure.steps.len().saturating_sub(1)];
@@ -216,8 +221,8 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
     None
 }
 
-/// Returns replacement values for a wrong value (texts, one per quantity, numbers, empty containers); one of them is accepted at
-/// most places of the file formats.
+/// Returns the values that are tried one after the other in place of a wrong value: texts, a text for each quantity, numbers and
+/// empty containers. In most places of the file formats one of these values is accepted.
 fn substitutes() -> impl Iterator<Item = Value> {
     let texts = ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"].map(Value::from);
     let others = [
@@ -232,7 +237,7 @@ fn substitutes() -> impl Iterator<Item = Value> {
     texts.into_iter().chain(others)
 }
 
-/// Whether an error message of serde reports a value of the wrong type, as opposed to a missing or unknown field.
+/// Returns whether an error message of serde reports a value of the wrong type rather than a missing or unknown field.
 fn is_type_error(message: &str) -> bool {
     missing_field(message).is_none() && split_unknown(message).is_none()
 }

@@ -1,19 +1,20 @@
-//! Scans a valid JSON text to find the byte offset at which each value starts.
+//! Scans a JSON text to find the byte offset at which each value starts.
 //!
-//! The scan never fails: if the text turns out not to be valid, the scan stops early and finds nothing.
+//! The text must be valid JSON. In an invalid text, the scan ends at the first mistake and finds no further values.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A callback for every key of a JSON text. Its arguments are the path of the object, the keys seen so far in that object, the
-/// key, and its byte offset in the text.
+/// A callback that is called for every key of a JSON text. Its arguments are the path of the object that contains the key, the
+/// set of earlier keys of this object, the key, and the byte offset of the key.
 pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
 
-/// A scanner of a JSON text: the text and the current position in it.
+/// A scanner that reads a JSON text from the beginning to the end, with the current position in the text.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
     text: &'a str,
+    /// Byte offset of the next character to be scanned.
     position: usize,
 }
 
@@ -24,8 +25,8 @@ impl<'a> Scanner<'a> {
         scanner
     }
 
-    /// Returns the byte offset of the value at a dotted path, or `None` if there is none. Keys that themselves contain dots or
-    /// brackets are found as well: every member is tried whose key is a prefix of the path.
+    /// Returns the byte offset in the text of the value at a dotted path; `None` if there is no such value. A key may itself
+    /// contain dots or brackets, because the search tries every key with which the path begins.
     pub(super) fn find(&mut self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return Some(self.position);
@@ -37,6 +38,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Returns the byte offset of the value at `path` inside the object at the current position; `None` if there is no such
+    /// value.
     fn find_member(&mut self, path: &str) -> Option<usize> {
         self.skip_character();
         while self.peek()? != b'}' {
@@ -59,6 +62,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
+    /// Returns the byte offset of the value at `path` inside the array at the current position; `None` if there is no such value.
     fn find_element(&mut self, path: &str) -> Option<usize> {
         let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
         let index: usize = index.parse().ok()?;
@@ -82,6 +86,7 @@ impl<'a> Scanner<'a> {
     }
 
     // The function is recursive, but a valid text nests at most 128 deep.
+    /// Calls `on_key` for every key inside the value at the current position, whose dotted path is `path`.
     fn keys_below(&mut self, path: &mut String, on_key: &mut OnKey<'_>) -> Option<()> {
         let length = path.len();
         match self.peek()? {
@@ -130,7 +135,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips one character, a bracket or a comma, and the following white space.
+    /// Skips the character at the current position (a bracket or a comma) and the white space after it.
     fn skip_character(&mut self) {
         self.position += 1;
         self.skip_space();
@@ -142,7 +147,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a key and moves the position to the value of that key.
+    /// Reads the key at the current position and moves the position to the value of that key. Returns `None` if the text is
+    /// invalid.
     fn read_key(&mut self) -> Option<Cow<'a, str>> {
         let start = self.position;
         self.skip_string();
@@ -169,7 +175,7 @@ impl<'a> Scanner<'a> {
         self.position += 1;
     }
 
-    /// Skips one value, with everything inside it, and the white space after it.
+    /// Skips the value at the current position, including all values inside it, and the white space after it.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

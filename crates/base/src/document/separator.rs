@@ -1,4 +1,4 @@
-//! The character that separates the fields of a table, and the decimal notation of its numbers.
+//! Determines which character separates the fields of a table, and whether its numbers may have a decimal comma.
 //!
 //! | the first line has | fields are separated by | a number may be |
 //! |---|---|---|
@@ -13,7 +13,8 @@ use std::borrow::Cow;
 pub struct Separator(char);
 
 impl Separator {
-    /// Returns the separator of a table, given its first line: a comma if the line has one, else a semicolon, else a tab.
+    /// Returns the separator of a table whose first line is `line`: a comma if the line contains a comma, otherwise a semicolon
+    /// if the line contains a semicolon, otherwise a tab.
     pub fn from_heading(line: &str) -> Self {
         let first = [',', ';', '\t']
             .into_iter()
@@ -21,8 +22,8 @@ impl Separator {
         Self(first.unwrap_or(','))
     }
 
-    /// Returns the separator of a table whose first line may consist of numbers. A semicolon or tab in the line takes
-    /// precedence over a comma, which is then a decimal comma.
+    /// Returns the separator of a table whose first line may contain numbers instead of headings. A semicolon or tab in the line
+    /// takes precedence over a comma, which then is a decimal comma.
     pub fn from_number_line(line: &str) -> Self {
         let first = [';', '\t', ',']
             .into_iter()
@@ -35,13 +36,13 @@ impl Separator {
         u8::try_from(self.0).unwrap_or(b',')
     }
 
-    /// Splits a line of the table into its fields.
+    /// Splits a line of the table into its fields and returns an iterator over the fields.
     pub fn split(self, line: &str) -> std::str::Split<'_, char> {
         line.split(self.0)
     }
 
-    /// Returns the field with its decimal comma replaced by a point; the field is unchanged if commas separate the fields of the
-    /// table.
+    /// Returns the field with a decimal point in place of its decimal comma. The field is returned unchanged if commas separate
+    /// the fields of the table.
     pub fn with_decimal_point(self, field: &str) -> Cow<'_, str> {
         if self.0 != ',' && has_decimal_comma(field) {
             field.replacen(',', ".", 1).into()
@@ -51,7 +52,7 @@ impl Separator {
     }
 }
 
-/// Whether a field begins with a number that is written with a decimal comma, such as `1,5` or `1,5 Ginstr`.
+/// Returns whether a field begins with a number that is written with a decimal comma, such as `1,5` or `1,5 Ginstr`.
 pub fn has_decimal_comma(field: &str) -> bool {
     let Some((before, after)) = field.split_once(',') else {
         return false;
@@ -61,8 +62,8 @@ pub fn has_decimal_comma(field: &str) -> bool {
     is_whole && after.starts_with(|c: char| c.is_ascii_digit()) && !after.contains([',', '.'])
 }
 
-/// Whether a column heading is empty or a placeholder, such as `Unnamed: 0`, the heading of the index column of a table written
-/// by pandas.
+/// Returns whether a column heading is empty or a placeholder. A placeholder such as `Unnamed: 0` is the heading that pandas
+/// writes above an index column.
 pub fn is_nameless(heading: &str) -> bool {
     let heading = heading.trim().trim_matches('"');
     heading.is_empty() || heading == "Unnamed: 0"

@@ -1,12 +1,12 @@
-//! Creates error messages for texts that are not valid JSON: they name the mistake in words, where `serde_json` reports what it
-//! expected.
+//! Creates error messages for texts that are not valid JSON. The messages name the mistake in plain words, whereas `serde_json`
+//! only reports which character it expected.
 //!
-//! The mistake is derived from the text at the position of the error: a comment, a number in a notation that JSON lacks, a text
-//! without quotes.
+//! The mistake is derived from the text at the position of the error: a comment, a number in a notation that JSON does not allow,
+//! a text without quotes.
 
 use crate::error::Problem;
 
-/// The mistake in a JSON text: the error message, and the hint how to correct the text.
+/// A mistake in a JSON text: the error message, and the hint how the user can correct the text.
 type Cause = (String, String);
 
 /// Creates the error for a text that is not JSON, at the position where `error` occurred.
@@ -41,8 +41,8 @@ pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
         .hint(hint)
 }
 
-/// Returns the mistake behind the error `message` of `serde_json`, given the parts of the line before and after the position of
-/// the error.
+/// Returns the error message and the hint for a text that is not JSON. The mistake is derived from the `message` of `serde_json`
+/// and from the parts of the line before and after the position of the error.
 fn cause(message: &str, before: &str, rest: &str) -> Cause {
     let told = |what: &str, hint: &str| (what.to_owned(), hint.to_owned());
     if message.contains("recursion limit") {
@@ -86,7 +86,8 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
     })
 }
 
-/// Returns the mistake if `message` reports that the text ends too early; `None` otherwise.
+/// Returns the error message and the hint if the `message` of `serde_json` reports that the text ends too early; `None`
+/// otherwise.
 fn end_of_file(message: &str) -> Option<Cause> {
     let inside = message.strip_prefix("EOF while parsing ")?;
     let what = match inside {
@@ -101,7 +102,8 @@ fn end_of_file(message: &str) -> Option<Cause> {
     ))
 }
 
-/// Returns the mistake if there is a word without quotes at the position between `before` and `rest`; `None` otherwise.
+/// Returns the error message and the hint if a word without quotes surrounds or follows the position of the error. The arguments
+/// are the parts of the line before and after this position. Returns `None` otherwise.
 fn unquoted_word(before: &str, rest: &str) -> Option<Cause> {
     let is_part = |letter: char| letter.is_alphanumeric() || "+-_.".contains(letter);
     let start = before.trim_end_matches(is_part).len();

@@ -1,4 +1,4 @@
-//! Converts JSON values into Rust types, and values between JSON and the text typed on a command line.
+//! Converts JSON values into Rust types, and converts the text that users type on a command line into JSON and back.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::error::{Error, Problem};
 /// Converts a JSON value into the Rust type `T`; `prefix` is the dotted path of the value in its file, for error messages.
 ///
 /// # Errors
-/// All keys and values that do not fit, each with its whole path; for unknown keys also the known keys.
+/// All keys and values that do not fit, each with its whole path in the file; for unknown keys also the keys that `T` accepts.
 pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
     repair::deserialize(value, &|key, message| {
         let path = match (prefix, key) {
@@ -22,7 +22,8 @@ pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T,
     })
 }
 
-/// Returns the JSON value with all defaults of the Rust type `T` filled in; `prefix` is the dotted path of the value in its file.
+/// Returns the JSON value completed by the default values of the Rust type `T` for all missing keys; `prefix` is the dotted path
+/// of the value in its file, for error messages.
 ///
 /// # Errors
 /// As [`from_value`].
@@ -34,14 +35,14 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
     serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }
 
-/// Converts a value typed on a command line into JSON: a number, `true`, `false` or a list is parsed as JSON; anything else is a
-/// text.
+/// Converts a value that was typed on a command line into JSON. A number, `true`, `false` or a list is parsed as JSON; any other
+/// value becomes a JSON string.
 pub fn typed_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-/// Writes a JSON value as text that [`typed_value`] converts back into the same value. A text is quoted only if it would
-/// otherwise be parsed as a number, a switch or a list.
+/// Returns a JSON value as the text that a user would type on a command line; parsing this text yields the same value again. A
+/// string is quoted only if it would otherwise be parsed as a number, a switch or a list.
 pub fn value_as_typed(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),

@@ -1,4 +1,5 @@
-//! The central barrier: all processes send an arrival message to process 0, which answers all of them when it has all messages.
+//! The central barrier: every process sends an arrival message to process 0, which answers all processes when it has received all
+//! arrival messages.
 
 use super::BarrierContext;
 use crate::config::Receives;
@@ -13,11 +14,12 @@ pub(super) struct Central {
     receives: Receives,
     /// Whether process 0 is at the barrier.
     has_root: bool,
-    /// Number of arrival messages that process 0 has received.
+    /// Number of arrival messages that process 0 has received at this barrier.
     notifications: u32,
-    /// Number of answers that have been delivered.
+    /// Number of answers of process 0 that have been delivered at this barrier.
     answers: u32,
-    /// With rendezvous: the processes whose arrival messages wait until process 0 arrives.
+    /// Processes whose arrival messages wait until process 0 arrives, if messages start only when their receiver is ready
+    /// (rendezvous).
     blocked: Vec<u32>,
 }
 

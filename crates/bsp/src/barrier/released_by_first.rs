@@ -1,5 +1,6 @@
-//! The barrier that process 0 releases: process 0 sends a message to every other process and waits until all of these messages
-//! are delivered. Users count processes from 1, so this is process 1 for them.
+//! The barrier that process 0 releases. Process 0 sends a release message to every other process and waits until all of these
+//! messages are delivered; it does not wait for the arrival of all processes. Users count processes from 1, so that the releasing
+//! process is process 1 for them.
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -51,8 +52,8 @@ impl ReleasedByFirst {
             .try_for_each(|(process, _)| self.release_if_ready(process, bytes, context))
     }
 
-    /// Sends the release message to a process if both the process and process 0 are at the barrier. A process that already has
-    /// the release of this barrier waits at the next one and gets nothing.
+    /// Sends the release message to a process if this process and process 0 are at the barrier. Nothing is sent to a process that
+    /// has already received the release of this barrier and waits at the next barrier.
     fn release_if_ready(
         &mut self,
         process: u32,
@@ -68,7 +69,8 @@ impl ReleasedByFirst {
         context.send_between(0, process, bytes, BarrierMessage::Leave(process))
     }
 
-    /// Handles the delivery of the release message to a process, which then leaves; at the last one process 0 leaves as well.
+    /// Handles the delivery of the release message to a process, which then leaves the barrier. After the last delivery, process
+    /// 0 leaves as well.
     pub(super) fn on_delivered(&mut self, process: u32, leaving: &mut Leaving) {
         leaving.push(process);
         self.pending -= 1;

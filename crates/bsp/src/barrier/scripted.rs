@@ -1,4 +1,4 @@
-//! Barriers defined by a script: each process executes its list of sends and receives ([`Script`]).
+//! Barriers defined by a script: each process executes a given list of sends and receives of control messages ([`Script`]).
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -12,17 +12,18 @@ use migsim_base::units::Bytes;
 #[derive(Clone, Debug)]
 pub(super) struct Scripted {
     script: Script,
-    /// The durations of control messages that are packets; `None` if control messages are flows.
+    /// Durations of the control messages if they are packets that share no links; `None` if they are flows.
     packets: Option<Packets>,
-    /// For each process, the parity (0 or 1) of the number of its current barrier.
+    /// For each process, whether the number of its current barrier is even (0) or odd (1).
     parity: Vec<u32>,
     /// For each process, the index of its next action in the script; [`AWAY`] if it is not at the barrier.
     next_action: Vec<u32>,
-    /// For each process, the slots in which a control message has arrived, one bit per slot, for even and for odd barriers.
+    /// For each process, the slots of the script in which a control message has arrived, one bit for each slot; the first number
+    /// is for even barriers, the second for odd barriers.
     received: Vec<[u64; 2]>,
 }
 
-/// The action index of a process that is not at the barrier.
+/// Value in place of the index of an action, for a process that is not at the barrier.
 const AWAY: u32 = u32::MAX;
 
 impl Scripted {
@@ -51,7 +52,8 @@ impl Scripted {
         self.advance(process, bytes, leaving, context)
     }
 
-    /// Handles the delivery of a control message to process `to`, into a slot of its barrier with this parity.
+    /// Handles the delivery of a control message to process `to`. The slot identifies the message within the script; the parity
+    /// tells whether the message belongs to an even or to an odd barrier.
     pub(super) fn on_control_message(
         &mut self,
         (to, slot, parity): (u32, u32, u32),
@@ -63,8 +65,8 @@ impl Scripted {
         self.advance(to, bytes, leaving, context)
     }
 
-    /// Executes the script of a process up to the next receive whose message has not arrived; at the end of the script the
-    /// process leaves.
+    /// Executes the script of a process until a receive whose message has not arrived. At the end of the script the process
+    /// leaves the barrier.
     fn advance(
         &mut self,
         process: u32,

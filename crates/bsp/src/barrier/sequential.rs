@@ -1,5 +1,5 @@
-//! The sequential barrier: a coordinator receives a message from one process after the other, then sends a release to one process
-//! after the other.
+//! The sequential barrier: a coordinator receives an arrival message from one process after the other, then sends a release
+//! message to one process after the other.
 
 use std::collections::VecDeque;
 
@@ -22,6 +22,7 @@ pub(super) struct Sequential {
     gathered: u32,
     /// Number of processes that the coordinator has released; 0 before the release begins.
     released: u32,
+    /// Whether a message from or to the coordinator is in progress.
     is_busy: bool,
     is_releasing: bool,
 }
@@ -48,9 +49,9 @@ impl Sequential {
         self.release == Release::Simultaneous && in_order.contains(&self.gather)
     }
 
-    /// Returns the time at which all processes leave \[s\], given the arrival time of each process \[s\]. `alone` returns the
-    /// duration of a message that shares no link with others \[s\], or `None` if the message may share links; the result is then
-    /// `None`.
+    /// Returns the time at which all processes leave the barrier \[s\], given the arrival time of each process \[s\]. `alone`
+    /// returns the duration of a message that shares no link with other messages \[s\]. If `alone` returns `None`, since a
+    /// message may share links, the result is `None`.
     pub(super) fn predict(
         &self,
         (arrival, placement): (&[f64], &[HostId]),
@@ -89,7 +90,7 @@ impl Sequential {
         self.gather_next(processes, bytes, context)
     }
 
-    /// Starts the message from the next process in the order, if the coordinator is idle and that process has arrived.
+    /// Starts the arrival message of the next process in the order, if that process has arrived and the coordinator is idle.
     fn gather_next(
         &mut self,
         processes: u32,

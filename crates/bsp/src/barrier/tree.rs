@@ -1,4 +1,5 @@
-//! The tree barrier: arrivals are reported up a binomial tree of processes, and releases are sent down the same tree.
+//! The tree barrier: messages about arrivals are sent up a binomial tree of processes to the root, then release messages are sent
+//! down the same tree.
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -11,8 +12,8 @@ pub(super) fn parent(process: u32) -> u32 {
     process & (process - 1)
 }
 
-/// Returns the children of a process in the binomial tree: the process number with one more bit set below its lowest set bit (any
-/// bit for the root).
+/// Returns the children of a process in the binomial tree whose root is process 0. The number of a child is the number of the
+/// process with one more bit set, below its lowest set bit (any bit for the root).
 fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
     let bits = if process == 0 {
         u32::BITS
@@ -24,8 +25,8 @@ fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
         .take_while(move |&child| child < processes)
 }
 
-/// Counts an arrival in the subtree of `process`, either of the process itself or of a child's whole subtree. When the subtree is
-/// complete, the process notifies its parent; the root releases its children.
+/// Records that a part of the subtree of `process` has arrived: the process itself, or the whole subtree of a child. When the
+/// whole subtree of `process` has arrived, the process notifies its parent; the root releases its children instead.
 pub(super) fn gather_in_tree(
     gathered: &mut [u32],
     process: u32,

@@ -1,4 +1,4 @@
-//! A rescheduling call whose messages are sent one by one, as in the program that `MigBSP`'s authors published in 2015.
+//! A rescheduling call whose messages are sent one by one, as in the program that the authors of MigBSP published in 2015.
 //!
 //! ```text
 //! process         sends its report to its manager, and waits for the answer
@@ -19,7 +19,8 @@ use crate::world::World;
 use migsim_base::error::Error;
 use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
 
-/// State of a call with messages one by one: the managers of all clusters, and the processes that wait for their answers.
+/// State of a rescheduling call whose messages are sent one by one: the remaining actions of each manager, and the processes that
+/// have not been answered.
 #[derive(Clone, Debug)]
 pub(super) struct InTurn {
     managers: Vec<Manager>,
@@ -27,11 +28,11 @@ pub(super) struct InTurn {
     manager_of: Vec<usize>,
     /// For each process, whether it has sent its report.
     has_reported: Vec<bool>,
-    /// Number of processes that have not received their answer yet.
+    /// Number of processes that have not yet received their answer in this call.
     unanswered: usize,
 }
 
-/// The manager of a cluster, with the actions that it has still to execute.
+/// The manager of a cluster during a rescheduling call, with the actions that it must still execute.
 #[derive(Clone, Debug)]
 struct Manager {
     host: HostId,
@@ -47,9 +48,9 @@ struct Manager {
 enum Action {
     /// The manager receives the report of a process.
     Report,
-    /// The manager sends its list to the manager with this index.
+    /// The manager sends its list of reports or decisions to the manager with this index.
     Send(usize),
-    /// The manager receives the list of the manager with this index.
+    /// The manager receives the list of reports or decisions of the manager with this index.
     Receive(usize),
     /// The manager computes the decision.
     Decide,
@@ -85,7 +86,7 @@ impl InTurn {
         call
     }
 
-    /// Appends to the actions of all managers an exchange of lists, in which each manager in turn sends to all others.
+    /// Appends an exchange between all managers to their actions: each manager in turn sends its list to all other managers.
     fn add_exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {
@@ -106,8 +107,8 @@ impl InTurn {
         self.advance(manager, world)
     }
 
-    /// Appends the actions that follow the decision, the second exchange and the answers, and sends the reports that are still
-    /// missing.
+    /// Appends the actions after the decision to the actions of the managers (the second exchange and the answers). It also sends
+    /// the reports of all processes that have not reported yet.
     pub(super) fn complete_actions(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let platform = world.setup.platform;
         let mut by = self.manager_of.clone();
@@ -130,7 +131,7 @@ impl InTurn {
         (0..self.managers.len()).try_for_each(|manager| self.advance(manager, world))
     }
 
-    /// Starts the next action of a manager, if the partner of its message is ready as well.
+    /// Starts the next action of a manager, unless the action is a message whose other manager or process is not ready.
     fn advance(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         let token = Token::Turn(to_u32(manager));
@@ -177,7 +178,7 @@ impl InTurn {
         Ok(())
     }
 
-    /// Starts the message from one manager to another, if both are ready for it.
+    /// Starts the message from one manager to another, if the next action of each manager is this message.
     fn send_if_ready(
         &mut self,
         from: usize,
@@ -196,8 +197,8 @@ impl InTurn {
         world.engine.send_control(ends.0, ends.1, size, token)
     }
 
-    /// Handles the end of an action of a manager, which then continues. Returns the process that has just received its answer, if
-    /// there is one.
+    /// Handles the end of the current action of a manager, which then starts its next action. Returns the process that has just
+    /// received its answer; `None` if the action was not an answer.
     pub(super) fn on_ended(
         &mut self,
         manager: u32,
@@ -220,8 +221,8 @@ impl InTurn {
         Ok(Some(process))
     }
 
-    /// Whether the call is complete: all processes have their answers, and no manager has an action left. A manager without
-    /// processes may still exchange lists after the last answer.
+    /// Returns whether all processes have received their answers and all managers have executed all their actions. Managers
+    /// without processes may still exchange lists after the last answer.
     pub(super) fn is_complete(&self) -> bool {
         let is_done = |one: &Manager| one.actions.is_empty() && !one.is_busy;
         self.unanswered == 0 && self.managers.iter().all(is_done)

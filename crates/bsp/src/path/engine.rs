@@ -1,5 +1,5 @@
-//! The engine of a run: forwards to the simulation, and reports each start and end of an activity to the trace of the critical
-//! path.
+//! The engine of a run: forwards activities to the simulation, and reports each start and end of an activity to the trace from
+//! which the critical path is computed.
 
 use std::ops::{Deref, DerefMut};
 
@@ -13,18 +13,20 @@ use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// The simulation engine of a run, with a trace if the critical path is recorded.
+/// The simulation engine of a run, together with the trace of causes if the critical path of the run is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<'p> {
     simulation: Simulation<'p, Token>,
-    /// Factors by which the delays of barrier messages and of messages of rescheduling calls are multiplied.
+    /// Factors by which the delays before the transfer of messages are multiplied: the first for barrier messages, the second for
+    /// messages of rescheduling calls.
     delay_factors: (DelayFactor, DelayFactor),
+    /// The trace of the causes of activities; `None` if the critical path is not recorded.
     trace: Option<Box<Trace<'p>>>,
 }
 
 impl<'p> Engine<'p> {
-    /// Creates the engine for a platform; `delays` are the factors for the delays of barrier messages and of messages of
-    /// rescheduling calls.
+    /// Creates the engine for a platform. `delays` are the factors for the delays of barrier messages and of messages of
+    /// rescheduling calls, in this order.
     pub(crate) fn new(
         platform: &'p Platform,
         network: NetworkModel,
@@ -37,7 +39,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Begins to record the critical path; it must be called before the run starts.
+    /// Begins to record the critical path of the run; it must be called before the run starts.
     pub(crate) fn record_path(&mut self, platform: &'p Platform, network: NetworkModel) {
         self.trace = Some(Box::new(Trace::new(platform, network)));
     }
@@ -47,8 +49,7 @@ impl<'p> Engine<'p> {
         self.trace.take().map(|trace| trace.critical_path())
     }
 
-    /// Calls `record` with the trace, if the critical path is recorded. This code is kept separate, so that runs without a
-    /// recorded path only execute one test per activity.
+    /// Calls the function `record` with the trace if the critical path is recorded, and does nothing otherwise.
     #[cold]
     #[inline(never)]
     fn record(&mut self, record: impl FnOnce(&mut Trace<'p>, &Simulation<'p, Token>)) {
@@ -57,7 +58,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Starts a computation as [`Simulation::execute`] does, and records it.
+    /// Starts a computation of `work` on a host by [`Simulation::execute`], and records its start in the trace.
     #[inline]
     pub(crate) fn execute(
         &mut self,
@@ -71,7 +72,8 @@ impl<'p> Engine<'p> {
         self.simulation.execute(host, work, token)
     }
 
-    /// Starts a control message of a barrier or of a rescheduling call, with the delay factor of its kind, and records it.
+    /// Starts a control message of a barrier or of a rescheduling call, whose delay is multiplied by the factor for this kind of
+    /// message, and records its start in the trace.
     pub(crate) fn send_control(
         &mut self,
         from: HostId,
@@ -92,8 +94,8 @@ impl<'p> Engine<'p> {
             .send_delayed(from, to, (size, factor), token)
     }
 
-    /// Starts a message as [`Simulation::send_message`] does, and records it; `message` contains its size and whether it begins
-    /// with a handshake.
+    /// Starts a message by [`Simulation::send_message`] and records its start in the trace. `message` contains the size of the
+    /// message and whether it begins with a handshake.
     #[inline]
     pub(crate) fn send_message(
         &mut self,
@@ -111,7 +113,8 @@ impl<'p> Engine<'p> {
         self.simulation.send_message(from, to, message, token)
     }
 
-    /// Starts a wait as [`Simulation::wait`] does, and records it.
+    /// Starts a wait of the given duration by [`Simulation::wait`], and records its start in the trace. The end of the wait is
+    /// reported with `token`.
     #[inline]
     pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
         if self.trace.is_some() {
@@ -120,7 +123,7 @@ impl<'p> Engine<'p> {
         self.simulation.wait(duration, token);
     }
 
-    /// Returns the next ended activity as [`Simulation::next_ended`] does, and records its end.
+    /// Returns the next activity that ends, as [`Simulation::next_ended`] does, and records its end in the trace.
     #[inline]
     pub(crate) fn next_ended(&mut self) -> Result<Option<Token>, Error> {
         if self.trace.is_none() {
@@ -133,7 +136,8 @@ impl<'p> Engine<'p> {
         Ok(ended)
     }
 
-    /// Takes ended activities as [`Simulation::take_ended`] does, and records their ends.
+    /// Moves the ended activities for which `wanted` returns true to `taken`, as [`Simulation::take_ended`] does, and records
+    /// their ends in the trace.
     pub(crate) fn take_ended(&mut self, wanted: impl Fn(&Token) -> bool, taken: &mut Vec<Token>) {
         let before = taken.len();
         self.simulation.take_ended(wanted, taken);
@@ -144,8 +148,8 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Advances time by the duration of a superstep that is not simulated, because it equals the superstep simulated last.
-    /// Returns whether the clock could advance.
+    /// Advances time by the duration of a superstep that is not simulated because it equals the last simulated superstep. Returns
+    /// whether the clock could advance.
     pub(crate) fn repeat_superstep(
         &mut self,
         superstep: usize,
@@ -158,20 +162,20 @@ impl<'p> Engine<'p> {
         has_passed
     }
 
-    /// Records for the critical path that a superstep opens whose activities are simulated.
+    /// Records in the trace that a superstep begins whose activities are simulated.
     pub(crate) fn record_opening(&mut self) {
         if let Some(trace) = &mut self.trace {
             trace.open_superstep(self.simulation.now().get());
         }
     }
 
-    /// Advances time without activities as the simulation does while nothing is in progress. Returns false without advancing it
-    /// if the critical path is recorded, since each part of the path needs an activity.
+    /// Advances time by `duration` \[s\] without activities, if nothing is in progress. Returns false without advancing time if
+    /// this is not possible, or if the critical path is recorded, since each piece of the path needs an activity.
     pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
         self.trace.is_none() && self.simulation.try_advance(duration, flows)
     }
 
-    /// Sets the cause of the activities that start from now on: an activity that has ended.
+    /// Sets the cause of all activities that start from now on: the activity that has ended with this token.
     #[inline]
     pub(crate) fn set_cause(&mut self, token: Token) {
         if self.trace.is_some() {
@@ -179,7 +183,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Sets the superstep to which the activities belong that start from now on.
+    /// Sets the number of the superstep to which all activities belong that start from now on.
     #[inline]
     pub(crate) fn set_superstep(&mut self, superstep: usize) {
         if let Some(trace) = &mut self.trace {
@@ -187,7 +191,8 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Sets the sending and the receiving process of the message that starts next; a migrating process is both.
+    /// Sets the processes that send and receive the message that starts next. For a migration, the migrating process is both
+    /// sender and receiver.
     #[inline]
     pub(crate) fn set_message_ends(&mut self, from: ProcessId, to: ProcessId) {
         if let Some(trace) = &mut self.trace {

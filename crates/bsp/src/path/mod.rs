@@ -1,4 +1,5 @@
-//! The critical path of a run: the chain of activities, each the cause of the next one, that leads from time 0 to the makespan.
+//! The critical path of a run: the chain of activities from time 0 to the makespan in which each activity is the cause of the
+//! next.
 //!
 //! ```text
 //! 0 ──compute p1──> ──latency p1─p2──> ──transfer p1─p2 (link wan, 3 flows)──> ──barrier──> ──compute p4──> ... ──> makespan
@@ -9,8 +10,8 @@
 //! is the makespan.
 //!
 //! The path is recorded only if a [`Recorder`](crate::Recorder) requests it; such a run is simulated by events alone. If an
-//! activity starts when the last activity of its own process ends, that activity is its cause. Otherwise, if several activities
-//! end at that time, the cause is the one that the engine reports last.
+//! activity starts when the previous activity of its own process ends, that previous activity is the cause. Otherwise, if several
+//! activities end at that time, the cause is the activity whose end the engine reports last.
 
 mod engine;
 mod pieces;
@@ -26,30 +27,31 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, Time};
 
 pub(super) use engine::Engine;
 
-/// What happens in a piece of the critical path.
+/// The kind of activity, or phase of a message, that a piece of the critical path represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PieceKind {
     /// A process computes on its host.
     Compute,
-    /// The latency phase of a message of the application.
+    /// The latency of a message of the application.
     Latency,
-    /// The transfer phase of a message of the application.
+    /// The transfer of the bytes of a message of the application.
     Transfer,
-    /// The time that a message takes in addition to its time in the network.
+    /// The additional time that a message takes in the software of sender and receiver (overhead), apart from its time in the
+    /// network.
     Overhead,
     /// The barrier protocol, including its messages.
     Barrier,
-    /// A rescheduling call, including its messages and its computation.
+    /// A rescheduling call, with its messages and computations.
     Call,
-    /// A migration.
+    /// The migration of a process.
     Move,
     /// A message waits for its connection (slow start) or in the queue of a link.
     Wait,
 }
 
 impl PieceKind {
-    /// All kinds, in the order in which they are numbered.
+    /// All kinds of pieces, in the order of their numbers.
     pub const ALL: [Self; 8] = [
         Self::Compute,
         Self::Latency,
@@ -61,7 +63,7 @@ impl PieceKind {
         Self::Wait,
     ];
 
-    /// Returns `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
+    /// Returns the name of the kind: `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -79,46 +81,47 @@ impl PieceKind {
 /// The resource that limits the rate of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// The bottleneck link: the link of the route with the smallest capacity per flow.
+    /// The bottleneck link limits the rate: the link of the route with the smallest capacity per flow.
     Link {
-        /// The link; for a duplex link, the link of the direction that is used.
+        /// The bottleneck link; for a duplex link, the link of the direction that is used.
         link: LinkId,
         /// Number of flows on the link when the transfer ended.
         flows: u32,
     },
-    /// The TCP window of the network model.
+    /// The TCP window of the network model limits the rate.
     Window,
-    /// The loopback of the host.
+    /// The loopback of the host limits the rate, since sender and receiver are on the same host.
     Loopback,
 }
 
-/// The work done in a piece, with the host, the two hosts of a message, or the limiting resource.
+/// The activity of a piece of the critical path with the resources that it uses: the host, the two hosts of a message, or the
+/// limiting link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PieceWork {
-    /// Computation on a host.
+    /// The computation of a process on a host.
     Compute {
         /// The host of the computation.
         host: HostId,
         /// Number of computations on the host when this computation ended.
         sharing: u32,
     },
-    /// The overhead of a message.
+    /// The additional time of a message in the software of sender and receiver.
     Overhead,
-    /// The latency of a message between two hosts.
+    /// The latency of a message from the first host to the second.
     Latency(HostId, HostId),
-    /// The transfer of a message between two hosts.
+    /// The transfer of a message from the first host to the second, at a rate that the given resource limits.
     Transfer(HostId, HostId, Bound),
-    /// The wait of a message between two hosts, for its connection or in the queue of a link.
+    /// The wait of a message from the first host to the second, for its connection or in the queue of a link.
     Wait(HostId, HostId),
     /// A wait whose duration a protocol or a cost model defines.
     Fixed,
 }
 
-/// A piece of the critical path: one activity, or one phase of a message.
+/// A piece of the critical path of a run: one activity, or one phase of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Piece {
-    /// What happens in the piece.
+    /// The kind of activity or phase that the piece represents.
     pub kind: PieceKind,
     /// The time at which the piece begins, which is the end of the previous piece.
     pub begin: Time,
@@ -130,12 +133,12 @@ pub struct Piece {
     pub process: Option<ProcessId>,
     /// The process that receives the message, if the piece belongs to a message of the application.
     pub to: Option<ProcessId>,
-    /// The work done in the piece, with the hosts that take part.
+    /// The activity of the piece, with the hosts and the link that it uses.
     pub work: PieceWork,
 }
 
 impl Piece {
-    /// Returns the duration of the piece.
+    /// Returns the time from the begin to the end of the piece.
     pub fn duration(&self) -> Seconds {
         self.end.since(self.begin)
     }
@@ -145,6 +148,6 @@ impl Piece {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CriticalPath {
-    /// The pieces, in the order of time; each has a positive duration.
+    /// The pieces of the path in the order of time; each has a positive duration.
     pub pieces: Vec<Piece>,
 }

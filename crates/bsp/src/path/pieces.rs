@@ -1,5 +1,5 @@
-//! Splits the duration of a message into overhead, latency, wait and transfer, and determines what limits the rate of the
-//! transfer.
+//! Splits the duration of a message into overhead, latency, wait and transfer, and determines which resource limits the rate of
+//! the transfer.
 
 use super::{Bound, PieceKind, PieceWork};
 use crate::event::Token;
@@ -7,27 +7,29 @@ use migsim_base::units::{Bytes, HostId, LinkId, Seconds, lesser};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// A message that is in progress or has ended, with the parts of its duration.
+/// A message that is in progress or has ended, with the parts of its duration for the critical path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) ends: (HostId, HostId),
     size: Bytes,
-    /// Factor by which the latency of the route is multiplied: 3 for a message with a handshake, the delay factor for a control
+    /// Factor by which the latency of the message is multiplied: 3 for a message with a handshake, the delay factor for a control
     /// message, otherwise 1.
     latency_factor: f64,
-    /// Latency that the platform specifies for the whole route; `None` if the latency is the sum over the links.
+    /// Latency that the platform specifies for the whole route; `None` if the latency of the route is the sum of the latencies of
+    /// its links.
     pub(super) nominal: Option<Seconds>,
-    /// Overhead of the message \[s\]; zero until the message has ended.
+    /// Overhead of the message in sender and receiver \[s\]; zero until the message has ended.
     overhead: f64,
     /// Latency of the message \[s\]; zero until the message has ended.
     latency: f64,
-    /// Duration of the transfer without other traffic \[s\]; infinite if no wait can precede the transfer.
+    /// Duration that the transfer would have without other traffic \[s\]; infinite if the message cannot have waited before its
+    /// transfer.
     transfer_alone: f64,
     bound: Bound,
 }
 
 impl Flight {
-    /// Creates the state of a message that starts now.
+    /// Creates the state of a message that starts now; its latency is multiplied by `trips`.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
             ends,
@@ -41,8 +43,9 @@ impl Flight {
         }
     }
 
-    /// Handles the end of a message: computes its overhead and latency, and determines what limits its transfer, either the link
-    /// with the smallest capacity per flow or the TCP window. `users` returns the number of flows on a link.
+    /// Completes the state of a message that has just ended: computes its overhead and latency, and determines which resource
+    /// limited its rate (the link with the smallest capacity per flow, or the TCP window). `users` returns the number of flows on
+    /// the link with a given index.
     pub(super) fn finish(
         &mut self,
         links: &[LinkId],
@@ -95,8 +98,8 @@ impl Flight {
     }
 }
 
-/// Splits the duration of a message, from `begin` to `end` \[s\], into overhead, latency, wait and transfer; returns each with
-/// its own begin and end.
+/// Splits the time from `begin` to `end` of a message \[s\] into overhead, latency, wait and transfer. Returns for each part its
+/// kind, its resources, its begin and its end.
 pub(super) fn split(
     flight: &Flight,
     begin: f64,

@@ -1,4 +1,4 @@
-//! The activities in progress of a trace, which are found by their tokens.
+//! The activities in progress, which the trace of the critical path finds by the tokens with which they were started.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,27 @@ use super::trace::Running;
 use crate::event::{BarrierMessage, Token};
 use migsim_base::units::{LinkId, to_u32};
 
-/// Index that stands for no activity.
+/// Index that means that there is no activity.
 const NONE: u32 = u32::MAX;
-/// Number of kinds of tokens that contain at most one number.
+/// Number of kinds of tokens that contain no number or one number.
 const KINDS: usize = 9;
 
-/// The activities in progress. Activities with the same token end in the order in which they started.
+/// The activities that are in progress. If several activities have the same token, they end in the order in which they started.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InProgress {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// By kind and number of the token: the first and the last activity in the queue of activities with that token.
+    /// For each kind and number of a token, the first and the last slot in the queue of the activities with that token.
     queues: [Vec<(u32, u32)>; KINDS],
-    /// The same queues for tokens that contain several numbers.
+    /// For each token that contains several numbers, the first and the last slot in the queue of the activities with that token.
     rounds: BTreeMap<Token, (u32, u32)>,
 }
 
-/// A slot for one activity, which is unused if `running` is `None`.
+/// Storage for one activity in progress; it is unused if `running` is `None`.
 #[derive(Clone, Debug)]
 struct Slot {
     running: Option<Running>,
-    /// Index of the next activity with the same token.
+    /// Index of the slot of the next activity with the same token.
     next: u32,
     /// The links that the message of the activity uses, in the order of its route.
     links: Vec<LinkId>,
@@ -49,7 +49,8 @@ fn kind_and_number(token: &Token) -> Option<(usize, u32)> {
 }
 
 impl InProgress {
-    /// Adds an activity that starts; returns the empty list in which the caller puts the links that it uses.
+    /// Adds an activity that starts now. Returns its list of links, which is empty, so that the caller can add the links that the
+    /// activity uses.
     pub(super) fn start(&mut self, token: Token, running: Running) -> &mut Vec<LinkId> {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
@@ -83,7 +84,8 @@ impl InProgress {
         &mut own.links
     }
 
-    /// Removes and returns the activity with this token that started first, with the links that it uses; `None` if there is none.
+    /// Removes the earliest activity with this token. Returns the activity and the links that it uses; `None` if no activity has
+    /// this token.
     pub(super) fn end(&mut self, token: Token) -> Option<(Running, &[LinkId])> {
         let queue = match kind_and_number(&token) {
             Some((kind, number)) => self.queues[kind].get_mut(number as usize)?,

@@ -1,7 +1,8 @@
-//! Records the cause of each activity, and deletes the chains of causes on which no activity in progress depends.
+//! Records the cause of each activity for the critical path, and deletes chains of causes that cannot become part of the path.
 //!
-//! Each ended activity is a node with a reference to its cause. A node is kept while an activity in progress, a process or
-//! another node refers to it. The memory is therefore proportional to the number of processes and the length of one chain.
+//! Each ended activity is a node with a reference to the node of its cause. A node is kept while an activity in progress, a
+//! process or another node refers to it. The memory is therefore proportional to the number of processes and the length of one
+//! chain of causes.
 
 use super::pieces::{Flight, split};
 use super::progress::InProgress;
@@ -15,11 +16,11 @@ use migsim_platform::{Platform, Route};
 /// Index of the node that stands for the start of the run at time 0.
 const ROOT: u32 = 0;
 
-/// An activity that has ended, as a node in the tree of causes.
+/// An activity that has ended, as a node in the tree of causes; the parent of a node is the cause of its activity.
 #[derive(Clone, Debug)]
 struct Node {
     cause: u32,
-    /// Number of references to the node, from activities in progress, processes and other nodes.
+    /// Number of references to the node from activities in progress, processes and other nodes.
     users: u32,
     /// Time at which the activity ended \[s\].
     end: f64,
@@ -35,27 +36,28 @@ struct Activity {
     work: Does,
 }
 
-/// The work of an activity, with what is known of it while it is in progress.
+/// The work of an activity in the trace, as far as it is known while the activity is in progress.
 #[derive(Clone, Copy, Debug)]
 enum Does {
-    /// A computation on a host; the number of computations that share the host is known at the end.
+    /// A computation on a host, with the number of computations that share the host; this number is set at the end.
     Compute(HostId, u32),
     /// A message between two hosts.
     Carry(Flight),
-    /// A wait.
+    /// A wait whose duration a protocol or a cost model defines.
     Wait,
-    /// The repetition of an earlier superstep, by the index of the part of the path that is repeated.
+    /// The repetition of an earlier superstep; the number is the index in `repeated_parts` of the part of the path that is
+    /// repeated.
     Repeat(u32),
 }
 
-/// An activity in progress, with the node of its cause.
+/// An activity that is in progress, with the node of the activity that caused it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
     cause: u32,
     activity: Activity,
 }
 
-/// The trace of causes in a run, from which the critical path is read.
+/// The tree of the causes of all activities in a run, from which the critical path is derived.
 #[derive(Clone, Debug)]
 pub(super) struct Trace<'p> {
     platform: &'p Platform,
@@ -63,21 +65,24 @@ pub(super) struct Trace<'p> {
     nodes: Vec<Node>,
     /// The activity of each node; it is stored apart from the nodes because it is read much less often.
     activities: Vec<Activity>,
+    /// Indices of the nodes that are unused.
     free: Vec<u32>,
     running: InProgress,
-    /// The node of the ended activity that causes the activities starting now.
+    /// The node of the ended activity that is the cause of the activities that start now.
     current: u32,
-    /// Activities that have ended at the present time, with their nodes; one of them may still become the cause of new
-    /// activities.
+    /// Activities that have ended at the present time, with their nodes. Each may still become the cause of new activities.
     ended: Vec<(Token, u32)>,
     /// For each process, the node of the activity of the process that ended last.
     last_of_process: Vec<u32>,
+    /// Number of computations on each host.
     hosts: Usage,
+    /// Number of flows on each link.
     links: Usage,
-    /// Time at which the last simulated superstep opened \[s\], and the index in `parts` of the part of the path since then, if
-    /// that superstep has been repeated.
+    /// Time at which the last simulated superstep opened \[s\]. If that superstep has been repeated, also the index in
+    /// `repeated_parts` of its part of the critical path.
     opened: (f64, Option<u32>),
-    /// The parts of the path that are repeated; their times count from the opening of their superstep.
+    /// The parts of the critical path within supersteps that are repeated; the times in a part count from the opening of the
+    /// superstep.
     parts: Vec<Vec<Piece>>,
     pub(super) superstep: usize,
     pub(super) message_ends: Option<(ProcessId, ProcessId)>,
@@ -116,13 +121,12 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Records that a superstep opens at time `now` \[s\] whose activities are simulated.
+    /// Records that a superstep whose activities are simulated opens at time `now` \[s\].
     pub(super) fn open_superstep(&mut self, now: f64) {
         self.opened = (now, None);
     }
 
-    /// Records that a superstep has ended at time `now` \[s\] that was not simulated, because it equals the superstep simulated
-    /// last.
+    /// Records the end at time `now` \[s\] of a superstep that was not simulated because it equals the last simulated superstep.
     pub(super) fn repeat_superstep(&mut self, superstep: usize, now: f64) {
         let part = match self.opened {
             (_, Some(part)) => part,
@@ -152,8 +156,8 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// Returns the pieces of the path since the superstep that opened at time `opened` \[s\]; their times count from that
-    /// opening.
+    /// Returns the pieces of the critical path since a superstep opened at time `opened` \[s\]; the times of the pieces count
+    /// from that opening.
     fn part_since(&self, opened: f64) -> Vec<Piece> {
         let mut pieces = self.pieces(opened);
         for piece in &mut pieces {
@@ -165,7 +169,7 @@ impl<'p> Trace<'p> {
         pieces
     }
 
-    /// Records the start of a computation.
+    /// Records that a computation starts on a host at time `now` \[s\].
     pub(super) fn start_computation(&mut self, host: HostId, token: Token, now: f64) {
         self.hosts.add(host.index(), now);
         let _ = self.start(token, Does::Compute(host, 1), now);
@@ -190,12 +194,13 @@ impl<'p> Trace<'p> {
         links.extend(route.iter().flat_map(Route::links));
     }
 
-    /// Records the start of a wait.
+    /// Records that a wait starts at time `now` \[s\].
     pub(super) fn start_wait(&mut self, token: Token, now: f64) {
         let _ = self.start(token, Does::Wait, now);
     }
 
-    /// Records the start of an activity; returns the empty list in which the caller puts the links that it uses.
+    /// Records that an activity starts at time `now` \[s\]. Returns the empty list to which the caller adds the links that the
+    /// activity uses.
     fn start(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
         let carried = self.message_ends.take();
         let is_carried = matches!(work, Does::Carry(_));
@@ -220,8 +225,8 @@ impl<'p> Trace<'p> {
         self.running.start(token, Running { cause, activity })
     }
 
-    /// Returns the node that causes an activity starting now: the last activity of its own process if that ends now, otherwise
-    /// the activity to which the run reacts.
+    /// Returns the node of the cause of an activity that starts now. The cause is the previous activity of the same process if it
+    /// ends now, otherwise the activity whose end the runtime is handling.
     fn find_cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
         let own = process.and_then(|process| self.last_of_process.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);
@@ -229,7 +234,7 @@ impl<'p> Trace<'p> {
         own.filter(ends_now).unwrap_or(self.current)
     }
 
-    /// Records the end of an activity as a new node.
+    /// Records that the activity with this token has ended, as a new node in the tree of causes.
     pub(super) fn end_activity(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let Some((mut running, links)) = self.running.end(token) else {
@@ -271,7 +276,8 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// Makes an activity that has ended at the present time the cause of the activities that start from now on.
+    /// Sets the cause of all activities that start from now on: the activity with this token, which has ended at the present
+    /// time.
     pub(super) fn set_cause(&mut self, token: Token) {
         let found = self.ended.iter().rev().find(|ended| ended.0 == token);
         if let Some(&(_, node)) = found {
@@ -307,7 +313,8 @@ impl<'p> Trace<'p> {
         migsim_base::units::to_u32(self.nodes.len() - 1)
     }
 
-    /// Removes one reference to a node; a node without references is deleted and releases its cause in turn.
+    /// Removes one reference to a node. A node without references is deleted, which in turn removes its reference to the node of
+    /// its cause.
     fn release(&mut self, mut node: u32) {
         while node != ROOT {
             let released = &mut self.nodes[node as usize];
@@ -321,15 +328,15 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Returns the critical path up to the activity that ended last.
+    /// Returns the critical path of the run up to the activity that ended last.
     pub(super) fn critical_path(&self) -> CriticalPath {
         CriticalPath {
             pieces: self.pieces(0.0),
         }
     }
 
-    /// Returns the pieces of the path since the time `from` \[s\], at which some activity ended, up to the activity that ended
-    /// last.
+    /// Returns the pieces of the critical path from the time `from` \[s\], at which some activity must have ended, to the end of
+    /// the last activity.
     fn pieces(&self, from: f64) -> Vec<Piece> {
         let mut chain = Vec::new();
         let mut node = self.current;
@@ -346,7 +353,7 @@ impl<'p> Trace<'p> {
         pieces
     }
 
-    /// Appends the pieces of an activity between its begin and its end \[s\] to `pieces`.
+    /// Appends the pieces of an activity that lasted from `begin` to `end` \[s\] to `pieces`.
     fn add_pieces(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
         let mut piece = |kind, work, begin: f64, end: f64| {
             if end > begin {
@@ -381,7 +388,7 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Returns the number of nodes for which memory is reserved; a test uses it to check the memory.
+    /// Returns the number of nodes for which memory is reserved; only tests use it.
     #[cfg(test)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
@@ -392,8 +399,8 @@ fn time(seconds: f64) -> Time {
     Time::new(seconds).expect("the clock holds times")
 }
 
-/// Appends the pieces of a repeated superstep, between its begin and its end \[s\], to `pieces`; `part` contains the pieces of
-/// the superstep that it equals.
+/// Appends the pieces of a repeated superstep that lasted from `begin` to `end` \[s\] to `pieces`. `part` contains the pieces of
+/// the simulated superstep that is repeated.
 fn add_repeated_pieces(
     part: &[Piece],
     superstep: usize,
@@ -420,7 +427,7 @@ fn add_repeated_pieces(
     }
 }
 
-/// Returns the process to which the activity of a token belongs; `None` if the token names none.
+/// Returns the process to which the activity with this token belongs; `None` if the token contains no process.
 fn process_of(token: &Token) -> Option<ProcessId> {
     match token {
         Token::Begins(process)

@@ -1,16 +1,16 @@
-//! Counts the activities that use each host or link, at the present time and just before it.
+//! Counts how many activities use each host or link, at the present time and just before the present time.
 
-/// The number of activities that use one host or link.
+/// The number of activities that use one host or link, now and before the last change.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
     present: u32,
-    /// Number of users just before the time `changed`.
+    /// Number of activities that used the host or link just before the last change of this number.
     before: u32,
     /// Time of the last change of the number of users \[s\].
     changed: f64,
 }
 
-/// The number of users of every host, or of every link.
+/// The number of activities that use each host, or each link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage(Vec<Users>);
 
@@ -29,18 +29,19 @@ impl Usage {
         &mut users.present
     }
 
-    /// Counts one more user of a host or link, from the time `time` \[s\] on.
+    /// Records that one more activity uses a host or link from the time `time` \[s\] on.
     pub(super) fn add(&mut self, index: usize, time: f64) {
         *self.change(index, time) += 1;
     }
 
-    /// Counts one user less of a host or link, from the time `time` \[s\] on.
+    /// Records that one activity less uses a host or link from the time `time` \[s\] on.
     pub(super) fn remove(&mut self, index: usize, time: f64) {
         let users = self.change(index, time);
         *users = users.saturating_sub(1);
     }
 
-    /// Returns the number of users just before the time `time` \[s\], which must not be before the last change; at least 1.
+    /// Returns the number of activities that used a host or link just before the time `time` \[s\], but at least 1. The time must
+    /// not be before the last change of the number.
     pub(super) fn users_before(&self, index: usize, time: f64) -> u32 {
         let users = &self.0[index];
         let count = if users.changed == time {

@@ -1,4 +1,4 @@
-//! Computes the result of a superstep directly from its plan, without scheduling events.
+//! Computes the result of a superstep directly from its plan, without events (direct evaluation).
 //!
 //! ```text
 //! computed(p)  = the time at which the shares of p's host sum to its work
@@ -7,7 +7,7 @@
 //!              = delivered(the message before it)     sequential sends; the first at computed(from)
 //! delivered(m) = start(m) + delay + transfer          contending flows are solved in a batch; a delay has all costs of a library
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
-//! duration     = the release that the barrier predicts from the arrivals ([`Barrier::predict`])
+//! duration     = the departure that the barrier predicts from the arrivals (`barrier.rs`)
 //! ```
 //! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver.
 //!
@@ -19,10 +19,10 @@
 //!
 //! Cost: 5 ns per process, 10 ns per message, and the solution of the batch of flows.
 //!
-//! The slower reference implementation simulates the superstep event by event ([`crate::superstep`]). The two agree to 1e-12, not
-//! to the last bit: in the event list of the engine, all events within 1e-14 of a time are handled at that time, whereas here
-//! only flows that share a link are. Long contention can magnify the difference: in one superstep of 164 messages by five orders
-//! of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+//! The slower reference implementation simulates the superstep event by event ([`crate::superstep`]). The results of these
+//! implementations agree to 1e-12, not to the last bit: in the event list of the engine, all events within 1e-14 of a time are
+//! handled at that time, whereas here only flows that share a link are. Long contention can magnify the difference: in one
+//! superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
 use super::executions::{Execution, Groups, Running, execution, share_changing_host, share_host};
 use super::input::SuperstepInput;
@@ -44,45 +44,49 @@ use migsim_platform::{Link, Platform};
 #[derive(Clone, Debug)]
 pub(crate) struct Direct {
     config: RuntimeConfig,
-    /// Whether the platform never changes, shortcuts are allowed, and the network model has neither slow start nor queues.
+    /// Whether the capacities of the platform never change, shortcuts are allowed, and the network model has neither slow start
+    /// nor queues.
     is_constant: bool,
     /// Whether the platform and the options allow direct evaluation of supersteps.
     is_possible: bool,
-    /// Whether every host and every link has capacity at present.
+    /// Whether every host and every link has a capacity above zero at present.
     has_power: bool,
-    /// A copy of the platform with the present state of its links; `None` if links never change.
+    /// A copy of the platform with the present capacities and latencies of its links; `None` if links never change.
     present: Option<Box<Platform>>,
     paths: PathTable,
     slow_start: SlowStart,
     batch: FlowBatch,
-    /// Number of capacity changes in the engine when `present` was last updated.
+    /// Number of capacity changes that the engine had counted when `present_platform` was last updated.
     changes_seen: u64,
-    /// The placement for which `cluster`, `colocated` and `alone` were computed.
+    /// The placement of processes for which the clusters of processes and the groups of processes on the same host were computed.
     placement: Vec<HostId>,
-    /// Number of capacity changes in the engine when `speed` was last updated.
+    /// Number of capacity changes that the engine had counted when `host_speeds` was last updated.
     speeds_changed: u64,
+    /// Speed of each host for which the computations are evaluated.
     speed: Vec<f64>,
     cluster_of: Vec<u32>,
-    /// The groups of processes that share a host, one group per host.
+    /// The groups of two or more processes that share a host, one group for each such host.
     colocated: Groups,
-    /// The processes that have their host to themselves.
+    /// The processes that are alone on their hosts.
     alone: Vec<u32>,
+    /// Local time at which the computation of each process ends \[s\].
     computed: Vec<f64>,
-    /// Time at which each process arrives at the barrier \[s\].
+    /// Local time at which each process arrives at the barrier \[s\].
     arrival: Vec<f64>,
-    /// The path of each message.
+    /// The path of each message between the hosts of sender and receiver.
     path: Vec<PathId>,
-    /// With sequential sends: the time at which each message starts \[s\].
+    /// Local time at which each message starts \[s\]; used only with sequential sends.
     started: Vec<f64>,
+    /// Local time at which each message is delivered \[s\].
     delivered: Vec<f64>,
-    /// With sequential sends: for each message, the next message of the same sender.
+    /// For each message, the next message of the same sender; used only with sequential sends.
     next: Vec<u32>,
-    /// With sequential sends: the first message of each process.
+    /// For each process, the first message that it sends; used only with sequential sends.
     first: Vec<u32>,
-    /// With slow start and few processes: the connection of each pair of sender and receiver, as far as messages have already
-    /// used it.
+    /// For each pair of sender and receiver, the connection that their messages have already used. It is stored only with slow
+    /// start and few processes.
     connections: Vec<u32>,
-    /// Work \[cycles\] and number of each process in a group that shares a host and begins together.
+    /// Work \[cycles\] and number of each process in a group of processes that share a host and begin at the same time.
     works: Vec<(f64, u32)>,
     /// The computations on one host, if they begin at different times or the speed of the host changes.
     executions: Vec<Execution>,
@@ -90,10 +94,11 @@ pub(crate) struct Direct {
 }
 
 const NONE: u32 = u32::MAX;
-/// Maximum number of processes for which connections are stored per pair; with more processes, connections are found by their
-/// hosts.
+/// Maximum number of processes for which the connection of each pair of processes is stored. With more processes, connections are
+/// found by the hosts of the processes.
 const MOST_CONNECTED: usize = 256;
-/// Factor of tolerance for comparing two times: a change of capacity later by less than this factor may count as simultaneous.
+/// Tolerance factor for the comparison of two times: a change of capacity that is later by less than this factor may count as
+/// simultaneous.
 pub(super) const JUST_AFTER: f64 = 1.0 + 1e-12;
 
 impl Direct {
@@ -149,7 +154,7 @@ impl Direct {
         }
     }
 
-    /// Computes the result of a superstep directly; returns `None` if this superstep needs events.
+    /// Computes the result of a superstep directly from its plan; returns `None` if the superstep must be simulated by events.
     pub(crate) fn evaluate(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -186,9 +191,9 @@ impl Direct {
         result
     }
 
-    /// Computes when each computation ends, and returns the first and the last end as local times \[s\]. The result is `None`
-    /// unless all ends come before the next change of a link; later changes of the speeds of hosts do not matter, since messages
-    /// begin at these ends.
+    /// Computes when each computation of a superstep ends, and returns the first and the last of these local times \[s\]. Returns
+    /// `None` unless all computations end before the next change of a link. Later changes of host speeds do not matter, since
+    /// messages begin at these times.
     pub(crate) fn computation_ends(&mut self, input: &SuperstepInput<'_>) -> Option<(f64, f64)> {
         if !self.is_possible {
             return None;
@@ -204,7 +209,8 @@ impl Direct {
         is_known.then_some((first, last))
     }
 
-    /// Computes the result of a superstep on a platform with the present state of its links.
+    /// Computes the result of a superstep directly, on a platform whose links have their present capacities; returns `None` if
+    /// the superstep must be simulated by events.
     fn evaluate_on(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -244,7 +250,7 @@ impl Direct {
     }
 
     /// Returns the result of messages that are sent at the same time while nothing else is in progress; `None` if events are
-    /// needed. The delays of the messages are multiplied by `factor`.
+    /// needed. The delay of each message before its transfer is multiplied by `factor`.
     pub(crate) fn deliver(
         &mut self,
         platform: &Platform,
@@ -276,7 +282,7 @@ impl Direct {
         })
     }
 
-    /// Finds the path of each message; returns whether every message has a path.
+    /// Finds the path of each message of the superstep, and returns whether every message has a path.
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
         self.path.reserve(input.plan.messages.len());
@@ -292,7 +298,7 @@ impl Direct {
         true
     }
 
-    /// Computes when each computation ends, for constant speeds of hosts.
+    /// Computes when each computation ends, if the speeds of hosts are constant and all processes begin at the same time.
     fn compute(&mut self, input: &SuperstepInput<'_>) {
         let has_moved = !are_equal(&self.placement, input.placement);
         if has_moved {
@@ -332,8 +338,8 @@ impl Direct {
         }
     }
 
-    /// Computes when each computation ends if processes begin at different times: adds the begins to the durations, and lets
-    /// co-located processes share their host.
+    /// Computes when each computation ends, if processes begin at different times: adds the begins to the durations, and
+    /// evaluates how processes on the same host share it.
     fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
         for (end, begin) in self.computed.iter_mut().zip(input.begins) {
             *end += begin;
@@ -357,8 +363,8 @@ impl Direct {
         }
     }
 
-    /// Computes when each computation ends while the speeds of hosts change; returns whether all changes until then are known in
-    /// advance.
+    /// Computes when each computation ends while the speeds of hosts change. Returns whether all changes before these ends are
+    /// known in advance.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
         let mut by_host = self.colocated.iter().chain(self.alone.chunks(1));
         by_host.all(|group| {
@@ -383,7 +389,7 @@ impl Direct {
         })
     }
 
-    /// Stores a new placement, and updates the clusters and the groups of co-located processes.
+    /// Stores a new placement, and updates the clusters of the processes and the groups of processes on the same host.
     fn set_placement(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
         self.connections.clear();
@@ -412,8 +418,8 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message, and returns the time until which these values are valid \[s\]. All
-    /// messages are sent before the first change of a link, because the maximum rate of a flow is set when it starts.
+    /// Computes when each message starts and is delivered. Returns the time until which these values are valid \[s\], because the
+    /// maximum rate of a flow is set when it starts: all messages must be sent before the first change of a link.
     fn compute_exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {
@@ -442,7 +448,8 @@ impl Direct {
         latencies
     }
 
-    /// Whether at least one message would still be in progress at a time \[s\] even if it had its route alone.
+    /// Returns whether at least one message would still be in progress at the given time \[s\] even if no other message used its
+    /// route.
     fn outlasts(&self, time: f64, plan: &Plan) -> bool {
         plan.messages.iter().zip(&self.path).any(|(message, path)| {
             let sent = self.computed[message.from.index()];
@@ -450,6 +457,7 @@ impl Direct {
         })
     }
 
+    /// Computes when each message starts and is delivered, if a process sends all its messages at the same time.
     fn send_concurrently(&mut self, input: &SuperstepInput<'_>, changes: Option<CapacityChanges>) {
         let Self {
             config,
@@ -483,6 +491,7 @@ impl Direct {
         }
     }
 
+    /// Computes when each message starts and is delivered, if a process sends its messages one after the other.
     fn send_sequentially(&mut self, input: &SuperstepInput<'_>) {
         let plan = input.plan;
         let Self {
@@ -550,8 +559,8 @@ impl Direct {
         }
     }
 
-    /// Writes the measurements of the superstep that was evaluated last to `measures`; `begins` are the times at which processes
-    /// began it \[s\].
+    /// Writes the measurements of the last evaluated superstep to `measures`. `begins` contains the times at which the processes
+    /// began the superstep \[s\].
     pub(crate) fn measure(
         &self,
         (plan, begins): (&Plan, &[f64]),
@@ -586,12 +595,13 @@ impl Direct {
         }
     }
 
-    /// Returns a description of the first violated invariant of the batch solver; `None` if there is none.
+    /// Returns a description of the first violated invariant of the solver of flow batches; `None` if no invariant is violated.
     pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
         self.batch.fault(platform)
     }
 
-    /// With slow start: reports to the engine when the messages of the superstep that was evaluated last used their connections.
+    /// Reports to the engine when the messages of the last evaluated superstep used their connections; needed only with slow
+    /// start.
     pub(crate) fn report_connections(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
@@ -624,7 +634,7 @@ impl Direct {
         }
     }
 
-    /// Returns the duration of each message of the superstep that was evaluated last, whose plan is `plan`.
+    /// Returns an iterator over the durations of the messages of the last evaluated superstep, whose plan is `plan`.
     pub(crate) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
         let Self {
             config,
@@ -644,8 +654,8 @@ impl Direct {
     }
 }
 
-/// Returns the time at which a message starts if its sender sends all messages concurrently; `computed` are the times at which
-/// the computations end \[s\].
+/// Returns the local time at which a message starts if its sender sends all messages at the same time \[s\]. `computed` contains
+/// the times at which the computations of processes end \[s\].
 #[inline]
 fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     let sent = computed[message.from.index()];
@@ -656,7 +666,7 @@ fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     }
 }
 
-/// Whether the platform never changes, and every host and every link has capacity.
+/// Returns whether the capacities of the platform never change and every host and every link has a capacity above zero.
 pub(crate) fn is_constant(platform: &Platform) -> bool {
     !has_varying_links(platform)
         && is_powered(platform)
@@ -667,8 +677,8 @@ fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies)
 }
 
-/// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differs from
-/// before.
+/// Sets the links of `platform` to their present capacities and latencies; calls `has_changed` for each link whose values have
+/// changed.
 fn update_links(
     platform: &mut Platform,
     engine: &Simulation<'_, Token>,
@@ -685,18 +695,18 @@ fn update_links(
     }
 }
 
-/// Whether every host and every link has capacity.
+/// Returns whether every host and every link of the platform has a capacity above zero.
 fn is_powered(platform: &Platform) -> bool {
     let hosts = platform.hosts.iter().map(|host| host.speed.get());
     let links = platform.links.iter().map(|link| link.bandwidth.get());
     hosts.chain(links).all(|capacity| capacity > 0.0)
 }
 
-/// How far a message has come immediately after it is sent.
+/// The state of a message immediately after it is sent: already evaluated, or a flow that shares links.
 enum Launched {
-    /// The message shares no links with others; the value is the time at which it is delivered \[s\].
+    /// The message shares no link with other messages; the value is the local time at which it is delivered \[s\].
     Delivered(f64),
-    /// The transfer of the message starts as a flow that shares links.
+    /// The transfer of the message is a flow that shares links with other flows.
     Flies(Start),
 }
 
@@ -721,8 +731,8 @@ fn launch(
     })
 }
 
-/// Links the messages of each sender into a list: sets the first message of each process, and for each message the next one of
-/// the same sender.
+/// Links the messages of each sender into a list: sets the first message of each process, and the next message of the same sender
+/// for each message.
 fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
     refill(first, plan.work.len(), NONE);
     refill(next, plan.messages.len(), NONE);

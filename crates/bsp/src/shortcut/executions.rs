@@ -1,4 +1,4 @@
-//! Computes when computations that share hosts end, in a superstep that is evaluated directly.
+//! Computes when computations that share a host end, in a superstep whose result is computed directly without events.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use migsim_base::units::to_u32;
 use migsim_engine::SAME_DATE;
 use migsim_platform::Host;
 
-/// Maximum number of changes of a host's speed that direct evaluation handles in a superstep; with more changes, events detect
-/// sooner that the run cannot continue.
+/// Maximum number of changes of a host's speed in a superstep that is computed directly. With more changes, simulation by events
+/// detects sooner that the run cannot continue.
 const MOST_CHANGES: usize = 1_000_000;
 
 /// The computation of a process on its host in one superstep.
@@ -29,7 +29,7 @@ impl Execution {
     }
 }
 
-/// Returns the computation of a process in the superstep of `input`.
+/// Returns the computation of process `process` in the superstep `input`, with its begin and its work.
 pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
@@ -39,12 +39,13 @@ pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     }
 }
 
-/// The computations in progress on a host, ordered by the service at which each ends. Service is the number of cycles that each
-/// computation has received since time 0; it is stored as bits, which sort like non-negative numbers.
+/// The computations in progress on a host, ordered by the service at which each computation ends. Service is the number of cycles
+/// that each computation in progress has received since time 0. It is stored as the bits of a floating-point number, which sort
+/// like non-negative numbers.
 pub(super) type Running = BinaryHeap<Reverse<(u64, u32)>>;
 
-/// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are
-/// given in the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
+/// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are in
+/// the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
 /// [`share_host`]. Returns whether all computations end.
 pub(super) fn share_changing_host(
     (executions, running): (&[Execution], &mut Running),
@@ -101,8 +102,8 @@ pub(super) fn share_changing_host(
     true
 }
 
-/// Computes when computations end that begin at time 0 on the same host, given in increasing order of work. While n of them are
-/// in progress, each has the speed `speed · min(1, cores/n)`.
+/// Computes when the computations on one host end that all begin at time 0; they are given in increasing order of work. While n
+/// computations are in progress, each has the speed `speed · min(1, cores/n)`.
 pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
     let (mut now, mut service, mut at) = (0.0, 0.0, 0);
     while at < works.len() {
@@ -120,11 +121,11 @@ pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed:
     }
 }
 
-/// Groups of processes, stored one after the other in one array.
+/// Groups of processes, such as the processes on the same host, stored one after the other in one array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     members: Vec<u32>,
-    /// The end of each group, as an index into `members`.
+    /// For each group, the index in `members` at which the group ends.
     ends: Vec<u32>,
 }
 
@@ -134,6 +135,7 @@ impl Groups {
         self.ends.clear();
     }
 
+    /// Adds a group with these processes.
     pub(super) fn push(&mut self, group: impl Iterator<Item = u32>) {
         self.members.extend(group);
         self.ends.push(to_u32(self.members.len()));

@@ -1,4 +1,4 @@
-//! The input of a shortcut: a superstep that is to be computed, and the state of its platform.
+//! The input of a shortcut: the superstep whose result is to be computed, and the state of its platform.
 
 use crate::Plan;
 use crate::event::Token;
@@ -6,22 +6,22 @@ use migsim_base::units::{HostId, LinkId};
 use migsim_engine::{Simulation, Steady};
 use migsim_platform::Platform;
 
-/// The input of direct evaluation: a superstep that is to be computed, and the state of its platform.
+/// The superstep whose result is to be computed directly, and the state of its platform.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuperstepInput<'s> {
     pub platform: &'s Platform,
     pub plan: &'s Plan,
     pub placement: &'s [HostId],
     pub cycles_per_instruction: f64,
-    /// Local time at which each process begins the superstep \[s\]; empty if all begin at time zero.
+    /// Local time at which each process begins the superstep \[s\]; empty if all processes begin at time zero.
     pub begins: &'s [f64],
     /// The engine, from which the present speeds of hosts are read.
     pub engine: &'s Simulation<'s, Token>,
-    /// Local times until which the capacities of hosts and links stay constant.
+    /// Local times until which the capacities of hosts and of links stay constant.
     pub steady: Steady,
-    /// The links with varying bandwidth on the routes of the messages; empty if no message may be in progress when a bandwidth
+    /// The links on the routes of the messages whose bandwidth varies; empty if no message may be in progress when a bandwidth
     /// changes.
     pub varying: &'s [LinkId],
-    /// Whether the times at which the computations end have already been computed.
+    /// Whether the ends of the computations have already been computed for this superstep.
     pub has_computation_ends: bool,
 }

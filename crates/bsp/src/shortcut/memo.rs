@@ -1,5 +1,5 @@
-//! Stores results and uses them again: results of the previous superstep, of the same superstep in other runs, and of the
-//! messages of rescheduling calls.
+//! Stores results for reuse: the results of the previous superstep, of the same superstep in other runs, and of the messages of
+//! rescheduling calls.
 //!
 //! ```text
 //! superstep k of run a, superstep k of run b; equal placements         =>  equal durations, measurements and digests, to the last bit
@@ -27,7 +27,7 @@ use migsim_base::units::{Bytes, HostId, Seconds};
 use migsim_engine::EventLog;
 use migsim_platform::Platform;
 
-/// Number of bytes that stored results may still occupy; all memos and threads share this budget.
+/// The memory \[B\] that is still available for stored results; all memos and threads share this budget.
 #[derive(Clone, Debug)]
 pub struct MemoBudget(Arc<AtomicUsize>);
 
@@ -38,12 +38,12 @@ impl Default for MemoBudget {
 }
 
 impl MemoBudget {
-    /// Creates a budget of `bytes` bytes.
+    /// Creates a budget of `bytes` bytes for stored results.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Subtracts `bytes` from the budget if enough are left; returns whether this was so.
+    /// Subtracts `bytes` from the budget and returns true, if enough bytes are available; otherwise returns false.
     fn take(&self, bytes: usize) -> bool {
         let left = |left: usize| left.checked_sub(bytes);
         self.0
@@ -59,29 +59,29 @@ pub struct Memo {
     budget: MemoBudget,
 }
 
-/// The results of supersteps and of steps of calls that are stored for one placement of the processes.
+/// The stored results of supersteps and of steps of rescheduling calls for one placement of the processes.
 #[derive(Debug, Default)]
 struct Place {
     supersteps: Mutex<BTreeMap<usize, Arc<Entry>>>,
-    /// The steps of calls; as there are few, they are searched one by one.
+    /// The stored steps of rescheduling calls, in a list that is searched from the beginning because it is short.
     steps: Mutex<Vec<Step>>,
 }
 
-/// Messages of a call that were sent at the same time, and their result.
+/// Messages of a rescheduling call that are sent at the same time, with the stored result.
 #[derive(Debug)]
 struct Step {
     messages: Box<[CallMessage]>,
     result: SuperstepResult,
 }
 
-/// A message of a call: its sender, its receiver and its size.
+/// A message of a rescheduling call: the host that sends it, the host that receives it, and its size.
 pub(crate) type CallMessage = (HostId, HostId, Bytes);
 
 /// The stored result of a superstep, with its measurements.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub result: SuperstepResult,
-    /// The digest of the superstep: its part of the event log, and the duration of its longest computation.
+    /// The hash of messages and times for the event log of the run, and the duration of the longest computation of the superstep.
     pub digest: (EventLog, Seconds),
     /// Duration of the computation of each process, as in [`Measures`].
     pub compute: Box<[Seconds]>,
@@ -89,12 +89,12 @@ pub(super) struct Entry {
     pub communication: Box<[Seconds]>,
     /// Duration until the sends of each process were delivered, as in [`Measures`].
     pub send: Box<[Seconds]>,
-    /// The duration of each message.
+    /// Duration of each message of the superstep, in the order of its plan.
     pub durations: Box<[Seconds]>,
 }
 
 impl Memo {
-    /// Creates an empty memo that uses the given budget.
+    /// Creates a memo without results, which may use the memory in the given budget.
     pub fn new(budget: MemoBudget) -> Self {
         Self {
             places: Mutex::default(),
@@ -102,6 +102,7 @@ impl Memo {
         }
     }
 
+    /// Returns the stored results for a placement; they are empty at first.
     fn results_for(&self, placement: &[HostId]) -> Arc<Place> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(placement) {
@@ -118,7 +119,7 @@ impl Memo {
     }
 }
 
-/// A run's access to the results in a memo for its present placement.
+/// The access of one run to the results that a memo stores for the present placement of the run.
 #[derive(Clone, Debug)]
 pub(super) struct SharedMemo<'a> {
     memo: &'a Memo,
@@ -135,7 +136,8 @@ impl<'a> SharedMemo<'a> {
         }
     }
 
-    /// Returns the stored result of a superstep for this placement; `None` if there is none.
+    /// Returns the stored result of a superstep for this placement, which becomes the present placement. Returns `None` if no
+    /// result is stored.
     pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
         if !are_equal(&self.placement, placement) {
             *self = Self::new(self.memo, placement);
@@ -145,8 +147,8 @@ impl<'a> SharedMemo<'a> {
         supersteps.get(&superstep).cloned()
     }
 
-    /// Returns the stored result of the same messages of a call, for the placement of the last [`Self::recall`]; `None` if there
-    /// is none.
+    /// Returns the stored result of the same messages of a rescheduling call, for the placement of the superstep that was looked
+    /// up last; `None` if no result is stored.
     pub(super) fn recall_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
         let steps = self.place.steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
@@ -154,7 +156,7 @@ impl<'a> SharedMemo<'a> {
         Some(known.result)
     }
 
-    /// Stores the result of messages of a call, if the budget allows.
+    /// Stores the result of messages of a rescheduling call, if the budget has enough memory.
     pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
         if !self.memo.budget.take(bytes) {
@@ -168,8 +170,8 @@ impl<'a> SharedMemo<'a> {
         });
     }
 
-    /// Stores the result of a superstep for the placement of the last [`Self::recall`], if the budget allows; `bytes` is the size
-    /// of its arrays \[B\].
+    /// Stores the result of a superstep for the placement of the superstep that was looked up last, if the budget has enough
+    /// memory. `bytes` is the size of the arrays of the result \[B\].
     pub(super) fn store(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
         if !self.memo.budget.take(bytes + size_of::<Entry>()) {
             return;
@@ -182,7 +184,7 @@ impl<'a> SharedMemo<'a> {
 }
 
 impl Entry {
-    /// Writes the stored measurements to `measures`, with the traffic of processes only if a policy reads it.
+    /// Writes the stored measurements to `measures`. The traffic of processes is included only if a policy needs it.
     pub(super) fn restore(
         &self,
         (platform, placement): (&Platform, &[HostId]),
@@ -202,14 +204,15 @@ impl Entry {
     }
 }
 
-/// Whether two placements are equal. Since nearly all compared placements are equal, the function does not stop at the first
-/// difference but compares several hosts at a time.
+/// Returns whether two placements are equal. The function compares several hosts at a time and does not stop at the first
+/// difference, because nearly all compared placements are equal.
 pub(crate) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
     let difference = |all: u32, at: usize| all | (one[at].0 ^ other[at].0);
     one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }
 
-/// The result of the previous superstep, if all processes began it together and ended it together.
+/// The stored result of the previous superstep, for use if the next superstep is equal. It is stored only if all processes began
+/// and ended that superstep together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Previous {
     result: Option<SuperstepResult>,
@@ -217,21 +220,22 @@ pub(super) struct Previous {
 }
 
 impl Previous {
-    /// Returns the result of the previous superstep if the next one has the same placement, otherwise `None`. The plans are equal
-    /// unless [`Self::forget`] was called since.
+    /// Returns the stored result of the previous superstep if the next superstep has the same placement; otherwise `None`. The
+    /// plans are equal as well, because the stored result is removed when the plan changes.
     pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
         self.result
             .filter(|_| are_equal(&self.placement, placement))
     }
 
-    /// Stores the result of a superstep that has been computed.
+    /// Stores the result of a superstep, with its placement, as the result of the previous superstep.
     pub(super) fn store(&mut self, result: SuperstepResult, placement: &[HostId]) {
         self.result = Some(result);
         self.placement.clear();
         self.placement.extend_from_slice(placement);
     }
 
-    /// Removes the result, because the plan of the open superstep differs or its processes do not begin together.
+    /// Removes the stored result, because the plan of the open superstep differs from the previous plan or its processes do not
+    /// begin together.
     pub(super) fn forget(&mut self) {
         self.result = None;
     }

@@ -1,8 +1,8 @@
-//! Shortcuts: ways to compute a superstep without scheduling its events.
+//! Shortcuts: methods to obtain the result of a superstep without simulating its events.
 //!
-//! [`Shortcuts::try_run`] takes the result of the same superstep in another run (`memo`), computes the result from the plan
-//! (`direct`), or reports that the superstep needs events. [`Shortcuts::repeated`] returns the result of the previous superstep,
-//! if the next one equals it. Runtime options can switch all shortcuts off; the results agree.
+//! [`Shortcuts`] takes the result of the same superstep in another run (`memo`), computes the result from the plan (`direct`), or
+//! reports that the superstep needs events. It also returns the result of the previous superstep, if the next superstep equals
+//! it. Runtime options can switch all shortcuts off; the results agree.
 
 mod direct;
 mod executions;
@@ -28,32 +28,34 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
 use migsim_engine::{EventLog, Steady};
 use migsim_platform::Platform;
 
-/// Maximum number of messages in a step of a call for which the result is stored; for longer lists, the memory is better used for
-/// supersteps.
+/// Maximum number of messages in a step of a rescheduling call for which the result is stored. For longer lists, the memory is
+/// better used for the results of supersteps.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// The shortcuts of a run: direct evaluation, repetition of the previous superstep, and results that runs share.
+/// The shortcuts of a run: direct evaluation, repetition of the previous superstep, and results that several runs share.
 #[derive(Clone)]
 pub(super) struct Shortcuts<'a> {
     direct: Direct,
     previous: Previous,
     shared: Option<SharedMemo<'a>>,
-    /// Whether equal supersteps have equal durations, so that their results may be used again.
+    /// Whether a superstep that equals the previous superstep has the same result, so that the result may be reused.
     may_repeat: bool,
-    /// The result of the open superstep, if it has just been computed directly.
+    /// The result of the open superstep, if it has just been computed directly; otherwise `None`.
     evaluated: Option<SuperstepResult>,
-    /// The digest of the open superstep, once it is known.
+    /// The digest (hash and longest computation) of the open superstep; `None` as long as it is not known.
     digest: Option<Digest>,
-    /// Number of flows before the open superstep. It is set only if the superstep is simulated by events, all processes began it
-    /// together, and nothing else was in progress.
+    /// Number of flows before the open superstep. It is set only if the superstep is simulated by events, all processes began the
+    /// superstep together, and nothing else was in progress.
     flows_before: Option<u64>,
+    /// The links with varying bandwidth that the messages of the open superstep use.
     crossed: CrossedLinks,
 }
 
-/// The links with varying bandwidth on the routes of a plan's messages.
+/// The links with varying bandwidth on the routes of the messages of a superstep, stored as long as plan and placement do not
+/// change.
 #[derive(Clone, Debug, Default)]
 struct CrossedLinks {
-    /// The placement for which the links were found; empty if the plan has changed since.
+    /// The placement for which the links were found; empty if the plan has changed since then.
     placement: Vec<HostId>,
     links: Vec<LinkId>,
 }
@@ -72,7 +74,8 @@ impl CrossedLinks {
     }
 }
 
-/// Whether a superstep with the same plan and placement as the previous one has the same result.
+/// Returns whether, in this run, a superstep with the same plan and placement as the previous superstep certainly has the same
+/// result.
 fn may_repeat(setup: &Setup<'_>, barrier: &Barrier) -> bool {
     // With slow start, or if processes begin one by one, a superstep depends on those before it.
     setup.runtime.shortcuts == Allowed::All
@@ -97,13 +100,14 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Allows repetition of supersteps if a run with another set-up would allow it; used for runs whose critical path is recorded
-    /// by events.
+    /// Allows the repetition of supersteps if a run with the definition `setup` would allow it. It is used for a run whose
+    /// critical path is recorded by events, for which `setup` is the definition with shortcuts.
     pub(super) fn allow_repetition_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
         self.may_repeat = may_repeat(setup, barrier);
     }
 
-    /// Records that a superstep has been opened; `is_new` states whether its plan differs from the previous plan.
+    /// Prepares the shortcuts for a superstep that has been opened; `is_new` states whether its plan differs from the previous
+    /// plan.
     pub(super) fn open(&mut self, is_new: bool) {
         self.flows_before = None;
         if is_new {
@@ -112,9 +116,9 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Computes the result of the open superstep while nothing else is in progress, and advances time by its duration. All
-    /// processes begin it together, or each at its time in `begins`, counted from the first one \[s\]. Returns `false` if the
-    /// superstep needs events.
+    /// Computes the result of the open superstep without events and advances time by its duration; nothing else may be in
+    /// progress. Returns `false` if the superstep needs events. `begins` contains the time at which each process begins \[s\],
+    /// counted from the first process; it is empty if all begin together.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
@@ -177,8 +181,8 @@ impl<'a> Shortcuts<'a> {
         Ok(true)
     }
 
-    /// Returns the result of messages of a call that are sent at the same time while nothing else is in progress; `None` if
-    /// events are needed.
+    /// Returns the result of messages of a rescheduling call that are sent at the same time while nothing else is in progress;
+    /// `None` if events are needed.
     pub(super) fn deliver(
         &mut self,
         platform: &Platform,
@@ -196,22 +200,23 @@ impl<'a> Shortcuts<'a> {
         Some(result)
     }
 
-    /// Returns the result and the digest of the superstep that was closed last, if a superstep with this placement and the same
-    /// plan would repeat it; otherwise `None`. It can be repeated only if all processes began and left it together.
+    /// Returns the result and the digest of the last closed superstep if a superstep with this placement and the same plan would
+    /// repeat it; otherwise `None`. Repetition is possible only if all processes began that superstep together and left it
+    /// together.
     pub(super) fn repeated(&self, placement: &[HostId]) -> Option<(SuperstepResult, Digest)> {
         self.previous.recall(placement).zip(self.digest)
     }
 
-    /// Records that the open superstep is simulated by events; `is_alone` states whether all processes begin it together while
-    /// nothing else is in progress.
+    /// Records that the open superstep is simulated by events. `is_alone` states whether all processes begin the superstep
+    /// together while nothing else is in progress.
     pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
         self.flows_before = is_alone.then(|| world.engine.flows());
         self.digest = None;
         self.previous.forget();
     }
 
-    /// Completes the measurements of a superstep in which all processes have arrived, by adding the time `price` that the barrier
-    /// costs process 0. Returns the digest of the superstep.
+    /// Completes the measurements of a superstep in which all processes have arrived at the barrier, and returns its digest. The
+    /// time `price` that process 0 spends on the barrier is added to the measurements.
     pub(super) fn close(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
         let digest = *self.digest.get_or_insert_with(|| {
             world.measures.communication[0] += price;
@@ -224,8 +229,8 @@ impl<'a> Shortcuts<'a> {
         digest
     }
 
-    /// Stores the result of a superstep simulated by events so that it can be repeated; it is called if all processes leave its
-    /// barrier together.
+    /// Stores the result of a superstep that was simulated by events, so that it can be repeated. It must be called only if all
+    /// processes leave the barrier together.
     pub(super) fn store_by_events(&mut self, world: &World<'_>) {
         if let Some(before) = self.flows_before
             && world.engine.is_idle()
@@ -243,13 +248,14 @@ impl<'a> Shortcuts<'a> {
         self.direct.fault(platform)
     }
 
+    /// Stores the result as that of the previous superstep.
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
         if self.may_repeat && world.repeats(world.superstep + 1) {
             self.previous.store(result, &world.placement);
         }
     }
 
-    /// Stores the result of a superstep that was computed directly, so that other runs can use it.
+    /// Stores the result of a superstep that was computed directly, so that other runs can reuse the result.
     fn share(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
         let Some(shared) = &self.shared else {
             return;
@@ -268,10 +274,10 @@ impl<'a> Shortcuts<'a> {
     }
 }
 
-/// Factor of tolerance for the end of a computation, which simulation by events may round to an earlier time.
+/// Tolerance factor for the end of a computation, because simulation by events may round the end to an earlier time.
 const LESS: f64 = 1.0 - 1e-9;
 
-/// Returns the input of direct evaluation for the open superstep.
+/// Returns the input from which the open superstep is computed directly.
 fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> SuperstepInput<'w> {
     SuperstepInput {
         platform: world.setup.platform,
@@ -286,7 +292,8 @@ fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> Supe
     }
 }
 
-/// Computes the digest of a superstep: the hash of its messages and of the times of its processes, and its longest computation.
+/// Returns the digest of a superstep: the hash of its messages and of the times of its processes, and the duration of its longest
+/// computation.
 fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
     let mut log = EventLog::default();
     for message in &plan.messages {

@@ -1,14 +1,14 @@
-//! The result of a superstep, as shortcuts compute and store it.
+//! The result of a superstep in the form in which shortcuts compute and store it.
 
 use migsim_base::units::Seconds;
 use migsim_engine::EventLog;
 
-/// The result of a superstep or of a step of a call, without measurements per process.
+/// The duration and the number of flows of a superstep, or of a step of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SuperstepResult {
-    /// Duration of the superstep \[s\].
+    /// Duration of the superstep, or of the step of a rescheduling call \[s\].
     pub duration: f64,
-    /// Number of flows in the superstep.
+    /// Number of flows in the superstep, or in the step of a rescheduling call.
     pub flows: u64,
 }
 

@@ -1,12 +1,12 @@
-//! Slow start in a superstep that is evaluated directly: computes the time by which each message is delayed.
+//! Slow start of connections in a superstep that is computed directly: computes the time by which slow start delays each message.
 //!
 //! ```text
 //! wait(m) = 0                             if the first window suffices for m, or lasts for a round trip
 //!         = that of an idle connection    if the connection is idle when m starts
 //! ```
-//! If several messages of the superstep use one connection, its idle time depends on when the other messages end. If slow start
-//! may delay one of these messages, the superstep is simulated by events. The state of connections is kept in the engine, to
-//! which the ends of messages are reported.
+//! In these equations, m is a message. If several messages of the superstep use one connection, the idle time of the connection
+//! depends on when the other messages end. If slow start may delay one of these messages, the superstep is simulated by events.
+//! The state of connections is kept in the engine, to which the ends of messages are reported.
 
 use super::input::SuperstepInput;
 use crate::config::Sends;
@@ -16,10 +16,11 @@ use migsim_engine::{NetworkModel, PathId, PathTable};
 /// The delays of the messages of a superstep by slow start; the arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
+    /// Whether the network model has slow start.
     is_on: bool,
-    /// Delay of each message if its connection is idle \[s\]; empty if no message is delayed.
+    /// Delay of each message by slow start if its connection is idle \[s\]; empty if no message is delayed.
     waits: Vec<f64>,
-    /// For each message: the two hosts of its connection, and whether the message may be delayed.
+    /// The hosts of each message's connection, and whether slow start may delay the message, sorted by hosts.
     used: Vec<(HostId, HostId, bool)>,
 }
 
@@ -31,7 +32,8 @@ impl SlowStart {
         }
     }
 
-    /// Examines the messages of a superstep, given their paths; returns whether their delays can be computed without events.
+    /// Computes the delay that each message of a superstep has on an idle connection, given the paths of the messages. Returns
+    /// whether all delays can be computed without events.
     pub(super) fn prepare(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -67,12 +69,13 @@ impl SlowStart {
         sends == Sends::Concurrent && connections.all(is_known)
     }
 
-    /// Whether slow start may delay a message of the superstep.
+    /// Returns whether slow start may delay at least one message of the superstep.
     pub(super) fn may_wait(&self) -> bool {
         !self.waits.is_empty()
     }
 
-    /// Returns the delay by slow start of a message that is sent at local time `date` \[s\], in seconds.
+    /// Returns the delay by slow start of the message with index `message`, which is sent at local time `date` \[s\]. The delay
+    /// is in seconds.
     pub(super) fn delay(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
         let wait = self.waits.get(message).copied().unwrap_or(0.0);
         if wait <= 0.0 {

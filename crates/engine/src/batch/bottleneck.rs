@@ -1,9 +1,10 @@
-//! Batch solver for crowds: for many flows on few links, most of which have the same bottleneck links.
+//! Batch solver for many flows on few links, where most flows have the same few bottleneck links; such a batch is called a crowd.
 //!
-//! The flows of one path form a group, and the times at which they end are computed from the service of their bottleneck links
-//! ([`crate::service`]). The cost of an event depends on the number of links of its flow and on their bottleneck links, not on
-//! the number of flows on them. For example, 4 000 processes on clusters whose uplinks are saturated take a tenth of
-//! [`super::incremental`]'s time. The reference implementation is [`super::incremental`] on the same flows.
+//! The flows of one path form a group. The times at which the flows of a group end are computed from the service of their
+//! bottleneck links ([`crate::service`]). The cost of an event depends on the number of links of the flow concerned and on the
+//! bottleneck links of the groups on these links, not on the number of flows on the links. For example, for 4 000 processes on
+//! clusters whose uplinks are saturated, this solver takes a tenth of the time that [`super::incremental`] takes. The reference
+//! implementation is [`super::incremental`] on the same flows.
 
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
@@ -14,29 +15,29 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// Minimum number of flows on a link, averaged over all links of all flows, for the flows to count as a crowd.
+/// Minimum number of flows on a link, averaged over all links of all flows, from which this solver is used.
 const CROWD: u64 = 12;
-/// Minimum number of flows in a crowd.
+/// Minimum number of flows in a batch from which this solver is used.
 const LEAST: usize = 256;
 
-/// The solver for crowds; its arrays are reused from batch to batch.
+/// Batch solver for many flows on few links; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckBatch {
     flows: BottleneckedFlows,
-    /// For each path: the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
+    /// For each path: the number of the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     group: Vec<u32>,
-    /// For each group: its path.
+    /// For each group of flows: the path of its flows.
     path: Vec<PathId>,
     free: Vec<u32>,
     later: ChainedStarts,
-    /// Number of flows on each link, from which a crowd is recognised.
+    /// Number of flows on each link, from which the solver recognises a batch of many flows on few links.
     flows_on_link: Vec<u32>,
 }
 
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl BottleneckBatch {
-    /// Whether the flows on these paths are a crowd: many flows on few links.
+    /// Whether the flows on the given paths are a crowd, which means many flows on few links.
     pub(super) fn is_crowd(
         &mut self,
         flows: impl Iterator<Item = PathId> + Clone,
@@ -59,8 +60,9 @@ impl BottleneckBatch {
         meetings >= CROWD * uses
     }
 
-    /// Solves the flows of `starts`, given in any order, while link capacities change as listed in `changes`. Calls `ended(name,
-    /// time)` for each flow that ends, with its time \[s\]; the call may return another flow, which starts at that time or later.
+    /// Solves the flows of `starts`, which may be in any order, while link capacities change as listed in `changes`. Calls
+    /// `ended(name, time)` for each flow that ends, with the end time \[s\]; this callback may return another flow, which starts
+    /// at that time or later.
     pub(super) fn solve(
         &mut self,
         (platform, mut changes): (&Platform, Option<CapacityChanges>),
@@ -117,7 +119,7 @@ impl BottleneckBatch {
         self.free.clear();
     }
 
-    /// Returns the first internal error since the solver was created; `None` if there is none.
+    /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
         self.flows.fault()
     }
@@ -140,7 +142,7 @@ impl BottleneckBatch {
         });
     }
 
-    /// Ends all flows that end at the time `now` \[s\].
+    /// Ends all flows whose transfers are complete at the time `now` \[s\].
     fn end(
         &mut self,
         now: f64,

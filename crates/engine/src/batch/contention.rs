@@ -1,16 +1,16 @@
 //! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed
 //! form.
 //!
-//! A flow either runs at the rate that it would have alone, or crosses a saturated link that several flows use. A link is
-//! saturated for at most the time that it needs to carry all bytes of the superstep. A flow of B bytes whose transfer starts at
-//! time s therefore ends at the latest at
+//! A flow either runs at the rate that it would have if no other flow existed, or crosses a saturated link that several flows
+//! use. A link is saturated for at most the time that it needs to carry all bytes of the superstep. A flow of B bytes whose
+//! transfer starts at time s therefore ends at the latest at
 //!
 //! ```text
 //! latest = s + B / rate alone + Σ over its links l that several flows can use of (bytes of all flows on l / capacity of l)
 //! ```
-//! If each flow starts on a link at or after the latest end of all earlier flows there, the link never carries two flows at the
-//! same time, and slows no flow. The search for contention has two rounds: the second round leaves out the links that the first
-//! has excluded, if there are any. Flows that are connected by the remaining links form a group.
+//! If each flow starts on a link at or after the latest end of all earlier flows on this link, the link never carries two flows
+//! at the same time, and slows no flow. The search for contention has two rounds: the second round leaves out the links that the
+//! first round has excluded, if there are any. Flows that are connected by the remaining links form a group.
 //!
 //! Cost: about 500 instructions per flow, and a sort of the flows that may share a link. The reference implementation solves all
 //! flows in one batch ([`super::memoized`]).
@@ -21,35 +21,36 @@ use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Finds the contention groups of a batch of flows; its arrays are reused.
+/// Splits a batch of flows into contention groups, between which no link is shared; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// The flows that may share a link at the same time, ordered by group.
+    /// The flows that may share a link at the same time, ordered by contention group.
     starts: Vec<Start>,
-    /// For each group, the index in `starts` after its last flow.
+    /// For each contention group, the index in `grouped_starts` after its last flow.
     ends: Vec<usize>,
     links: Vec<Link>,
-    /// The links that at least one flow uses.
+    /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
-    /// The indices of the flows on each used link, ordered by link and then by start time.
+    /// The indices of the flows on each used link, ordered by link and then by the start time of the flow.
     users: Vec<u32>,
-    /// Latest possible end of each flow \[s\].
+    /// Latest possible time at which each flow ends \[s\].
     latest_ends: Vec<f64>,
-    /// Pairs of the representative link of a group and the index of a flow in the group.
+    /// Pairs of the link that represents a contention group and the index of a flow in this group.
     grouped: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Time that the link needs to carry all its bytes \[s\].
+    /// Time that the link needs to carry all bytes of the batch that cross it \[s\].
     busy_time: f64,
-    /// Index in `users` of the first flow of the link.
+    /// Index of the first flow of the link in the list of flows by link.
     first: u32,
-    /// Index in `users` after the last flow of the link.
+    /// Index after the last flow of the link in the list of flows by link.
     end: u32,
-    /// Another link of the same group, or the link itself if it represents the group (a forest of disjoint sets).
+    /// Another link of the same contention group, or this link itself if it represents the group (parent in a forest of disjoint
+    /// sets).
     leader: u32,
-    /// Whether two flows may use the link at the same time.
+    /// Whether two flows of the batch may use the link at the same time.
     is_contended: bool,
 }
 
@@ -61,7 +62,7 @@ const UNUSED: Link = Link {
     is_contended: true,
 };
 
-/// Number of flows on one link above which all flows are sorted once, before the flows of each link.
+/// Number of flows on one link above which all flows of the batch are sorted once, before the flows of each link are sorted.
 const MANY: u32 = 64;
 
 impl Link {
@@ -71,8 +72,8 @@ impl Link {
 }
 
 impl Contention {
-    /// Finds the contention groups of the flows in `starts`, and empties that list. Calls `alone(name, end)` for each flow that
-    /// never shares a link, with its end \[s\]; all other flows are afterwards returned by [`Self::groups`].
+    /// Splits the flows in `starts` into contention groups, and empties that list. Calls `alone(name, end)` for each flow that
+    /// never shares a link, with its end time \[s\]; [`Self::groups`] returns all other flows afterwards.
     pub(crate) fn split(
         &mut self,
         platform: &Platform,
@@ -104,7 +105,7 @@ impl Contention {
         }
     }
 
-    /// Lists the flows that use each link.
+    /// Lists for each link the flows that use it.
     fn list_users(&mut self, paths: &PathTable, starts: &mut [Start]) {
         for start in &*starts {
             for &(link, _) in paths.link_uses(start.path) {
@@ -137,7 +138,7 @@ impl Contention {
         }
     }
 
-    /// Sorts the flows on each link by start time, and computes the time that the link needs to carry their bytes.
+    /// Sorts the flows on each link by start time, and computes the time that the link needs to carry the bytes of these flows.
     fn compute_busy_times(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
         // This order does not depend on when a path was first requested.
         let order = |user: &u32| starts[*user as usize].sort_key();
@@ -155,7 +156,7 @@ impl Contention {
         }
     }
 
-    /// Returns the flows of each group, ordered by start time within the group.
+    /// Returns the flows of each contention group, ordered by start time within the group.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
         let (mut rest, mut first) = (&mut self.starts[..], 0);
         self.ends.iter().map(move |&end| {
@@ -165,7 +166,7 @@ impl Contention {
         })
     }
 
-    /// Excludes the links on which flows never overlap, from those not excluded yet. Returns whether any link was excluded.
+    /// Marks each contended link whose flows never overlap in time as not contended; returns whether any link was marked.
     fn exclude_links(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
         self.compute_latest_ends(paths, starts);
         let mut has_freed = false;
@@ -186,8 +187,8 @@ impl Contention {
         has_freed
     }
 
-    /// Computes the latest possible end of flows: in the first round of all flows, then of the flows on links that are not
-    /// excluded.
+    /// Computes the latest possible end of each flow: in the first round for all flows, in the second round for the flows on
+    /// links that are still contended.
     fn compute_latest_ends(&mut self, paths: &PathTable, starts: &[Start]) {
         let links = &self.links;
         let latest = |start: &Start| {
@@ -212,7 +213,7 @@ impl Contention {
         }
     }
 
-    /// Forms groups of the flows that may share links, ordered by start time.
+    /// Forms the contention groups from the flows that may share links; within a group, flows are ordered by start time.
     fn form_groups(&mut self, paths: &PathTable, starts: &mut [Start]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
         starts.sort_by_key(Start::sort_key);
@@ -231,7 +232,7 @@ impl Contention {
         self.sort_by_group(starts);
     }
 
-    /// Returns the link that represents the group of a link.
+    /// Returns the link that represents the contention group of a link.
     fn find_leader(&mut self, mut link: u32) -> u32 {
         loop {
             let next = self.links[link as usize].leader;
@@ -243,7 +244,7 @@ impl Contention {
         }
     }
 
-    /// Orders the flows by group, and records the end of each group.
+    /// Orders the flows by contention group, and records where each group ends in the list.
     fn sort_by_group(&mut self, starts: &[Start]) {
         let mut grouped = std::mem::take(&mut self.grouped);
         for (link, _) in &mut grouped {

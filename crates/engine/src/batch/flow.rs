@@ -1,4 +1,5 @@
-//! The flows of a batch: pending flows, ordered by start time and then by name, and active flows.
+//! The flows of a batch: pending flows, ordered by start time and then by name, and active flows, whose transfers are in
+//! progress.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,14 +7,14 @@ use std::collections::BinaryHeap;
 use super::path_table::PathId;
 use crate::clock::{SAME_DATE, same_until};
 
-/// A flow whose transfer starts at a known time.
+/// A flow whose transfer starts at a known time, as input of a batch solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
     /// Time at which the transfer of the flow starts \[s\].
     pub date: f64,
-    /// The path that the flow takes.
+    /// Number of the path from the sender to the receiver of the flow.
     pub path: PathId,
-    /// Size of the flow \[B\]; more than zero.
+    /// Number of bytes that the flow transfers; more than zero.
     pub bytes: f64,
     /// Number by which the caller identifies the flow, unique in the batch.
     pub name: u32,
@@ -25,14 +26,14 @@ impl Start {
         (self.path, self.bytes)
     }
 
-    /// Returns a sort key that orders flows by start time and then by name. The time is not negative, so that its bits sort like
-    /// its value.
+    /// Returns a sort key that orders flows by start time and then by name. The start time is not negative, so that its bits sort
+    /// like its value.
     pub(crate) fn sort_key(&self) -> u128 {
         u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
     }
 }
 
-/// A flow whose transfer is in progress.
+/// A flow whose transfer is in progress, as its path and its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ActiveFlow {
     pub(super) path: PathId,
@@ -51,7 +52,7 @@ impl ActiveFlow {
     }
 }
 
-/// A flow that is ordered by start time and then by name, for use in a heap.
+/// A flow with an order by start time and then by name, for use in a heap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct InOrder(Start);
 
@@ -67,18 +68,18 @@ impl Ord for InOrder {
     }
 }
 
-/// Flows that start when or after another flow has ended.
+/// Flows that do not start before another flow has ended, because the process that sends them has to receive that flow first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChainedStarts {
     starts: BinaryHeap<Reverse<InOrder>>,
-    /// Flows that were chained at the current time, with a start that is slightly later but counts as the same time. They have to
-    /// wait for the next time, because a process that reacts to the end of a flow and then waits, however shortly, is not ready
-    /// yet.
+    /// Flows whose start was caused at the current time and is only slightly later, within the tolerance of equal times. They are
+    /// not started before the next time at which a flow starts or ends, because a process that reacts to the end of a flow and
+    /// then waits, however shortly, is not ready yet.
     postponed: Vec<Start>,
 }
 
 impl ChainedStarts {
-    /// Moves the postponed flows into the heap.
+    /// Moves the postponed flows into the heap of flows that can start.
     #[cold]
     #[inline(never)]
     fn release_postponed(&mut self) {
@@ -90,8 +91,8 @@ impl ChainedStarts {
     }
 }
 
-/// The flows that have not started yet: flows with known start times, sorted by time, and flows chained to the end of another
-/// flow.
+/// The flows that have not started yet: flows with known start times, sorted by start time, and flows that the end of another
+/// flow causes.
 #[derive(Debug)]
 pub(crate) struct PendingStarts<'s> {
     pub(crate) known: &'s [Start],
@@ -99,7 +100,7 @@ pub(crate) struct PendingStarts<'s> {
 }
 
 impl PendingStarts<'_> {
-    /// Returns the time at which the next flow starts \[s\]; infinite if there is none.
+    /// Returns the time at which the next pending flow starts \[s\]; infinite if no flow is pending.
     #[inline]
     pub(crate) fn next_date(&self) -> f64 {
         let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
@@ -107,8 +108,8 @@ impl PendingStarts<'_> {
         later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
     }
 
-    /// Removes and returns a flow that starts at `date` \[s\]. If there is none, it returns `None` and moves the flows that were
-    /// postponed at this time into the heap.
+    /// Removes and returns a flow that starts at time `date` \[s\]. If no flow starts then, the method returns `None` and moves
+    /// the flows that were postponed at this time into the heap of flows that can start.
     #[inline]
     pub(crate) fn take_due(&mut self, date: f64) -> Option<Start> {
         let limit = same_until(date);
@@ -130,7 +131,7 @@ impl PendingStarts<'_> {
         None
     }
 
-    /// Adds a flow that is chained to the end of another flow at the time `now` \[s\].
+    /// Adds a flow that was caused by the end of another flow at the time `now` \[s\].
     #[inline]
     pub(crate) fn push(&mut self, start: Start, now: f64) {
         let wait = start.date - now;
@@ -142,7 +143,7 @@ impl PendingStarts<'_> {
         }
     }
 
-    /// Removes all remaining flows, whose start times are not finite.
+    /// Removes all remaining flows, which never start because their start times are not finite.
     pub(crate) fn clear(&mut self) {
         self.known = &[];
         self.chained.starts.clear();

@@ -1,6 +1,6 @@
 //! Batch solver with incremental max-min fairness, for large batches whose sets of active flows do not recur.
 //!
-//! The fair shares of links are updated where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate
+//! The fair shares of links are updated when a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate
 //! changes are visited. The flows of one path form a class, in which all flows have the same rate. With V the bytes that each
 //! flow of the class has transferred since the class was opened, and r the rate of one flow,
 //!
@@ -23,22 +23,23 @@ use crate::maxmin::incremental::IncrementalMaxMin;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// The solver with incremental max-min fairness; its arrays are reused from batch to batch.
+/// Batch solver with incremental max-min fairness; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalBatch {
     levels: IncrementalMaxMin,
-    /// For each path: the index of its class, or [`NOT_IN_USE`] if no flow of the path is active.
+    /// For each path: the index of the class of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     class_of: Vec<u32>,
     classes: Vec<FlowClass>,
     free: Vec<u32>,
-    /// The time at which the next flow of each class ends.
+    /// For each class of flows: the time at which the next flow of the class ends \[s\].
     ends: CompletionIndex,
-    /// The classes in which a flow ends at the current time.
+    /// The indices of the classes in which a flow ends at the current time.
     ending: Vec<u32>,
     chained: ChainedStarts,
-    /// The classes in which a flow has started or ended at the current time, except for new classes, whose rate is not known yet.
+    /// The indices of the classes in which a flow has started or ended at the current time, except for new classes, whose rate is
+    /// not known yet.
     touched: Vec<u32>,
-    /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
+    /// Whether any flow ended with bytes left, or with more bytes transferred than its size.
     lost_bytes: bool,
 }
 
@@ -46,13 +47,15 @@ pub(crate) struct IncrementalBatch {
 #[derive(Clone, Debug, Default)]
 struct FlowClass {
     path: PathId,
-    /// V at the time `updated`: bytes that each flow of the class has transferred since the class was opened \[B\].
+    /// Bytes that each flow of the class has transferred from the opening of the class until the time of the last update \[B\]: V
+    /// in the equations of the module.
     bytes_moved: f64,
     updated: f64,
     rate: f64,
-    /// The flow that ends first, as the value of V at its end and its name. V is stored as bits, which sort like the value.
+    /// The flow of the class that ends first: the value of V at its end \[B\], and its name. V is stored as the bits of the
+    /// number, which sort like its value.
     first: Option<(u64, u32)>,
-    /// The other flows of the class, in the same form; most classes have only one flow.
+    /// All other flows of the class, as pairs of the value of V at the end and the name; most classes have only one flow.
     others: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -67,7 +70,7 @@ impl FlowClass {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds a flow of `bytes` bytes, which starts now.
+    /// Adds a flow of `bytes` bytes to the class; its transfer starts at the time of the last update.
     fn push(&mut self, bytes: f64, name: u32) {
         let flow = ((self.bytes_moved + bytes).to_bits(), name);
         let later = match self.first {
@@ -83,8 +86,8 @@ impl FlowClass {
         }
     }
 
-    /// Removes the flow that ends first and returns its name, if the flow ends at or before V = `moved`; otherwise returns
-    /// `None`.
+    /// Removes the flow of the class that ends first, and returns its name; returns `None` if this flow ends after V = `moved`
+    /// \[B\].
     fn pop(&mut self, moved: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > moved {
@@ -94,7 +97,7 @@ impl FlowClass {
         Some(name)
     }
 
-    /// Returns V at the end of the flow that ends first \[B\]; infinite if the class has no flow.
+    /// Returns the value of V at which the next flow of the class ends \[B\]; infinite if the class has no flow.
     fn next_target(&self) -> f64 {
         self.first
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
@@ -108,8 +111,8 @@ impl FlowClass {
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl IncrementalBatch {
-    /// Solves the flows of `starts`, given in any order. Calls `ended(name, time)` for each flow that ends, with its time \[s\];
-    /// the call may return another flow, which starts at that time or later.
+    /// Solves the flows of `starts`, which may be in any order. Calls `ended(name, time)` for each flow that ends, with the end
+    /// time \[s\]; this callback may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -154,7 +157,7 @@ impl IncrementalBatch {
         self.clear(ended);
     }
 
-    /// Returns the first internal error since the solver was created; `None` if there is none.
+    /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
@@ -175,7 +178,7 @@ impl IncrementalBatch {
         class.push(start.bytes, start.name);
     }
 
-    /// Opens a class for a path that has no active flow; returns the index of the class.
+    /// Opens a class for the flows of a path that has no active flow; returns the index of the class.
     fn open_class(&mut self, path: PathId, now: f64, paths: &PathTable) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.classes.push(FlowClass::default());
@@ -191,7 +194,7 @@ impl IncrementalBatch {
         number
     }
 
-    /// Ends all flows that end at the time `now` \[s\], in the order of their classes.
+    /// Ends all flows whose transfers are complete at the time `now` \[s\], in the order of their classes.
     fn end(
         &mut self,
         now: f64,
@@ -225,7 +228,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// Updates the rate and the next end of each class whose rate changes at the time `now` \[s\].
+    /// Updates the rate and the time of the next end of each class whose rate changes at the time `now` \[s\].
     fn update_rates(&mut self, now: f64, bandwidth_factor: f64) {
         let Self {
             levels,
@@ -248,7 +251,8 @@ impl IncrementalBatch {
         }
     }
 
-    /// Ends the flows that never end, at an infinite time, and resets the order in which classes are opened.
+    /// Removes the flows that never end, calls `ended` for each of them with an infinite time, and resets the order in which
+    /// classes are opened.
     fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
         for (number, class) in (0..).zip(&mut self.classes) {
             if class.first.is_none() {

@@ -1,13 +1,13 @@
 //! Batch solver with memoized rates, for batches whose sets of active flows recur.
 //!
-//! The state consists of two arrays over the active flows, sorted by path: their identifiers, and the bytes that each has left.
-//! With the rates r of the present set of active flows ([`super::rate_cache`]):
+//! The state consists of two arrays over the active flows, sorted by path: the identifiers of the flows, and the bytes that each
+//! flow has left. With the rates r of the present set of active flows ([`super::rate_cache`]):
 //!
 //! ```text
 //! next end = now + min left/r          left(date) = left(now) - r · (date - now)
 //! ```
-//! Here `date` is the next end or the next start, whichever comes first. At times that count as equal ([`SAME_DATE`]), ends come
-//! before starts. Cost of an event: 45 ns, and 2 ns per active flow.
+//! Here `date` is the next end or the next start, whichever comes first. At times that count as equal (within
+//! `SAME_TIME_TOLERANCE`), ends come before starts. Cost of an event: 45 ns, and 2 ns per active flow.
 //!
 //! The slower reference implementation, with which tests compare this solver, is [`crate::Simulation`].
 
@@ -19,30 +19,32 @@ use crate::clock::{SAME_DATE, same_until};
 use migsim_base::units::lesser;
 use migsim_platform::Platform;
 
-/// The solver with memoized rates; its arrays are reused from batch to batch.
+/// Batch solver with memoized rates; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoizedBatch {
     shares: RateCache,
     chained: ChainedStarts,
     flows: Vec<ActiveFlow>,
     bytes_left: Vec<f64>,
-    /// The flows that start at the current time.
+    /// The flows whose transfers start at the current time.
     starting: Vec<Start>,
-    /// For each path that has been used: its pseudo-random number, from which the names of sets of flows are summed; otherwise 0.
+    /// For each path that has been used: its pseudo-random number, and 0 for all other paths. The name of a set of flows is the
+    /// sum of the numbers of their paths.
     numbers: Vec<u128>,
 }
 
-/// Maximum number of different start times that are sorted by moving the flows of one time after the other to the front.
+/// Maximum number of different start times in a batch for which flows are sorted by moving the flows of each time to the front in
+/// turn.
 const FEW_DATES: usize = 6;
 
 impl MemoizedBatch {
-    /// Returns the first internal error since the solver was created; `None` if there is none.
+    /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.shares.fault()
     }
 
-    /// Solves the flows of `starts`, given in any order. Calls `ended(name, time)` for each flow that ends, with its time \[s\];
-    /// the call may return another flow, which starts at that time or later.
+    /// Solves the flows of `starts`, which may be in any order. Calls `ended(name, time)` for each flow that ends, with the end
+    /// time \[s\]; this callback may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -130,10 +132,10 @@ impl MemoizedBatch {
     }
 }
 
-/// Value of the bytes left that marks a flow that has ended.
+/// Value in the array of bytes left that marks a flow as ended.
 const ENDED: f64 = -1.0;
 
-/// Removes the flows that have ended from both arrays, and calls `ended(flow)` for each of them in order.
+/// Removes the flows that have ended from the two arrays of active flows, and calls `ended(flow)` for each of them in order.
 #[inline]
 fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
     let count = flows.len();
@@ -154,7 +156,8 @@ fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl 
     left.truncate(kept);
 }
 
-/// Returns the minimum of the products a\[i\] · b\[i\] of two lists, computed in eight lanes.
+/// Returns the minimum of the products a\[i\] · b\[i\] of two lists of equal length; it is computed in eight independent parts,
+/// as vector instructions need it.
 fn least_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
@@ -170,8 +173,8 @@ fn least_product(a: &[f64], b: &[f64]) -> f64 {
     lanes.into_iter().fold(f64::INFINITY, lesser)
 }
 
-/// Sorts flows by start time. Since processes with equal work send at the same time, there are often few different times; the
-/// flows of each time are then moved to the front in turn.
+/// Sorts flows by start time. Processes with equal work send at the same time, so that there are often only a few different
+/// times; in this case the flows of each time are moved to the front in turn.
 fn sort_by_date(mut starts: &mut [Start]) {
     for _ in 0..FEW_DATES {
         let first = starts
@@ -189,8 +192,8 @@ fn sort_by_date(mut starts: &mut [Start]) {
     starts.sort_unstable_by(|a, b| a.date.total_cmp(&b.date));
 }
 
-/// Merges new flows into the arrays of active flows. Both are in increasing order of paths; among equal paths, the new flows come
-/// last.
+/// Merges new flows into the arrays of active flows. Both lists are in increasing order of paths; among flows on the same path,
+/// the new flows come last.
 fn merge_starts(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {

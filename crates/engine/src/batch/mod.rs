@@ -7,10 +7,11 @@
 //!                   crowds: many flows on each link                         ──> bottleneck (maxmin::bottleneck, service)
 //!                   everything else                                         ──> incremental (maxmin::incremental, completion)
 //! ```
-//! If the capacities of links change by profiles meanwhile, all flows are solved by the bottleneck solver
-//! ([`FlowBatch::solve_through`]). [`FlowBatch`] chooses the solver of each group, and `path_table` has the constants of each
-//! route. The choice depends on the flows alone, never on what was simulated before. The times at which flows end agree between
-//! all solvers to 1e-13, not to the last bit. The slower reference implementation is [`super::Simulation`].
+//! If the capacities of links change during the transfer because of profiles, all flows are solved by the bottleneck solver
+//! (`FlowBatch::solve_while_capacities_change`). [`FlowBatch`] chooses the solver of each group, and `path_table` has the
+//! constants of each route. The choice depends on the flows alone, never on what was simulated before. The times at which flows
+//! end agree between all solvers to a relative difference of 1e-13, but not to the last bit. The slower reference implementation
+//! is [`super::Simulation`].
 //!
 //! A batch yields the same times, to the last bit, whatever batches were solved before it. The storage of superstep results
 //! relies on this, because the supersteps solved so far in this operating-system process may belong to other runs.

@@ -1,9 +1,10 @@
-//! Parameters of the route between each ordered pair of endpoint classes, computed once while links do not change.
+//! Parameters of the route between each ordered pair of endpoint classes, computed once and kept while links do not change.
 //!
-//! Delay, weight and bound are those of [`NetworkModel`]. The reference implementation is [`crate::transport`], which recomputes
-//! them for each flow. An endpoint class is a set of hosts whose routes to any other host have equal parameters: hosts of a
-//! cluster form one class if their access links are equal and not shared, or if they have none. A platform of such clusters has
-//! one path per pair of clusters. Cost: a look-up in an array (few classes) or in a hash table; about 64 bytes per pair in use.
+//! The delay, the weight and the maximum rate of a route are defined by [`NetworkModel`]. The reference implementation is
+//! [`crate::transport`], which recomputes them for each flow. An endpoint class is a set of hosts whose routes to any other host
+//! have equal parameters: hosts of a cluster form one class if their access links are equal and not shared, or if they have no
+//! access links. A platform of such clusters has one path per pair of clusters. Cost: a look-up in an array (few classes) or in a
+//! hash table; about 64 bytes per pair in use.
 
 use hashbrown::HashTable;
 
@@ -12,37 +13,38 @@ use migsim_base::memory::MOST_PATHS;
 use migsim_base::units::{HostId, LinkId};
 use migsim_platform::Platform;
 
-/// Number of a path, in the order in which paths were first requested; counted from 0.
+/// Number of a path in a path table, in the order in which paths were first requested; counted from 0.
 pub type PathId = u32;
 
-/// The parameters of the route from one host to another.
+/// The parameters of the route from one host to another, on which the duration of a message depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// Time from the sending of a message until the transfer of its flow begins \[s\].
+    /// Time from the sending of a message until the transfer of its flow begins \[s\], if it does not depend on the size of the
+    /// message.
     pub delay: f64,
-    /// Weight of the path in the sharing of links, dimensionless: a flow of weight w gets 1/w of the fair share.
+    /// Weight of a flow on the path in the sharing of links: a flow of weight w gets 1/w of the fair share of a link.
     pub weight: f64,
     /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
     pub bound: f64,
-    /// Rate of a flow that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
+    /// Rate of a flow on the path that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
     pub rate_alone: f64,
-    /// The endpoint classes of sender and receiver, combined into one number; it gives paths an order that does not depend on
-    /// when each was first requested.
+    /// The endpoint classes of sender and receiver, combined into one number. This number gives paths an order that does not
+    /// depend on when each path was first requested.
     pub pair: u64,
-    /// Index in `PathTable::uses` of the first shared link of the path.
+    /// Index in the table's list of link uses of the first shared link of the path.
     first_use: u32,
-    /// Number of shared links of the path.
+    /// Number of links of the path whose capacity flows share.
     uses: u32,
 }
 
 impl Path {
-    /// Whether the path crosses links that several flows share.
+    /// Whether the path crosses at least one link whose capacity several flows share.
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.uses > 0
     }
 
-    /// Returns the endpoint classes of sender and receiver.
+    /// Returns the endpoint classes of the sender and of the receiver of the path.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -53,67 +55,67 @@ impl Path {
     }
 }
 
-/// Further parameters of a path, which only some network models need.
+/// Additional parameters of a path, which are stored only for network models that need them.
 #[derive(Clone, Copy, Debug)]
 struct Details {
-    /// Latency of the route \[s\]; `None` inside a host, where messages have no further cost.
+    /// Latency of the route \[s\]; `None` for a message inside a host, which costs nothing besides the delay of the path.
     latency: Option<f64>,
-    /// Delay of a message without the time that its packet waits in routers, if no factor depends on the size of the message
-    /// \[s\].
+    /// Constant part of the delay of a message \[s\], without the time that its packets wait in routers. It is used if no factor
+    /// depends on the size of the message.
     fixed: f64,
-    /// Time that a packet waits in routers, per byte of the packet \[s/B\].
+    /// Time that a packet waits in the routers of the route, per byte of the packet \[s/B\].
     hop: f64,
     /// Smallest bandwidth of the links on the route \[B/s\].
     narrowest: f64,
-    /// Whether slow start may delay a message on this path if its connection is idle.
+    /// Whether slow start can delay a message on this path, if the connection of the message was idle before.
     may_be_slow: bool,
 }
 
-/// The table of all paths that have been requested.
+/// The table of all paths that have been requested so far, with the parameters of each path.
 #[derive(Clone, Debug)]
 pub struct PathTable {
     model: NetworkModel,
     /// For each host, the number of its endpoint class.
     endpoint_class: Vec<u32>,
     endpoint_class_count: usize,
-    /// With few endpoint classes: the number of the path plus 1, at index `row[from] + to`; 0 if the path has not been requested
-    /// yet.
+    /// The number of each known path plus 1, at index `row_start[from class] + to class`; 0 if the path has not been requested
+    /// yet. It is used if there are few endpoint classes.
     table: Vec<u32>,
-    /// With few endpoint classes: the index in `table` at which the row of each class starts; 0, the start of a row of zeros,
-    /// until the class first sends.
+    /// For each endpoint class, the index in the array of paths at which the row of this class as the sender starts. The index is
+    /// 0, the start of a row of zeros, until the class first sends. It is used if there are few endpoint classes.
     row_start: Vec<u32>,
-    /// With many endpoint classes: the paths by pair of classes.
+    /// The number of each known path, by the pair of endpoint classes; used if there are many endpoint classes.
     lookup: HashTable<PathId>,
-    /// With many endpoint classes: the number after the path found last. It is tried first, because paths are often requested in
-    /// the same order.
+    /// The number after that of the path found last, which is tried first because paths are often requested in the same order;
+    /// used if there are many endpoint classes.
     next_guess: PathId,
     list: Vec<Path>,
-    /// Largest number of shared links on any path so far.
+    /// Largest number of shared links on any path of the table so far.
     most_shared_links: usize,
-    /// Further parameters of each path; empty if the network model does not need them.
+    /// Additional parameters of each path; empty if the network model does not need them.
     details: Vec<Details>,
     has_details: bool,
-    /// Whether the delay of a message does not depend on its size.
+    /// Whether the delay of a message is independent of its size.
     has_fixed_delays: bool,
-    /// The shared links of all paths, each with the load on the link per unit of the rate of a flow.
+    /// The shared links of all paths, path by path: the number of the link, and the load on it per unit of the rate of a flow.
     uses: Vec<(u32, f64)>,
-    /// For each link, whether at least one path crosses it, even if flows do not share the link.
+    /// For each link, whether at least one path of the table crosses it, even if flows do not share the link.
     is_crossed: Vec<bool>,
 }
 
 /// Maximum number of endpoint classes for which paths are found in an array (16 MB, if hosts of all classes send).
 const MOST_CLASSES_OF_TABLE: usize = 2048;
-/// Number of paths for which memory is reserved at the beginning; the operating system provides the memory only when it is used.
+/// Number of paths for which a new table reserves memory; the operating system provides the memory only when it is used.
 const ROOM: usize = 1024;
-/// Number of entries of the array of paths for which memory is reserved at the beginning.
+/// Number of entries of the array of paths for which a new table reserves memory.
 const ROOM_OF_TABLE: usize = 16 * ROOM;
 /// Number of the path from a host to itself.
 const LOOPBACK: PathId = 0;
-/// Value of [`Path::pair`] for the path from a host to itself, which belongs to no pair of endpoint classes.
+/// Value of `endpoint_pair` for the path from a host to itself, which belongs to no pair of endpoint classes.
 const PAIR_OF_LOOPBACK: u64 = u64::MAX;
 
 impl PathTable {
-    /// Creates a table without paths between hosts, for `platform` with the network model `model`.
+    /// Creates a table for `platform` with the network model `model`; the only path in it leads from a host to itself.
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_class_count = endpoint_class.last().map_or(0, |last| *last as usize + 1);
@@ -143,7 +145,7 @@ impl PathTable {
         paths
     }
 
-    /// Creates a table for messages that may begin with a handshake ([`Self::round_trip`]).
+    /// Creates a table that also stores the latency of each path, for messages that may begin with a handshake of one round trip.
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
         paths.has_details = true;
@@ -151,7 +153,8 @@ impl PathTable {
         paths
     }
 
-    /// Returns the bandwidth factor, by which the fair share of a flow is multiplied to give its rate; dimensionless.
+    /// Returns the bandwidth factor of the network model, by which the fair share of a flow is multiplied to give its rate;
+    /// dimensionless.
     pub(super) fn bandwidth_factor(&self) -> f64 {
         self.model.bandwidth_factor
     }
@@ -171,7 +174,8 @@ impl PathTable {
         self.find_unknown(platform, from, to)
     }
 
-    /// Finds a path that the array of paths does not contain yet, and adds it to the table.
+    /// Returns the number of a path that is not in the array of paths, and adds the path to the table if it is new. Returns
+    /// `None` if the platform has no route.
     #[inline(never)]
     fn find_unknown(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to && !platform.has_own_loopback(from) {
@@ -224,7 +228,7 @@ impl PathTable {
         }
     }
 
-    /// Combines the endpoint classes of two hosts into one number.
+    /// Returns the endpoint classes of two hosts, combined into one number.
     fn pair(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.endpoint_class[from.index()],
@@ -246,7 +250,7 @@ impl PathTable {
         Some(path)
     }
 
-    /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether it did.
+    /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether the paths were removed.
     pub fn forget_if_many(&mut self) -> bool {
         let are_many = self.list.len() > MOST_PATHS;
         if are_many {
@@ -255,7 +259,7 @@ impl PathTable {
         are_many
     }
 
-    /// Returns a fixed pseudo-random number for a path; the name of a set of flows is the sum of these numbers.
+    /// Returns a fixed pseudo-random number for a path; the name of a set of flows is the sum of the numbers of their paths.
     pub(super) fn number(&self, path: PathId) -> u128 {
         match self.list[path as usize].pair {
             PAIR_OF_LOOPBACK => 0,
@@ -268,7 +272,7 @@ impl PathTable {
         self.list.len()
     }
 
-    /// Removes all paths; it must be called when links have changed.
+    /// Removes all paths between hosts from the table; this is necessary when links have changed.
     pub fn forget(&mut self) {
         if self.row_start.is_empty() {
             self.lookup.clear();
@@ -285,13 +289,13 @@ impl PathTable {
         self.add_loopback();
     }
 
-    /// Whether at least one path in the table crosses a link.
+    /// Whether at least one path in the table crosses the given link.
     pub fn crosses(&self, link: LinkId) -> bool {
         self.is_crossed[link.index()]
     }
 
     /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\], and the number of bytes
-    /// that its flow transfers.
+    /// that the flow of the message transfers.
     #[inline]
     pub fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
         if self.has_fixed_delays {
@@ -300,8 +304,8 @@ impl PathTable {
         self.delay_and_amount_of_library(path, bytes)
     }
 
-    /// Returns the same two values for network models with the costs of a message library, which depend on the size of the
-    /// message.
+    /// Returns the delay of a message \[s\] and the number of bytes that its flow transfers, for network models in which they
+    /// depend on the message's size. The delay is the time from the sending of the message until its transfer begins.
     #[inline(never)] // so that it takes no registers of the loop that has no library
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
         let details = &self.details[path as usize];
@@ -337,7 +341,7 @@ impl PathTable {
         self.model.may_be_slow(narrowest, round_trip)
     }
 
-    /// Returns the time by which slow start delays a message of `bytes` bytes on a path whose connection is idle \[s\].
+    /// Returns the time by which slow start delays a message of `bytes` bytes on a path, if its connection was idle \[s\].
     pub fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
         if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
             return 0.0;
@@ -347,13 +351,13 @@ impl PathTable {
             .slow_start_delay(bytes, narrowest, self.round_trip(path))
     }
 
-    /// Returns the parameters of a path.
+    /// Returns the parameters of the path with the given number.
     #[inline]
     pub fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }
 
-    /// Returns the largest number of shared links on any path so far.
+    /// Returns the largest number of shared links on any path of the table so far.
     pub(super) fn most_shared_links(&self) -> usize {
         self.most_shared_links
     }
@@ -370,7 +374,7 @@ impl PathTable {
         path.is_shared().then(|| path.ends())
     }
 
-    /// Returns the shared links of a path, each with the load on the link per unit of the rate of a flow.
+    /// Returns the shared links of a path: for each, the number of the link and the load on it per unit of the rate of a flow.
     #[inline]
     pub fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
@@ -393,7 +397,7 @@ impl PathTable {
         Some(id)
     }
 
-    /// Adds the path from a host to itself, which is always the first path of the table.
+    /// Adds the path from a host to itself, which is always the first path of the table and has no shared links.
     fn add_loopback(&mut self) {
         let delay = self.model.loopback_delay(self.model.loopback_latency.get());
         if self.has_details {
@@ -495,7 +499,7 @@ impl PathTable {
     }
 }
 
-/// Returns the endpoint class of each host; classes are counted from 0 in the order of hosts.
+/// Returns the number of the endpoint class of each host; classes are counted from 0 in the order of hosts.
 fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
     let mut endpoint_class = |at: usize| {
@@ -510,8 +514,8 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     (0..platform.hosts.len()).map(&mut endpoint_class).collect()
 }
 
-/// Returns a fixed pseudo-random number of 128 bits for a pair of endpoint classes, so that sums of a few such numbers never
-/// coincide by chance.
+/// Returns a fixed pseudo-random number of 128 bits for a pair of endpoint classes. It has so many bits that equal sums of a few
+/// such numbers by chance are practically impossible.
 fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))

@@ -1,13 +1,13 @@
-//! Memoized rates: the rates of each set of active flows are computed once and stored.
+//! Memoized rates: the rates of the flows are computed once for each set of active flows, and stored.
 //!
 //! While no link changes, the rates of the active flows are determined by the set of their paths alone:
 //!
 //! ```text
 //! rates(set) = max-min(links, paths of the set)      name(set) = Σ number(path) mod 2^128
 //! ```
-//! The name is a sum, since a path may occur several times in a set. The rates of a set form a row, in the order of the set's
-//! paths. A row is always computed in the order of the pairs of hosts, so that its rates are the same to the last bit whenever it
-//! is computed. Rows can therefore be removed at any time.
+//! The name is a sum, since a path may occur several times in a set. The rates of the flows of a set form a row, in the order of
+//! the set's paths. To compute a row, the max-min problem is always set up in the order of the pairs of hosts, so that the rates
+//! are the same to the last bit whenever the row is computed. Rows can therefore be removed at any time.
 //!
 //! Cost: about 20 ns to find a row, 60 ns per flow to compute one. The reference implementation is [`crate::transport`], which
 //! computes the rates at every event.
@@ -21,43 +21,44 @@ use crate::maxmin::SharingProblem;
 use migsim_base::units::LinkId;
 use migsim_platform::Platform;
 
-/// The rates of all sets of active flows that have been computed so far.
+/// Cache of the rates of the flows, for all sets of active flows for which rates have been computed so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateCache {
-    /// The number of the row of each set, by the name of the set.
+    /// The number of the row of rates of each set of flows, by the name of the set.
     rows_by_name: HashTable<u32>,
-    /// For each row: the name of its set, and the index in `numbers` where its rates begin, which are followed by their inverses.
+    /// For each row: the name of the set of flows, and the index of the row's first number in the list of stored numbers. A row
+    /// contains the rates \[B/s\] of the flows, followed by the inverses of the rates \[s/B\].
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
     problem: SharingProblem,
-    /// The flows of the present max-min problem, ordered by pair of hosts: the pair, and in the lower 32 bits the place of the
-    /// flow in the row.
+    /// The flows of the present max-min problem, ordered by pair of hosts. Each entry combines the pair and, in the lower 32
+    /// bits, the position of the flow in the row.
     order: Vec<u128>,
-    /// Rates of the flows in the order of the present problem, before the bandwidth factor \[B/s\].
+    /// Rates of the flows in the order of the present max-min problem, before the bandwidth factor is applied \[B/s\].
     solved: Vec<f64>,
-    /// The same rates in the order of the row.
+    /// Rates of the flows in the order of their row, before the bandwidth factor is applied \[B/s\].
     rates: Vec<f64>,
-    /// For each link of the platform: its use in the last max-min problem that contains the link.
+    /// For each link of the platform: the last max-min problem that contains the link, and the index of the link in that problem.
     last_uses: Vec<LastUse>,
     problems: u64,
-    /// The first link that was found to carry more than its capacity; `None` if there is none.
+    /// The first link that was found to carry more than its capacity; `None` if no link did.
     overloaded: Option<u32>,
 }
 
-/// The last max-min problem that contains a link, and the index of the link in it.
+/// For a link: the last max-min problem that contains the link, and the index of the link in that problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LastUse {
-    /// Number of the problem, counted from 1; 0 if no problem has contained the link.
+    /// Number of the max-min problem, counted from 1; 0 if no problem has contained the link.
     problem: u64,
     link: u32,
 }
 
-/// Maximum count of stored rates and inverses (64 MB); beyond it, all rows are removed.
+/// Maximum number of stored rates and inverses, which take 64 MB; when the number is exceeded, all rows are removed.
 const MOST_NUMBERS: usize = 8 << 20;
 
 impl RateCache {
-    /// Returns the rates of the flows in the set `name` \[B/s\], and their inverses \[s/B\]; the flows are given in increasing
-    /// order of paths.
+    /// Returns the rates of the flows in the set `name` \[B/s\], and their inverses \[s/B\]; `flows` must be in increasing order
+    /// of paths.
     pub(crate) fn rates(
         &mut self,
         name: u128,
@@ -74,7 +75,8 @@ impl RateCache {
         self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
-    /// Computes the rates of a set and stores them as a row; returns the index in `numbers` where the row begins.
+    /// Computes the rates of the flows of a set and stores them as a new row; returns the index of the row's first number in the
+    /// list of stored numbers.
     fn add(
         &mut self,
         name: u128,
@@ -103,7 +105,7 @@ impl RateCache {
         first
     }
 
-    /// Returns the first violated invariant; `None` if there is none.
+    /// Returns the first violated invariant of the engine that was found in a max-min problem; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
@@ -158,12 +160,13 @@ impl RateCache {
     }
 }
 
-/// Returns the place of a flow in its row, which is stored in the lower 32 bits of its sort key.
+/// Returns the position of a flow in its row, which is stored in the lower 32 bits of the sort key of the flow.
 fn place(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }
 
-/// Returns a hash of a name. Since the name is a sum of pseudo-random numbers, the hash is simply one half of its bits.
+/// Returns a hash of the name of a set of flows. Since the name is a sum of pseudo-random numbers, its upper 64 bits serve as the
+/// hash.
 fn hash(name: u128) -> u64 {
     u64::try_from(name >> 64).expect("64 bits are left")
 }

@@ -1,8 +1,10 @@
-//! Recognises flows that all end at the same time: equal flows that start together, each on a link with the lowest fair share.
+//! Recognises flows that all end at the same time: equal flows that start at the same time, each on a link with the lowest fair
+//! share.
 //!
-//! If all flows of a link have their bottleneck there, the fair share of the link is its capacity divided by the sum of the
+//! If a link is the bottleneck link of all its flows, the fair share of the link is its capacity divided by the sum of the
 //! inverses of their weights. No flow gets less than x, the lowest fair share of all links, and a flow on a link with this fair
-//! share gets no more. Therefore, if each flow crosses such a link and no flow is limited to a lower rate otherwise,
+//! share gets no more. Therefore, if each flow crosses a link with the fair share x, and no flow is limited to a lower rate by
+//! anything else,
 //!
 //! ```text
 //! rate(f) = factor · x / w(f)        end = start + B · w / (factor · x), the same for all flows if B · w is the same
@@ -14,22 +16,21 @@ use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Factor of tolerance within which two fair shares count as equal, since the sums of equal links may be added in different
-/// orders.
+/// Ratio up to which two fair shares count as equal, since the sums of equal links may be added in different orders.
 const SAME_LEVEL: f64 = 1.0 + 1e-15;
 
-/// Finds the common end of a set of flows; its arrays are reused.
+/// Finds the time at which a set of flows ends, if all flows end at the same time; the arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonEnd {
-    /// For each link: first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0 between two
-    /// searches.
+    /// For each link: during a search first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0
+    /// between two searches.
     levels: Vec<f64>,
-    /// The links that at least one flow uses.
+    /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
 }
 
 impl CommonEnd {
-    /// Returns the time at which all these flows end \[s\], if it is certain that they end together; otherwise `None`.
+    /// Returns the time at which all flows of `starts` end \[s\]; `None` if it is not certain that they all end at the same time.
     pub(super) fn find(
         &mut self,
         platform: &Platform,
@@ -58,7 +59,7 @@ impl CommonEnd {
         (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
     }
 
-    /// Computes the fair share of each used link \[B/s\], and returns the lowest one.
+    /// Computes the fair share of each used link \[B/s\], and returns the lowest fair share \[B/s\].
     fn compute_fair_shares(
         &mut self,
         platform: &Platform,

@@ -1,10 +1,10 @@
-//! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, the solver for crowds, and
-//! incremental max-min fairness.
+//! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, the solver for many flows on
+//! few links, and incremental max-min fairness.
 //!
 //! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in
 //! a group of few flows. They also recur in a larger group whose flows have few sizes and rarely share a receiver, since then
-//! many flows end together. Examples are the wavefronts of Smith-Waterman and the multicasts of LU. Flows between random partners
-//! share the links of senders and of receivers and end one by one, so that no set recurs.
+//! many flows end at the same time. Examples are the wavefronts of Smith-Waterman and the multicasts of LU. Flows between random
+//! partners share the links of senders and of receivers and end one by one, so that no set recurs.
 //!
 //! Cost of memoized rates and of incremental max-min, in millions of instructions of the simulation loop (the settings of the
 //! speed table):
@@ -27,35 +27,36 @@ use crate::checks::Fault;
 use crate::profile::CapacityChanges;
 use migsim_platform::Platform;
 
-/// Number of flows up to which a group is always solved with memoized rates.
+/// Maximum number of flows up to which a group is always solved with memoized rates.
 const FEW: usize = 64;
-/// Number of flows up to which a group is solved with memoized rates if its sets of active flows recur.
+/// Maximum number of flows up to which a group is solved with memoized rates if its sets of active flows recur.
 const MANY: usize = 512;
-/// Minimum number of flows per different size for a group to have few sizes.
+/// Minimum number of flows per different size from which a group of flows counts as having few sizes.
 const PER_SIZE: usize = 8;
-/// Maximum number of flows per receiver for a group whose flows rarely share receivers: one flow from each of two neighbours.
+/// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver: one flow from each
+/// of two neighbours.
 const PER_RECEIVER: usize = 2;
-/// Maximum number of flows per receiver if few hosts send, each at least `PER_SENDER` flows on average; it is higher because two
-/// processes may share a host.
+/// Maximum number of flows per receiver, as above, if few hosts send, which means at least `PER_SENDER` flows per sender on
+/// average. The number is higher than in the general case because two processes may share a host.
 const PER_RECEIVER_OF_FEW: usize = 4;
 const PER_SENDER: usize = 4;
 
-/// Decides whether the sets of active flows in a group recur; its arrays are reused.
+/// Decides whether the sets of active flows recur while a group of flows is solved; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 struct Recurrence {
     sizes: Vec<u64>,
     /// Number of groups examined so far, which also identifies the current group.
     group: u64,
-    /// For each endpoint class: the last group in which it sends a flow.
+    /// For each endpoint class: the number of the last group in which the class sends a flow.
     sent: Vec<u64>,
-    /// For each endpoint class: the last group in which it receives a flow, and the number of flows that it receives in that
-    /// group.
+    /// For each endpoint class: the number of the last group in which the class receives a flow, and the number of flows that it
+    /// receives in that group.
     received: Vec<(u64, usize)>,
 }
 
 impl Recurrence {
-    /// Whether the sets of active flows probably recur while these flows are solved; a flow is given by its path and its size
-    /// \[B\].
+    /// Whether the sets of active flows probably recur while the given flows are solved; each flow is given by its path and its
+    /// size \[B\].
     fn recurs(
         &mut self,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
@@ -120,8 +121,8 @@ impl Recurrence {
     }
 }
 
-/// Whether all flows have the same start time and size, and the same sender or the same receiver; most of them then end together,
-/// so that few events remain.
+/// Whether all flows have the same start time, size and weight, and the same sender or the same receiver. Most of them then end
+/// at the same time, so that few events remain.
 fn end_together(flows: &[Start], paths: &PathTable) -> bool {
     let Some(first) = flows.first() else {
         return true;
@@ -137,10 +138,10 @@ fn end_together(flows: &[Start], paths: &PathTable) -> bool {
             || flows.iter().all(|start| ends(start).1 == to))
 }
 
-/// All solvers for batches of flows, with arrays that are reused.
+/// Solves batches of flows: chooses one of several solvers for each group of flows, and reuses the arrays of the solvers.
 #[derive(Clone, Debug, Default)]
 pub struct FlowBatch {
-    /// The flows with known start times that are to be solved; solving empties the list.
+    /// The flows to be solved, which have known start times; solving removes them from the list.
     pub starts: Vec<Start>,
     memoized: MemoizedBatch,
     incremental: IncrementalBatch,
@@ -148,13 +149,13 @@ pub struct FlowBatch {
     contention: Contention,
     common_end: CommonEnd,
     recurrence: Recurrence,
-    /// The first invariant that was violated while capacities changed; `None` if there is none.
+    /// The first invariant of the engine that was violated while capacities changed; `None` if there is none.
     fault: Option<Fault>,
 }
 
 impl FlowBatch {
     /// Solves the flows in `starts`, where no flow depends on the end of another. Calls `ended(name, time)` for each flow that
-    /// ends, with its time \[s\].
+    /// ends, with the end time \[s\].
     pub fn solve(
         &mut self,
         platform: &Platform,
@@ -206,8 +207,8 @@ impl FlowBatch {
         }
     }
 
-    /// Solves the flows in `starts` while the capacities of links change. Calls `ended(name, time)` for each flow, with its time
-    /// \[s\], which is infinite if the flow never ends.
+    /// Solves the flows in `starts` while the capacities of links change as listed in `changes`. Calls `ended(name, time)` for
+    /// each flow, with the end time \[s\], which is infinite if the flow never ends.
     pub fn solve_through(
         &mut self,
         (platform, changes): (&Platform, CapacityChanges),
@@ -225,9 +226,9 @@ impl FlowBatch {
         self.fault = self.fault.or(bottleneck.fault());
     }
 
-    /// Solves the flows in `starts` and flows chained to the end of other flows; `flows` are the paths and sizes \[B\] of all of
-    /// them. Calls `ended(name, time)` for each flow that ends, with its time \[s\]; the call may return the next flow, which
-    /// starts at that time or later.
+    /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
+    /// of all flows of either kind. Calls `ended(name, time)` for each flow that ends, with the end time \[s\]; this callback may
+    /// return the next flow, which starts at that time or later.
     pub fn solve_chained(
         &mut self,
         platform: &Platform,
@@ -248,14 +249,15 @@ impl FlowBatch {
         starts.clear();
     }
 
-    /// Returns a description of the first violated invariant since the last [`Self::forget`]; `None` if there is none.
+    /// Returns a description of the first violated invariant of the engine since the solvers were last reset; `None` if there is
+    /// none.
     pub fn fault(&self, platform: &Platform) -> Option<String> {
         let fault = self.incremental.fault().or(self.memoized.fault());
         let fault = fault.or(self.bottleneck.fault()).or(self.fault);
         fault.map(|fault| fault.to_words(platform))
     }
 
-    /// Removes everything stored about paths; it must be called when paths or links have changed.
+    /// Removes all data about paths from the solvers; this is necessary when paths or links have changed.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

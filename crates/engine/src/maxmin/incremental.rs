@@ -1,18 +1,18 @@
-//! Incremental max-min fairness: updates the fair-share levels of links around a change, instead of solving the whole system
-//! again ([`super::solve`]).
+//! Incremental max-min fairness: after a change, updates only the fair-share levels of the links that the change affects, instead
+//! of solving the whole system again ([`super::solve`]).
 //!
-//! A group consists of n flows on the same route; the level of a flow is its rate times its weight w. Link l with capacity C has
-//! the fair-share level x with
+//! A group consists of n flows on the same route. The level of a flow is its rate times its weight w, and its bound is its
+//! maximum rate. Link l with capacity C has the fair-share level x with
 //!
 //! ```text
 //! Σ over the groups g of l:  n_g · c_gl / w_g · min(u_gl, x) = C_l        (infinite if the sum stays below C_l)
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
 //! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow has the level of the lowest
-//! link of its route, is among the fastest flows there, and that link is saturated. The solver therefore first updates the links
-//! whose flows have changed. Then it updates the links whose levels may depend on new levels, beginning with the lowest, until no
-//! level changes. The cost of a change depends on the number of groups whose rates change: with 1 500 connected flows, the end of
-//! a flow changes about 11 rates.
+//! link of its route, is among the fastest flows on that link, and that link is saturated. The solver therefore first updates the
+//! links whose flows have changed. Then it updates the links whose levels may depend on new levels, beginning with the lowest,
+//! until no level changes. The cost of a change depends on the number of groups whose rates change: with 1 500 connected flows,
+//! the end of a flow changes about 11 rates.
 //!
 //! Most links are unsaturated. For such a link the solver stores the demand of its groups as a sum, so that it need not visit the
 //! groups while the sum stays below the capacity. A tolerance covers rounding errors of the sum.
@@ -28,47 +28,50 @@ use super::worklist::{Entry, Worklist};
 use crate::checks::Fault;
 use migsim_base::units::{lesser, to_u32};
 
-/// The solver with incremental updates: all links, and the groups of flows on them.
+/// Solver for max-min fair sharing with incremental updates: contains all links, and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
-    /// Fair-share level of each link; infinite while the link is unsaturated.
+    /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
     level: Vec<f64>,
     groups: Vec<FlowGroup>,
-    /// The links that each group uses, one entry per link. The entries of group g begin at `uses[g · width]`.
+    /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
+    /// number of uses per group.
     uses: Vec<Use>,
     width: usize,
-    /// The links that have been marked since the last update, in the order of their marking.
+    /// The links that have been marked since the last update because their levels may have to change, in the order of marking.
     marked: Vec<u32>,
-    /// During an update, the links whose levels may depend on new levels, ordered by level.
+    /// During an update, the links that still have to be updated because their levels may depend on new levels, ordered by level.
     worklist: Worklist,
-    /// The groups whose level may have changed since the last update.
+    /// The groups whose fair-share level may have changed since the last update.
     touched: Vec<u32>,
     /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
     used_since_reset: Vec<u32>,
-    /// Number of capacity changes of links with groups since the last update.
+    /// Number of capacity changes since the last update, on links with groups.
     changed_capacities: usize,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
-    /// The links examined by [`Self::find_overloaded`]; stored here so that their memory is reused.
+    /// The links examined in the search for an overloaded link; the list is stored so that its memory is reused.
     examined_links: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
 
 /// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
-/// rounding errors. The level of its fastest flow then limits no other flow.
+/// rounding errors. The level of such a link is that of its fastest flow, so that the link limits no other flow.
 const FULL: f64 = 1.0 + 1e-9;
-/// Tolerance within which two fair-share levels are equal, relative to the old level.
+/// Tolerance within which two fair-share levels count as equal, relative to the old level.
 const SAME: f64 = 1e-15;
-/// Number of groups for which memory is reserved at the beginning.
+/// Number of groups for which a new solver reserves memory.
 const ROOM: usize = 512;
-/// Number of groups for which each link reserves memory at its first group; many links never have more, as in rings.
+/// Number of groups for which a link reserves memory when it gets its first group; many links never have more groups, as in
+/// rings.
 const FIRST_GROUPS: usize = 2;
-/// Maximum number of link updates in one pass, per link, after which all levels are recomputed from scratch instead.
+/// Maximum number of link updates in one update of the solver, divided by the number of links, after which all levels are
+/// recomputed from scratch instead.
 const MOST_REPAIRS: usize = 50;
-/// Maximum number of capacity changes of links with flows that are handled by updates. If more capacities change at the same
-/// time, all levels are recomputed from scratch, since updates would affect all links anyway.
+/// Maximum number of capacity changes at the same time, of links with flows, that are handled by updates. If more capacities
+/// change, all levels are recomputed from scratch, since updates would affect all links anyway.
 const MOST_CHANGED: usize = 16;
 
 impl IncrementalMaxMin {
@@ -91,7 +94,7 @@ impl IncrementalMaxMin {
         !self.links.is_empty()
     }
 
-    /// Changes the capacity of a link \[B/s\].
+    /// Changes the capacity of a link \[B/s\], and marks the link if its fair-share level may change as a result.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
@@ -103,8 +106,8 @@ impl IncrementalMaxMin {
         self.mark(link);
     }
 
-    /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different,
-    /// each with the load on the link per unit of a flow's rate. The group must not exist yet.
+    /// Adds a group of `count` flows with the same weight and the same maximum rate `bound` \[B/s\]. `uses` are the links of
+    /// their route, all different, each with the load on the link per unit of a flow's rate. The group must not exist yet.
     pub(crate) fn add_group(
         &mut self,
         group: u32,
@@ -157,13 +160,13 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Stores, for a group with two links, the position of the group on the other link.
+    /// For a group with two links: stores in the list of each link the position of the group in the list of the other link.
     fn link_positions(&mut self, used: Use, other: Use) {
         let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
         (slot.other_link, slot.at_other) = (other.link, other.slot);
     }
 
-    /// Changes the number of flows of a group; 0 removes the group.
+    /// Changes the number of flows of a group to `count`; 0 removes the group.
     pub(crate) fn set_count(&mut self, group: u32, count: u32) {
         if count == 0 {
             self.remove(group);
@@ -181,7 +184,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Changes the weight and the bound \[B/s\] of a group of flows.
+    /// Changes the weight and the maximum rate \[B/s\] of the flows of a group.
     pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
         self.update_group(group);
@@ -212,8 +215,8 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
-    /// rates as on a new solver, to the last bit.
+    /// Resets the state that removed groups have left behind, so that later groups get the same rates as on a new solver, to the
+    /// last bit. All groups must have been removed.
     pub(crate) fn reset(&mut self) {
         for link in self.used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
@@ -221,13 +224,13 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Returns the range of indices in `uses` that belong to a group.
+    /// Returns the range of indices in the list of uses that contains the links of a group.
     fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].use_count as usize
     }
 
-    /// Makes room in the list of uses for groups with up to `width` links.
+    /// Enlarges the list of uses, so that each group can have up to `width` links.
     #[inline]
     pub(crate) fn widen(&mut self, width: usize) {
         if width > self.width {
@@ -248,7 +251,8 @@ impl IncrementalMaxMin {
         self.width = width;
     }
 
-    /// Computes the level of a group, and its ceiling on each of its links.
+    /// Computes the fair-share level of a group, and the level up to which the load of the group rises on each of its links (the
+    /// ceiling).
     fn update_group(&mut self, group: u32) {
         let uses = &self.uses[self.use_range(group)];
         let entry = &mut self.groups[group as usize];
@@ -261,14 +265,14 @@ impl IncrementalMaxMin {
         self.touch(group);
     }
 
-    /// Whether all levels are up to date, so that no link needs an update.
+    /// Whether all fair-share levels are up to date, so that no link needs an update.
     #[inline]
     pub(crate) fn is_up_to_date(&self) -> bool {
         self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
     }
 
-    /// Updates all fair-share levels, and calls `changed` with the number and the rate \[B/s\] of each group whose rate may have
-    /// changed.
+    /// Updates all fair-share levels after changes, and calls `changed` with the number and the rate \[B/s\] of each group whose
+    /// rate may have changed.
     pub(crate) fn update_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
@@ -303,13 +307,13 @@ impl IncrementalMaxMin {
         self.touched.clear();
     }
 
-    /// Returns the first violated invariant; `None` if there is none.
+    /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// Returns a link that carries more than its capacity, among the links of groups whose rates change; `None` if there is none.
-    /// A link is overloaded where `Σ n · c · rate > capacity`.
+    /// Returns a link that carries more than its capacity, so that `Σ n · c · rate > capacity`; `None` if there is none. Only the
+    /// links of groups whose rates change are examined.
     fn find_overloaded(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
@@ -342,7 +346,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Adds `more` to the demand on a link; marks the link unless it certainly stays unsaturated.
+    /// Adds `more` \[B/s\] to the demand on a link; marks the link unless the link certainly stays unsaturated.
     fn add_demand(&mut self, link: u32, more: f64) {
         let is_full = self.level[link as usize].is_finite();
         if is_full || more > 0.0 && self.links[link as usize].add_demand(more) {
@@ -358,7 +362,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Updates the level of a link, and marks the links whose levels may depend on it.
+    /// Recomputes the fair-share level of a link, and marks the links whose levels may depend on the new level.
     fn update_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
@@ -404,7 +408,7 @@ impl IncrementalMaxMin {
         links[link as usize].groups = here;
     }
 
-    /// Recomputes all fair-share levels from scratch.
+    /// Recomputes the fair-share levels of all links from scratch.
     fn solve_from_scratch(&mut self) {
         self.problem.clear();
         for link in &self.links {
@@ -458,8 +462,8 @@ impl IncrementalMaxMin {
     }
 }
 
-/// Updates the ceilings of a group on its other links after one of its links has got a new level. Adds the links that this
-/// affects to the work queue.
+/// Updates the ceilings of a group on its other links after the link `link` has got the level `new`, and adds the links affected
+/// by this to the work queue. A ceiling is the level up to which the load of the group on a link rises.
 #[inline(never)]
 fn update_other_ceilings(
     links: &mut [Link],

@@ -1,7 +1,8 @@
-//! Fair sharing with pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all
-//! flows.
+//! Fair sharing with pipes: a pipe is a link (SimGrid's `FATPIPE`) whose capacity limits the fastest of its flows, not the sum of
+//! all flows.
 //!
-//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the load on a link per unit of its rate:
+//! The expressions are SimGrid's. With p the weight of a flow, b its maximum rate (its bound) and c the load on a link per unit
+//! of its rate:
 //!
 //! ```text
 //! level of a link:  capacity left / Σ c/p        of a pipe: capacity / max c/p        over the flows without a rate
@@ -15,7 +16,7 @@
 
 use migsim_base::units::to_u32;
 
-/// A link or a pipe while rates are computed.
+/// State of a link or a pipe during the computation of rates.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     capacity: f64,
@@ -26,20 +27,21 @@ struct Link {
     open_flows: u32,
 }
 
-/// A sharing problem with links and pipes; its arrays are reused for the next problem.
+/// Problem of fair sharing with links and pipes; its arrays are reused for the next problem.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipesProblem {
     links: Vec<Link>,
-    /// For each flow: its weight, its bound \[B/s\], its rate \[B/s\] once it is fixed, and the index of its first use of a link.
+    /// For each flow: its weight, its maximum rate \[B/s\], its rate \[B/s\] once it is fixed, and the index of its first use of
+    /// a link.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
     uses: Vec<(u32, f64)>,
-    /// The links that at least one flow crosses.
+    /// The numbers of the links that at least one flow crosses.
     used_links: Vec<u32>,
 }
 
-/// Ratio up to which a bound counts as equal to the smallest bound.
+/// Ratio up to which the maximum rate of a flow counts as equal to the smallest maximum rate of any flow.
 const SAME_BOUND: f64 = 1.0 + 1e-12;
-/// Unused part of the capacity up to which a link counts as saturated.
+/// Unused fraction of the capacity up to which a link counts as saturated.
 const NOTHING: f64 = 1e-9;
 
 impl PipesProblem {
@@ -58,19 +60,19 @@ impl PipesProblem {
         }
     }
 
-    /// Changes the capacity of a link \[B/s\].
+    /// Changes the capacity of a link or pipe \[B/s\].
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
         self.links[link].capacity = capacity;
     }
 
-    /// Removes all flows; the links stay.
+    /// Removes all flows from the problem; its links stay.
     pub(crate) fn clear(&mut self) {
         self.flows.clear();
         self.uses.clear();
     }
 
-    /// Adds a flow with a weight and a bound \[B/s\]; `uses` are its links, each with the load on the link per unit of the flow's
-    /// rate.
+    /// Adds a flow with a weight and the maximum rate `bound` \[B/s\]; `uses` are its links, each with the load on the link per
+    /// unit of the flow's rate.
     pub(crate) fn add_flow(
         &mut self,
         weight: f64,
@@ -82,7 +84,7 @@ impl PipesProblem {
         self.uses.extend(uses);
     }
 
-    /// Computes the rate of each flow \[B/s\], and returns the rates in the order in which the flows were added.
+    /// Computes the rates of all flows; returns the rate of each flow \[B/s\] in the order in which the flows were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
         self.used_links.clear();
         self.used_links.extend(self.uses.iter().map(|used| used.0));
@@ -107,7 +109,7 @@ impl PipesProblem {
         &self.uses[self.flows[flow].3..end]
     }
 
-    /// Returns the lowest fair-share level of the links with flows whose rate is not fixed yet; `None` if there are none.
+    /// Returns the lowest fair-share level of all links with flows whose rate is not fixed yet; `None` if all rates are fixed.
     fn lowest_level(&mut self) -> Option<f64> {
         for &link in &self.used_links {
             let link = &mut self.links[link as usize];
@@ -135,8 +137,8 @@ impl PipesProblem {
         levels.reduce(f64::min)
     }
 
-    /// Fixes the rates of the flows on the links with the level `level`, the lowest one. If bounds are below it, only the flows
-    /// with the smallest bound get their rates.
+    /// Fixes the rates of the flows on the links that have the lowest fair-share level `level`. If some of these flows reach
+    /// their maximum rate below this level, only the flows with the smallest maximum rate get their rates.
     fn fix_rates(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];

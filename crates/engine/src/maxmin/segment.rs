@@ -1,17 +1,17 @@
-//! The fair-share level of one link: computed as the root of a piecewise linear equation.
+//! The fair-share level of one link, computed as the root of a piecewise linear equation.
 
 use super::solve::HIGHEST;
 use migsim_base::units::{greater, lesser};
 
-/// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere. For example, the bounds
-/// of its flows may add up to its capacity.
+/// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere. For example, the
+/// maximum rates of its flows may add up to its capacity.
 const NOT_FULL: f64 = 1.0 + 1e-14;
 
-/// A load on a link that grows with the fair-share level: by `pull` per unit of level, up to the level `ceiling`.
+/// A load on a link that rises with the fair-share level of the link: by `pull` per unit of level, up to the level `ceiling`.
 pub(super) trait Rising: Copy {
-    /// Returns the load per unit of level.
+    /// Returns the increase of the load per unit of the fair-share level.
     fn pull(&self) -> f64;
-    /// Returns the level above which the load does not grow any more.
+    /// Returns the fair-share level above which the load does not rise any more.
     fn ceiling(&self) -> f64;
 }
 
@@ -21,9 +21,9 @@ pub(super) trait Rising: Copy {
 pub(super) struct Segment {
     constant_part: f64,
     slope: f64,
-    /// Lower end of the segment: it is valid for levels above this one.
+    /// Fair-share level above which the segment is valid.
     from: f64,
-    /// Upper end of the segment: it is valid up to this level.
+    /// Fair-share level up to which the segment is valid.
     to: f64,
 }
 
@@ -39,7 +39,7 @@ impl Default for Segment {
 }
 
 impl Segment {
-    /// Returns the segment at a level, and the number of groups whose ceiling is below the level.
+    /// Returns the linear segment of the load that contains `level`, and the number of groups whose ceiling is below the level.
     #[inline]
     fn at_level(level: f64, groups: &[impl Rising]) -> (Self, usize) {
         let mut segment = Self::default();
@@ -65,27 +65,27 @@ impl Segment {
         (segment, count)
     }
 
-    /// Adds a group whose ceiling is below the segment, to the constant part of the load.
+    /// Adds to the constant part of the load a group whose load stops rising below the segment, at the level `ceiling`.
     #[inline]
     pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
         self.constant_part += pull * ceiling;
         self.from = greater(self.from, ceiling);
     }
 
-    /// Adds a group whose ceiling is not below the segment, to the growing part of the load.
+    /// Adds to the rising part of the load a group whose load rises throughout the segment, up to the level `ceiling`.
     #[inline]
     pub(super) fn add_rising(&mut self, pull: f64, ceiling: f64) {
         self.slope += pull;
         self.to = lesser(self.to, ceiling);
     }
 
-    /// Returns the highest ceiling that is below the segment.
+    /// Returns the lower end of the segment, which is the highest ceiling of the groups added to the constant part of the load.
     pub(super) fn highest_below(&self) -> f64 {
         self.from
     }
 
-    /// Returns the fair-share level of a link with this capacity if it lies on the segment, otherwise `None`; infinite if the
-    /// link is unsaturated.
+    /// Returns the fair-share level of a link with this capacity \[B/s\], or infinity if the link is unsaturated; `None` if the
+    /// level is not on this segment.
     #[inline]
     pub(super) fn level(&self, capacity: f64) -> Option<f64> {
         if self.slope <= 0.0 {
@@ -95,17 +95,19 @@ impl Segment {
         self.contains(level).then(|| lesser(level, HIGHEST))
     }
 
-    /// Whether the segment is valid at `level`.
+    /// Whether the fair-share level `level` is within the range of the segment.
     fn contains(&self, level: f64) -> bool {
         self.from < level && level <= self.to
     }
 }
 
-/// Computes the fair-share level of a link by Newton's method, and returns it with the demand on the link if the link is
-/// unsaturated; its level is then infinite. The load is a concave, piecewise linear function of the level. From any start
+/// Returns the fair-share level of a link and the demand of its groups on the link \[B/s\]. The level is infinite if the link is
+/// unsaturated; otherwise the demand is the capacity.
+///
+/// The level is computed by Newton's method. The load is a concave, piecewise linear function of the level. From any start
 /// (`from`, the previous level of the link), the first step leads to the result or below it; further steps climb segment by
 /// segment, and the last segment gives the exact result. A level beyond the largest number (1e307 B/s times a weight of 1e60 s)
-/// is replaced by [`HIGHEST`], because a load that rises so high reaches its bound before.
+/// is replaced by `MAX_LEVEL`, because a load that rises so high reaches its bound before.
 #[inline]
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;

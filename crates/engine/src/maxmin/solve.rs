@@ -1,28 +1,29 @@
-//! Weighted max-min fair sharing of links as a pure function, from capacities, routes, weights and bounds to rates.
+//! Weighted max-min fair sharing of links as a pure function, which computes rates from capacities, routes, weights and maximum
+//! rates.
 //!
-//! One level x rises from 0 for all flows together; flow f runs at the rate `x / w_f`, where `w_f` is its weight. The rate of a
-//! flow stops rising at its bound `b_f`, or when a link of its route is saturated: `Σ c_fl · r_f = C_l` over the flows of link l
-//! with capacity `C_l`. Here `c_fl` is the load of flow f on link l per unit of its rate `r_f`: 1 or, with cross-traffic, 0.05 or
-//! 1.05. This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2) with weights, the sharing of SimGrid's
-//! CM02 and LV08 models.
+//! A fair-share level x rises from 0 for all flows at the same time; flow f runs at the rate `x / w_f`, where `w_f` is its
+//! weight. The rate of a flow stops rising at its maximum, the bound `b_f`, or when a link of its route is saturated: `Σ c_fl ·
+//! r_f = C_l` over the flows of link l with capacity `C_l`. Here `c_fl` is the load of flow f on link l per unit of its rate
+//! `r_f`: 1 or, with cross-traffic, 0.05 or 1.05. This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992,
+//! §6.5.2) with weights, the sharing of SimGrid's CM02 and LV08 models.
 //!
 //! Cost: O(rounds · links + uses), where a round fixes the flows of all links that become saturated at the same level.
 
 use migsim_base::units::{lesser, to_u32};
 
-/// A problem of fair sharing; its arrays are reused for the next problem.
+/// Problem of sharing links fairly among flows; its arrays are reused for the next problem.
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
     /// Capacity of each link \[B/s\].
     capacity: Vec<f64>,
-    /// Weight of each flow; a larger weight leads to a smaller share.
+    /// Weight of each flow \[s\]; the rate of a flow is the fair-share level divided by its weight.
     weight: Vec<f64>,
     /// Maximum rate of each flow \[B/s\].
     bound: Vec<f64>,
-    /// The links of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
-    /// `uses[first_use[f]..first_use[f + 1]]`.
+    /// The links on the routes of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
+    /// at `first_use[f]..first_use[f + 1]`.
     uses: Vec<(u32, f64)>,
-    /// For each flow, the index in `uses` of its first link; one more entry ends the list.
+    /// For each flow, the index of its first link in the list of link uses; one more entry contains the length of the list.
     first_use: Vec<u32>,
     scratch: Scratch,
 }
@@ -30,31 +31,32 @@ pub struct SharingProblem {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     links: Vec<Link>,
-    /// Level at which each link becomes saturated; infinite if it has no flow whose rate still rises.
+    /// Fair-share level at which each link becomes saturated; infinite if the link has no flow whose rate still rises.
     level: Vec<f64>,
-    /// For each use of a link: the share c divided by the weight w of the flow, which is the load per unit of level.
+    /// For each use of a link by a flow: the load c per unit of rate divided by the weight w, which is the load per unit of the
+    /// level.
     pulls: Vec<f64>,
-    /// The flows of all links. The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
+    /// The flows on all links, link by link. The flows of link l are at `first_flow[l]..first_flow[l + 1]`.
     flow_of: Vec<u32>,
-    /// For each link, the index in `flow_of` of its first flow; one more entry ends the list.
+    /// For each link, the index of its first flow in the list of flows by link; one more entry contains the length of the list.
     first_flow: Vec<u32>,
-    /// The flows that may reach their bound before a link of their route is saturated, with the level at which they reach it, in
-    /// the order of levels.
+    /// The flows that may reach their maximum rate before a link of their route is saturated, each with the fair-share level at
+    /// which it reaches that rate; ordered by level.
     bounded: Vec<(f64, u32)>,
     is_fixed: Vec<bool>,
-    /// Sum of the rates on each link \[B/s\].
+    /// Sum of the loads that the flows put on each link \[B/s\].
     taken: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
-    /// Capacity of the link that fixed flows do not use \[B/s\].
+    /// Capacity of the link that is not used by flows with a fixed rate \[B/s\].
     capacity_left: f64,
-    /// Sum of c/w over the flows whose rate still rises.
+    /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate still rises.
     pull: f64,
-    /// The value of `pull` when it was last recomputed from the flows.
+    /// The value of `pull` when it was last recomputed from all flows of the link.
     summed: f64,
-    /// Number of flows whose rate still rises.
+    /// Number of flows on the link whose rate still rises.
     rising: u32,
 }
 
@@ -68,22 +70,23 @@ impl Link {
     }
 }
 
-/// Ratio of load to capacity of a link beyond which the solution counts as a fault of this program.
+/// Ratio of load to capacity of a link beyond which the link counts as overloaded, which would be an error of this program.
 pub(crate) const OVER: f64 = 1.0 + 1e-6;
-/// Ratio up to which levels at which links become saturated count as equal to the lowest level.
+/// Ratio to the lowest fair-share level up to which links count as becoming saturated at this level.
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
-/// Part of its initial value below which a running difference is recomputed, because of rounding errors.
+/// Fraction of its initial value below which a sum that has been reduced by subtractions is recomputed, because of rounding
+/// errors.
 const RESUM_BELOW: f64 = 1e-4;
-/// Maximum of a fair-share level \[B\], so that products with it stay finite.
+/// Maximum of a fair-share level (rate in B/s times weight in s), so that products with it stay finite.
 pub(super) const HIGHEST: f64 = 1e300;
-/// Maximum weight of a flow; it stands for an infinite weight (a link that is down, in models whose weights depend on
-/// bandwidths).
+/// Maximum weight of a flow \[s\]. It stands for an infinite weight, which a flow has on a link that is down, in models whose
+/// weights depend on bandwidths.
 const HEAVIEST: f64 = 1e300;
-/// Minimum weight of a flow, so that its inverse is finite; it stands for the weight of a flow with almost no latency.
+/// Minimum weight of a flow \[s\], so that the inverse is finite; it stands for the weight of a flow with almost no latency.
 const LIGHTEST: f64 = 1e-300;
 
 impl SharingProblem {
-    /// Removes all links and flows.
+    /// Removes all links and flows from the problem.
     pub fn clear(&mut self) {
         self.capacity.clear();
         self.weight.clear();
@@ -93,15 +96,15 @@ impl SharingProblem {
         self.first_use.push(0);
     }
 
-    /// Adds a link of `capacity` \[B/s\] and returns its number.
+    /// Adds to the problem a link of `capacity` \[B/s\]; returns its number.
     #[inline]
     pub fn add_link(&mut self, capacity: f64) -> u32 {
         self.capacity.push(capacity);
         to_u32(self.capacity.len() - 1)
     }
 
-    /// Adds a flow with the given weight and bound \[B/s\]; `links` are the links of its route, each with the capacity that
-    /// the flow uses there at a rate of 1 B/s.
+    /// Adds a flow with the given weight and the maximum rate `bound` \[B/s\]. `links` are the links of its route, each with the
+    /// capacity that the flow uses on the link at a rate of 1 B/s.
     #[inline]
     pub fn add_flow(
         &mut self,
@@ -147,8 +150,8 @@ impl SharingProblem {
         }
     }
 
-    /// Returns a link that would be overloaded with `rates` by more than a millionth of its capacity, where `Σ c · r > C`; `None`
-    /// if there is none.
+    /// Returns a link on which flows with the given rates exceed the capacity by more than a millionth, so that `Σ c · r > C`.
+    /// Returns `None` if there is no such link.
     pub(crate) fn find_overloaded(&mut self, rates: &[f64]) -> Option<u32> {
         let taken = &mut self.scratch.taken;
         taken.clear();
@@ -162,7 +165,7 @@ impl SharingProblem {
         (0..to_u32(self.capacity.len())).find(over)
     }
 
-    /// Lists the flows of each link, and finds the bounds that flows may reach.
+    /// Prepares progressive filling: lists the flows of each link, and the flows that may reach their maximum rate.
     fn prepare(&mut self) {
         let Self {
             capacity,
@@ -236,7 +239,7 @@ impl SharingProblem {
         scratch.first_flow.push(total);
     }
 
-    /// Returns the level at which the next link becomes saturated; infinite if no other link becomes saturated.
+    /// Returns the fair-share level at which the next link becomes saturated; infinite if no other link becomes saturated.
     fn next_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
         let (chunks, rest) = self.scratch.level.as_chunks::<8>();
@@ -249,7 +252,7 @@ impl SharingProblem {
         lanes.fold(f64::INFINITY, |least, level| lesser(*level, least))
     }
 
-    /// Fixes the rates of the flows on all links that become saturated at `level`.
+    /// Fixes the rates of the flows on all links that become saturated at the fair-share level `level`.
     fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
         let full = level * SAME_LEVEL;
         for link in 0..self.scratch.level.len() {
@@ -266,7 +269,7 @@ impl SharingProblem {
         }
     }
 
-    /// Removes a flow, which has reached its final rate, from the sums of its links.
+    /// Removes a flow, whose rate is now final, from the sums of rising flows of its links.
     fn fix_flow(&mut self, flow: u32, rate: f64) {
         self.scratch.is_fixed[flow as usize] = true;
         let first = self.first_use[flow as usize];
@@ -286,7 +289,8 @@ impl SharingProblem {
         }
     }
 
-    /// Recomputes the pull of a link from its flows, because its running difference has lost precision.
+    /// Recomputes the pull of a link (its load per unit of the level) as a sum over its flows, because repeated subtractions have
+    /// made it inaccurate.
     #[cold]
     fn recompute_pull(&mut self, link: usize) {
         let Self {
@@ -317,7 +321,8 @@ impl SharingProblem {
     }
 }
 
-/// Returns the weight, limited to a range in which both its inverse and the level at the bound are finite.
+/// Returns `weight`, limited to a range in which the inverse of the weight and the level at which the flow reaches its maximum
+/// rate are finite.
 #[inline]
 pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
@@ -328,7 +333,7 @@ pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
     }
 }
 
-/// Returns the weight with which a flow reaches its bound at the level [`HIGHEST`].
+/// Returns the weight with which a flow of the maximum rate `bound` \[B/s\] reaches this rate at the maximum fair-share level.
 #[cold]
 fn weight_at_highest(bound: f64) -> f64 {
     HIGHEST / bound

@@ -1,23 +1,23 @@
-//! The state of links and of groups of flows in the incremental solver, with the indices that connect them.
+//! Tables of links and of groups of flows in the incremental solver, with the indices that connect them.
 
 use super::clamped_weight;
 use super::segment::{Rising, level_of};
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
-/// Part of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
+/// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
 const FREE: f64 = 1.0 - 1e-6;
 
-/// A link and the groups of flows on it.
+/// A link with the groups of flows that use it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) capacity: f64,
-    /// Demand on the link \[B/s\], at least `Σ pull · ceiling` up to rounding; only valid while the link is unsaturated and not
-    /// marked.
+    /// Demand of the groups on the link \[B/s\]: at least `Σ pull · ceiling`, up to rounding. It is valid only while the link is
+    /// unsaturated and not marked.
     pub(super) demand: f64,
     pub(super) groups: Vec<Membership>,
     pub(super) is_marked: bool,
-    /// Whether the link is in the list of links that have had groups since the last reset.
+    /// Whether the link is in the solver's list of links that have had groups since the last reset.
     pub(super) is_entered: bool,
 }
 
@@ -29,7 +29,8 @@ impl Link {
         !is_free // also if that is no number
     }
 
-    /// Computes the fair-share level of the link, starting from the level `from`; stores the demand if the link is unsaturated.
+    /// Returns the fair-share level of the link, computed from the start value `from`; stores the demand on the link if the link
+    /// is unsaturated.
     #[inline]
     pub(super) fn find_level(&mut self, from: f64) -> f64 {
         let (level, wanted) = level_of(self.capacity, &self.groups, from);
@@ -39,8 +40,8 @@ impl Link {
         level
     }
 
-    /// Sets the ceiling of a group on the link, whose level is `level`. Marks the link if its level may change as a result;
-    /// returns whether it has been marked by this call.
+    /// Sets the ceiling of the group at position `slot` of the link, which has the fair-share level `level`. Marks the link if
+    /// its level may change as a result; returns whether this call has marked it.
     #[inline]
     pub(super) fn set_ceiling(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
@@ -58,19 +59,20 @@ impl Link {
     }
 }
 
-/// A group in the list of a link.
+/// Entry for a group of flows in the list of a link that the group uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Membership {
     pub(super) group: u32,
-    /// Index of this link among the links of the group.
+    /// Index of the link among the links of the group.
     pub(super) use_index: u32,
-    /// For a group with two links: the other link; otherwise [`NO_LINK`].
+    /// The other link of a group that uses exactly two links; otherwise [`NO_LINK`].
     pub(super) other_link: u32,
-    /// For a group with two links: the position of the group in the list of the other link.
+    /// Position of the group in the list of the other link, if the group uses exactly two links.
     pub(super) at_other: u32,
-    /// Load on the link per unit of fair-share level: n · c / w in the equation of the solver.
+    /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
     pub(super) pull: f64,
-    /// Level above which the load does not grow, because the group is limited elsewhere: u in the equation of the solver.
+    /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
+    /// group. It is u in the equation of the solver.
     pub(super) ceiling: f64,
 }
 
@@ -86,13 +88,13 @@ impl Rising for Membership {
     }
 }
 
-/// A link that a group uses.
+/// A link that a group of flows uses, with the position of the group on the link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
     pub(super) link: u32,
-    /// Position of the group in the list of the link.
+    /// Position of the group in the list of groups of the link.
     pub(super) slot: u32,
-    /// Load on the link per unit of a flow's rate: c in the equation of the solver.
+    /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     pub(super) share: f64,
 }
 
@@ -100,9 +102,10 @@ pub(super) struct Use {
 pub(super) struct FlowGroup {
     pub(super) weight: f64,
     pub(super) bound: f64,
-    /// The level at which the flows of the group reach their bound: bound times weight.
+    /// The level at which the flows of the group reach their maximum rate: the rate times the weight.
     pub(super) bound_level: f64,
-    /// The level of the group: the minimum of the levels of its links and of its bound.
+    /// The level of the group: the lowest of the fair-share levels of its links and the level at which it reaches its maximum
+    /// rate.
     pub(super) level: f64,
     /// Number of links that the group uses.
     pub(super) use_count: u32,
@@ -127,19 +130,19 @@ impl FlowGroup {
     }
 }
 
-/// The minimum of the levels of a group's links and of its bound, and the minimum without the link that has it.
+/// The lowest of the levels that limit a group (those of its links and of its maximum rate), with the second lowest level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
-    /// The minimum.
+    /// The lowest of the levels that limit the group.
     pub(super) minimum: f64,
-    /// The link that has the minimum; [`NO_LINK`] if the bound of the group is the minimum.
+    /// The link that has the lowest level; [`NO_LINK`] if the maximum rate of the group has the lowest level.
     pub(super) link: u32,
-    /// The minimum without that link.
+    /// The lowest of the levels that limit the group if the link with the lowest level is left out.
     pub(super) minimum_without_link: f64,
 }
 
 impl Least {
-    /// Computes the minimum over the bound of the group and the links in `uses`, except for `link`.
+    /// Returns the lowest levels that limit a group, over its maximum rate and its links in `uses` except for `link`.
     pub(super) fn except(link: u32, group: &FlowGroup, uses: &[Use], level: &[f64]) -> Self {
         let mut least = Self {
             minimum: group.bound_level,
@@ -161,7 +164,7 @@ impl Least {
         least
     }
 
-    /// Returns the minimum without `link`.
+    /// Returns the lowest of the levels that limit the group if `link` is left out.
     pub(super) fn without(&self, link: u32) -> f64 {
         if link == self.link {
             self.minimum_without_link

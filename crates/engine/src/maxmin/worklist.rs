@@ -1,10 +1,10 @@
-//! The work queue of links to be updated, ordered by their fair-share levels.
+//! The work queue of links whose fair-share levels have to be updated, ordered by level.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A link to be updated, ordered by its level, then by its number. Both are combined into one number; the level is not negative,
-/// so that its bits sort like its value.
+/// A link to be updated, ordered by its fair-share level and then by its number. Level and number are combined into one integer;
+/// the level is not negative, so that its bits sort like its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry(u128);
 
@@ -18,11 +18,11 @@ impl Entry {
     }
 }
 
-/// The links to be updated, beginning with the lowest level: up to [`FEW`] links in a sorted list, which suffices for most
-/// updates, all others in a heap.
+/// The links to be updated, beginning with the lowest fair-share level. Up to 8 links are in a sorted list, which suffices for
+/// most updates; all other links are in a heap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worklist {
-    /// Up to [`FEW`] links, sorted by decreasing level.
+    /// Up to 8 links, sorted by decreasing fair-share level.
     few: Vec<Entry>,
     others: BinaryHeap<Reverse<Entry>>,
 }
@@ -59,7 +59,7 @@ impl Worklist {
     }
 }
 
-/// Maximum number of links in the sorted list.
+/// Maximum number of links in the sorted list of a work queue.
 const FEW: usize = 8;
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! Flows of messages: a latency phase, then a transfer at a rate that the network determines.
+//! Flows of messages: each flow has a latency phase, then a transfer at a rate that the network determines.
 //!
 //! A flow waits for its delay without using bandwidth, then transfers its bytes. Delay, weight and maximum rate are computed from
 //! its route by [`NetworkModel`]; the smallest bandwidth of the route is taken when the flow starts.
 //!
-//! On platforms of SimGrid, a flow that crosses no link, neither on its route nor on the route back, ends with its latency phase,
-//! whatever its size.
+//! On platforms of SimGrid, a flow that crosses no link, neither on its route nor on the route from the receiver to the sender,
+//! ends with its latency phase, whatever its size.
 //!
 //! A flow that starts while a link of its route has no capacity is limited only by the fair shares of its links.
 //!
 //! In SimGrid a change of weight has two side effects on times: it ends the latency phase of a flow immediately, and a flow
-//! without latency gets its computed weight instead of 1. Both are simulated unless `reweigh_slip` is off.
+//! without latency gets its computed weight instead of 1. These side effects are simulated if `reweigh_slip` is on.
 
 use super::{Message, NetworkState};
 use crate::checks::is_used_up;
@@ -26,50 +26,52 @@ pub(super) enum Phase {
     Transfer,
 }
 
-/// A message in the network as a flow.
+/// A message in the network, as a flow that waits for its delay and then transfers its bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Flow<T> {
     pub(super) token: T,
     pub(super) phase: Phase,
-    /// Key of the flow's event in the event list; `None` while the network itself determines when the flow ends.
+    /// Key of the flow's event in the event list; `None` for a flow that has ended or whose end the network itself determines.
     pub(super) event: Option<Key>,
-    /// Whether the network itself determines when the flow ends, instead of an event in the event list.
+    /// Whether the network itself determines when the flow ends, without an event in the event list.
     pub(super) ends_by_network: bool,
     /// Whether the weight of the flow has to be computed again, because its links have changed.
     needs_new_weight: bool,
-    /// Number of bytes that were left at the time `updated` \[B\].
+    /// Number of bytes of the flow that were left to be transferred at the time of the last update \[B\].
     pub(super) remaining: f64,
-    /// Rate of the flow since the time `updated`, after the bandwidth factor is applied \[B/s\].
+    /// Rate of the flow since the time of the last update, after the bandwidth factor is applied \[B/s\].
     pub(super) rate: f64,
-    /// Local time to which `remaining` belongs \[s\].
+    /// Local time at which the remaining bytes of the flow were last computed \[s\].
     pub(super) updated: f64,
-    /// Rate that the flow got in the sharing of links, before the bandwidth factor is applied \[B/s\].
+    /// Fair share of the links that the flow got, which is its rate before the bandwidth factor is applied \[B/s\].
     pub(super) share: f64,
     pub(super) weight: f64,
-    /// Smallest bandwidth of the links on the route when the flow started \[B/s\].
+    /// Smallest bandwidth of the links on the route at the time when the flow started \[B/s\].
     pub(super) narrowest: f64,
-    /// Maximum rate that the TCP window allows \[B/s\].
+    /// Maximum rate that the TCP window allows the flow, before the bandwidth factor is applied \[B/s\].
     pub(super) window_bound: f64,
-    /// The links on the route to the receiver that flows do not share.
+    /// The links on the route to the receiver whose capacity is not shared among flows.
     pub(super) unshared: Vec<u32>,
-    /// The links on the route back only that flows do not share but that limit this flow (pipes).
+    /// The pipes that are only on the route from the receiver to the sender: links whose capacity is not shared among flows, but
+    /// limits this flow.
     pub(super) pipes_back: Vec<u32>,
-    /// Number of loopbacks of the network model on the route of the flow.
+    /// Number of loopbacks on the route of the flow, whose bandwidth the network model gives.
     loopbacks: u32,
     /// Latency of the route if the platform specifies it \[s\]; `None` if it is the sum of the latencies of the links.
     pub(super) fixed_latency: Option<f64>,
-    /// Number of the flow's connection; `None` if slow start is not simulated.
+    /// Number of the connection on which the flow is sent; `None` if slow start is not simulated.
     pub(super) connection: Option<u32>,
-    /// The shared links that the flow uses, each with the load on the link per unit of the flow's rate. This load is 1 on the
-    /// route to the receiver and, with cross-traffic, 0.05 on the route back. The links of the route to the receiver come first,
-    /// then the links of the route back only.
+    /// The shared links that the flow uses, each with the load on the link per unit of the flow's rate.
+    ///
+    /// This load is 1 on the route to the receiver and, with cross-traffic, 0.05 on the route from the receiver to the sender.
+    /// The links of the route to the receiver come first, then the links that are only on the other route.
     pub(super) uses: Uses,
-    /// Number of entries in `uses` that belong to the route to the receiver.
+    /// Number of entries in the list of shared links that belong to the route to the receiver.
     pub(super) outward_count: usize,
 }
 
 impl<T> Flow<T> {
-    /// Whether the flow is in progress; otherwise its slot is free for another flow.
+    /// Whether the flow is in its latency or transfer phase; otherwise its slot is free for another flow.
     fn is_in_progress(&self) -> bool {
         self.event.is_some() || self.ends_by_network
     }
@@ -79,12 +81,12 @@ impl<T> Flow<T> {
         self.is_in_progress() && self.phase == Phase::Transfer
     }
 
-    /// Whether the flow is in its transfer phase and crosses links that flows share.
+    /// Whether the flow is in its transfer phase and crosses at least one link whose capacity is shared among flows.
     pub(super) fn shares_links(&self) -> bool {
         self.phase == Phase::Transfer && !self.uses.is_empty()
     }
 
-    /// Returns the links of the flow, each as often as the flow crosses it.
+    /// Returns the links that the flow uses: each shared link once, each other link as often as the flow crosses it.
     fn links(&self) -> impl Iterator<Item = u32> + '_ {
         let shared = self.uses.iter().map(|used| used.0);
         shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
@@ -97,7 +99,8 @@ impl<T> Flow<T> {
 }
 
 impl<T: Copy> Flow<T> {
-    /// Sets the share of the flow, before the bandwidth factor is applied \[B/s\], and moves its end in the event list.
+    /// Sets the fair share of the flow, before the bandwidth factor is applied \[B/s\], and moves the end of the flow in the
+    /// event list.
     pub(super) fn set_rate(
         &mut self,
         share: f64,
@@ -123,22 +126,24 @@ impl<T: Copy> Flow<T> {
     }
 }
 
-/// The flows of a network, both in progress and ended.
+/// All flows of a network: those in progress, and the free slots of flows that have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Flows<T> {
     pub(super) state: NetworkState,
-    /// The flows in progress, and the slots of flows that have ended.
+    /// The flow in each slot; a slot is free after its flow has ended.
     pub(super) list: Vec<Flow<T>>,
     free: Vec<u32>,
-    /// For each link, the flows that cross it, in no particular order and with some that have ended; empty if no link varies.
+    /// For each link, the slots of the flows that cross it, in no particular order and with some flows that have ended; empty if
+    /// no link varies.
     users_of_link: Vec<Vec<u32>>,
-    /// The flows in transfer whose links have changed since their weights were computed.
+    /// The slots of the flows in transfer whose links have changed since the weights of the flows were last computed.
     pending_weights: Vec<u32>,
-    /// Whether flows that cross no link have no limit on their rate.
+    /// Whether flows that cross no link have no maximum rate, as on platforms of SimGrid.
     frees_linkless: bool,
-    /// Whether links that flows do not share also limit the flows whose route back crosses them.
+    /// Whether a link whose capacity is not shared also limits the flows that cross it only on the route from the receiver to the
+    /// sender.
     limits_route_back: bool,
-    /// Whether a flow ended with bytes left, or later than its last byte; this violates an invariant.
+    /// Whether any flow ended with bytes left, or later than its last byte, which violates an invariant of the engine.
     pub(super) lost_bytes: bool,
 }
 
@@ -157,7 +162,7 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Resets the order of free slots; it must be called when no flow is in progress. Equal flows then get equal slots.
+    /// Resets the order in which free slots are reused, so that equal flows get equal slots. No flow may be in progress.
     pub(super) fn reset_slots(&mut self) {
         debug_assert_eq!(self.free.len(), self.list.len());
         self.free.clear();
@@ -165,8 +170,8 @@ impl<T: Copy> Flows<T> {
         self.free.reverse();
     }
 
-    /// Adds a flow for a message over `route` (and the route back, with cross-traffic). Returns its slot, and the time until its
-    /// transfer begins \[s\].
+    /// Adds a flow for a message over `route`; returns the slot of the flow, and the time until its transfer begins \[s\]. With
+    /// cross-traffic, the route from the receiver to the sender is used as well.
     pub(super) fn add(
         &mut self,
         message: &Message<'_, T>,
@@ -217,7 +222,7 @@ impl<T: Copy> Flows<T> {
         (slot, delay * message.delay_factor)
     }
 
-    /// Adds a flow to the lists of its links; if a list has many flows that have ended, they are removed.
+    /// Adds a flow to the list of flows of each of its links; if a list contains many flows that have ended, these are removed.
     fn add_to_links(&mut self, slot: u32) {
         let links: Vec<u32> = self.list[slot as usize].links().collect();
         for link in links {
@@ -231,8 +236,8 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Returns the time from the sending of a message until the transfer of its flow begins \[s\], and sets the number of bytes
-    /// that the flow transfers.
+    /// Returns the time from the sending of a message until the transfer of its flow begins \[s\], and stores in the flow the
+    /// number of bytes that it transfers.
     fn delay(&mut self, slot: u32, message: &Message<'_, T>, route: &Route<'_>, now: f64) -> f64 {
         let latency = self.latency(slot);
         let NetworkState {
@@ -264,7 +269,7 @@ impl<T: Copy> Flows<T> {
         delay + model.message_delay(latency, model.router_time_per_byte(bandwidths), bytes)
     }
 
-    /// Returns the present latency of the route of a flow \[s\].
+    /// Returns the latency of the route of a flow at the present time \[s\].
     pub(super) fn latency(&self, slot: u32) -> f64 {
         let flow = &self.list[slot as usize];
         let links = &self.state.links;
@@ -279,7 +284,7 @@ impl<T: Copy> Flows<T> {
         flow.fixed_latency.unwrap_or_else(sum)
     }
 
-    /// Adds a flow for which only the token and the number of bytes are known so far; returns its slot.
+    /// Adds a flow with a token and a number of bytes, but without links and weight; returns its slot.
     fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.list.push(Flow {
@@ -321,8 +326,8 @@ impl<T: Copy> Flows<T> {
         slot
     }
 
-    /// Begins the latency phase of a flow with the given delay \[s\] and size \[B\]. Returns true if the flow has no latency
-    /// phase, so that its transfer begins immediately.
+    /// Begins the latency phase of a flow with the given delay \[s\] and size \[B\]. Returns whether the transfer begins
+    /// immediately instead, because the flow has no latency phase.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -339,22 +344,22 @@ impl<T: Copy> Flows<T> {
         !has_latency
     }
 
-    /// Records that the event of a flow has been removed from the event list. Returns whether its transfer begins; otherwise the
-    /// flow has ended.
+    /// Records that the event of a flow has been removed from the event list. Returns true if the event begins the transfer of
+    /// the flow, false if it ends the flow.
     pub(super) fn take_event(&mut self, slot: u32) -> bool {
         let flow = &mut self.list[slot as usize];
         flow.event = None;
         flow.phase == Phase::Latency && flow.remaining > 0.0
     }
 
-    /// Begins the transfer phase of a flow whose weight has been computed.
+    /// Begins the transfer phase of a flow, whose weight must have been computed before.
     pub(super) fn begin_transfer(&mut self, slot: u32, now: f64) {
         let flow = &mut self.list[slot as usize];
         flow.phase = Phase::Transfer;
         flow.updated = now;
     }
 
-    /// Ends a flow whose event is due, and returns the token of its message.
+    /// Ends a flow whose end event is due, and returns the token of its message.
     pub(super) fn end(&mut self, slot: u32, now: f64) -> T {
         let flow = &mut self.list[slot as usize];
         if cfg!(debug_assertions) {
@@ -364,7 +369,7 @@ impl<T: Copy> Flows<T> {
         self.remove(slot, now)
     }
 
-    /// Removes a flow that has ended, and returns the token of its message.
+    /// Removes a flow that has ended from its links and frees its slot; returns the token of its message.
     pub(super) fn remove(&mut self, slot: u32, now: f64) -> T {
         let flow = &self.list[slot as usize];
         let (token, connection) = (flow.token, flow.connection);
@@ -377,15 +382,15 @@ impl<T: Copy> Flows<T> {
         token
     }
 
-    /// Whether a flow is in its transfer phase and crosses a shared link with this number.
+    /// Whether a flow is in its transfer phase and crosses the shared link with the number `link`.
     pub(super) fn transfers_over(&self, slot: u32, link: usize) -> bool {
         let flow = &self.list[slot as usize];
         let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
         flow.is_in_transfer() && crosses()
     }
 
-    /// Computes the weight and the window of a flow from the present state of its links; `again` states whether the links have
-    /// changed while the flow was in progress.
+    /// Computes the weight of a flow and the maximum rate that its TCP window allows, from the present state of its links.
+    /// `again` states whether the links have changed while the flow was in progress.
     pub(super) fn compute_weight(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let NetworkState { model, links, .. } = &self.state;
@@ -406,7 +411,7 @@ impl<T: Copy> Flows<T> {
         };
     }
 
-    /// Returns the flows in progress on a link that varies, in the order of their slots, each once.
+    /// Returns the slots of the flows in progress on a link that varies, in increasing order and without repetition.
     pub(super) fn on_link(&self, link: usize) -> Vec<u32> {
         let is_on = |slot: &u32| {
             let flow = &self.list[*slot as usize];
@@ -419,8 +424,8 @@ impl<T: Copy> Flows<T> {
         flows
     }
 
-    /// Handles a change of a link: the weights of the flows in transfer over the link will be computed again. If `reweigh_slip`
-    /// is on, the latency phase of other flows on the link ends.
+    /// Reacts to a change of a link: marks the flows in transfer over the link, whose weights have to be computed again. If
+    /// `reweigh_slip` is on, the latency phase of other flows on the link ends.
     pub(super) fn on_link_changed(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
         for slot in self.on_link(link) {
             if self.transfers_over(slot, link) {
@@ -441,14 +446,14 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Whether there are flows whose weights have to be computed again.
+    /// Whether there are flows whose weights have to be computed again, since their links have changed.
     #[inline]
     pub(super) fn has_flows_needing_weight(&self) -> bool {
         !self.pending_weights.is_empty()
     }
 
-    /// Computes the weights of the flows whose links have changed, and returns these flows; it is called after all changes of one
-    /// time.
+    /// Computes the weights of the flows whose links have changed, and returns the slots of these flows. It is called after all
+    /// changes of one time have been applied.
     pub(super) fn recompute_weights(&mut self) -> Vec<u32> {
         let mut unweighed = std::mem::take(&mut self.pending_weights);
         unweighed.sort_unstable();
@@ -464,7 +469,7 @@ impl<T: Copy> Flows<T> {
         unweighed
     }
 
-    /// Returns the rate that a flow would have without other flows, before the bandwidth factor is applied \[B/s\].
+    /// Returns the rate that a flow would have if no other flow used its links, before the bandwidth factor is applied \[B/s\].
     pub(super) fn rate_alone(&self, slot: u32) -> f64 {
         let flow = &self.list[slot as usize];
         let capacities = flow
@@ -474,7 +479,8 @@ impl<T: Copy> Flows<T> {
         capacities.fold(flow.bound(), f64::min)
     }
 
-    /// Sets the share of a flow, before the bandwidth factor is applied \[B/s\], and moves its end in the event list.
+    /// Sets the fair share of a flow, before the bandwidth factor is applied \[B/s\], and moves the end of the flow in the event
+    /// list.
     pub(super) fn set_rate(&mut self, slot: u32, share: f64, now: f64, events: &mut EventList<T>) {
         let factor = self.state.model.bandwidth_factor;
         self.list[slot as usize].set_rate(share, factor, now, events);

@@ -1,9 +1,9 @@
-//! The fluid network: flows run at the rates of weighted max-min fair sharing ([`crate::maxmin`]).
+//! The fluid network: flows have the rates of weighted max-min fair sharing of links ([`crate::maxmin`]).
 //!
 //! The fair shares of the links that an event affects are updated ([`crate::maxmin::incremental`]) once per simulated time, after
 //! all processes have reacted. A link that flows do not share only limits the rate of each of its flows. Once many flows are in
 //! transfer, their ends are computed from the service of their bottleneck links ([`crate::service`]) until no flow is in
-//! progress. Then neither the end of a flow nor a change of capacity visits each flow whose rate it changes.
+//! progress. From then on, neither the end of a flow nor a change of capacity visits each flow whose rate changes as a result.
 
 use super::flows::Flows;
 use super::{Message, NetworkState, Transport};
@@ -16,19 +16,19 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
-/// Number of flows sharing links from which on their ends are computed from the service of bottleneck links.
+/// Number of flows sharing links from which the ends of flows are computed from the service of bottleneck links.
 const MANY: usize = 256;
 
-/// A network whose flows share the capacities of its links.
+/// A network whose flows share the capacities of its links by weighted max-min fairness.
 #[derive(Clone, Debug)]
 pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
-    /// Fair shares of the links with incremental updates; it has no links until the first flow shares one.
+    /// Solver for the fair shares of links with incremental updates; it has no links until the first flow shares one.
     levels: IncrementalMaxMin,
-    /// Number of flows in `levels`.
+    /// Number of flows in the incremental solver.
     sharing_flows: usize,
-    /// The flows that share links if their ends are computed from the service of bottleneck links: once there are [`MANY`] of
-    /// them, until no flow is in progress.
+    /// Solver for the flows that share links if their ends are computed from the service of bottleneck links. It is used from the
+    /// time at which 256 flows share links until no flow is in progress.
     by_service: BottleneckedFlows,
 }
 
@@ -63,7 +63,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Adds a flow to the fair sharing of its links.
+    /// Adds a flow to the incremental solver for the fair shares of its links.
     fn share_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if !self.levels.has_links() {
@@ -75,7 +75,7 @@ impl<T: Copy> FluidNetwork<T> {
             .add_group(slot, constants, flow.uses.iter().copied());
     }
 
-    /// Removes a flow that has ended from the fair sharing of its links.
+    /// Removes a flow that has ended from the solver for the fair shares of its links.
     fn leave_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if flow.shares_links() && self.flows.state.model.sharing {
@@ -84,7 +84,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Moves all flows that share links from `levels` to `by_service`, where their ends are computed from the service of
+    /// Moves all flows that share links from the incremental solver to the solver that computes ends from the service of
     /// bottleneck links.
     fn move_all_to_service(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.state;
@@ -106,7 +106,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Starts the transfer of a flow whose end is computed from the service of its bottleneck link.
+    /// Starts the transfer of a flow in the solver that computes ends from the service of bottleneck links.
     fn start_by_service(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flows.list[slot as usize];
         flow.ends_by_network = true;
@@ -118,7 +118,8 @@ impl<T: Copy> FluidNetwork<T> {
             });
     }
 
-    /// Updates the fair shares that have changed, and moves the ends of the affected flows.
+    /// Updates the fair shares that have changed at the time `now` \[s\], and moves the ends of the affected flows in the event
+    /// list.
     fn update_shares(&mut self, now: f64, events: &mut EventList<T>) {
         if self.flows.has_flows_needing_weight() {
             self.update_weights(now, events);
@@ -133,7 +134,7 @@ impl<T: Copy> FluidNetwork<T> {
         levels.update_levels(|slot, share| flows.set_rate(slot, share, now, events));
     }
 
-    /// Updates the weights and maximum rates of flows whose links have changed.
+    /// Updates the weights and the maximum rates of those flows whose links have changed.
     fn update_weights(&mut self, now: f64, events: &mut EventList<T>) {
         for slot in self.flows.recompute_weights() {
             let flow = &self.flows.list[slot as usize];
@@ -222,7 +223,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         self.flows.on_link_changed(link, now, events);
     }
 
-    /// Updates the fair shares that have changed, and moves the ends of the affected flows.
+    /// Updates the fair shares that have changed at the time `now` \[s\], and moves the ends of the affected flows in the event
+    /// list.
     #[inline]
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         let is_settled = self.levels.is_up_to_date()

@@ -1,4 +1,4 @@
-//! Networks: determine how messages get from one host to another, and when they end.
+//! Networks, which determine how messages get from one host to another and when they end.
 //!
 //! | network | a message is | used |
 //! |---|---|---|
@@ -27,7 +27,7 @@ pub(super) use fluid::FluidNetwork;
 pub(super) use packet::too_many_packets;
 pub(super) use state::NetworkState;
 
-/// A message that is to be sent.
+/// A message that is to be sent from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'p, T> {
     pub(super) platform: &'p Platform,
@@ -35,17 +35,17 @@ pub(super) struct Message<'p, T> {
     pub(super) to: HostId,
     /// Size of the message \[B\].
     pub(super) bytes: f64,
-    /// Whether the message begins with a handshake, which takes a round trip.
+    /// Whether the message begins with a handshake, which takes a round trip before its delay.
     pub(super) is_late: bool,
-    /// Factor by which the delay before the transfer is multiplied.
+    /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
     pub(super) delay_factor: f64,
     pub(super) token: T,
 }
 
-/// A network that carries messages. All times are local times \[s\].
+/// A network that carries messages between hosts. All times are local times \[s\].
 ///
 /// Each step of a message (such as the end of its latency phase) is an event in the event list, with a number that the network
-/// chooses. One call of [`Self::settle`] handles everything that starts, ends or changes at the same time.
+/// assigns. One call of `update_rates` updates the rates after everything that starts, ends or changes at the same time.
 pub(super) trait Transport<T>: fmt::Debug + Send {
     /// Returns a copy of the network with all messages in it.
     fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
@@ -58,7 +58,7 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
     /// Returns the model, the links and the connections of the network, mutably.
     fn state_mut(&mut self) -> &mut NetworkState;
 
-    /// Starts a message over a route at local time `now` \[s\].
+    /// Starts a message over the route `route` at local time `now` \[s\].
     fn start(
         &mut self,
         message: &Message<'_, T>,
@@ -67,47 +67,49 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
         events: &mut EventList<T>,
     );
 
-    /// Handles a step of a message, whose event has just been removed from the event list. Returns the token of the message if
-    /// the message has ended.
+    /// Performs a step of a message, whose event has just been removed from the event list. Returns the token of the message if
+    /// the message has ended, otherwise `None`.
     fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T>;
 
     /// Changes the bandwidth of a link to `capacity` \[B/s\].
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>);
 
-    /// Changes the latency of a link \[s\].
+    /// Changes the latency of a link to `latency` \[s\].
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>);
 
-    /// Updates the rates of flows after all starts, ends and changes of the present time.
+    /// Updates the rates of flows after all messages have started or ended and all links have changed that do so at the present
+    /// time.
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         let _ = (now, events);
     }
 
-    /// Whether messages are in progress whose ends are not in the event list.
+    /// Whether any message in progress has no event for its end in the event list.
     fn has_completions(&self) -> bool {
         false
     }
 
-    /// Returns the time of the next end of a message that is not in the event list \[s\]; infinite if there is none.
+    /// Returns the time at which the next message ends whose end is not in the event list \[s\]; infinite if there is none.
     fn next_completion(&mut self) -> f64 {
         f64::INFINITY
     }
 
-    /// Ends the messages that end at `now` \[s\] and whose ends are not in the event list; adds their tokens to `ended`.
+    /// Ends those messages that end at the time `now` \[s\] and have no event for their end in the event list; adds their tokens
+    /// to `ended`.
     fn complete(&mut self, now: f64, ended: &mut Vec<T>) {
         let _ = (now, ended);
     }
 
-    /// Resets the state that ended messages have left behind; no message may be in progress. Equal messages then get equal
-    /// durations, to the last bit.
+    /// Resets the state that ended messages have left behind, so that equal messages get equal durations, to the last bit. No
+    /// message may be in progress.
     fn forget(&mut self) {}
 
-    /// Returns the first violated invariant; `None` if there is none.
+    /// Returns the first violated invariant of the engine that the network has found; `None` if there is none.
     fn fault(&self) -> Option<Fault> {
         None
     }
 }
 
-/// Creates the network of a platform, of the kind that the model specifies.
+/// Creates the network of a platform; the kind of network depends on the model and on the links of the platform.
 pub(super) fn network_of<'p, T: Copy + fmt::Debug + Send + 'p>(
     platform: &Platform,
     model: NetworkModel,

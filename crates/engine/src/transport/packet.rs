@@ -1,4 +1,4 @@
-//! The packet network: messages consist of packets in the queues of links ([`crate::packets`]).
+//! The packet network: messages are divided into packets, which wait in the queues of links ([`crate::packets`]).
 
 use super::{Message, NetworkState, Transport};
 use crate::event::{Event, EventList};
@@ -7,10 +7,10 @@ use crate::packets::{MOST_PACKETS, Queues, Start, Step, packets_of};
 use migsim_base::units::{Bytes, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// Payload of a packet if the model specifies none \[B\]: a segment of TCP on Ethernet.
+/// Payload of a packet \[B\] if the network model specifies none: one segment of TCP on Ethernet.
 const PAYLOAD: f64 = 1448.0;
 
-/// A network of links with queues of packets.
+/// A network in which each link has a queue of packets, served in the order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct PacketNetwork<T> {
     state: NetworkState,
@@ -26,19 +26,19 @@ impl<T: Copy> PacketNetwork<T> {
     }
 }
 
-/// Returns the payload of a packet \[B\], at least 1.
+/// Returns the maximum payload of a packet that the network model specifies \[B\]; at least 1.
 fn payload(model: &NetworkModel) -> f64 {
     model.packet.map_or(PAYLOAD, Bytes::get).max(1.0)
 }
 
-/// Returns the number of packets of a message if it is more than can be simulated one by one; otherwise `None`.
+/// Returns the number of packets of a message if the number is larger than can be simulated packet by packet; otherwise `None`.
 pub(crate) fn too_many_packets(model: &NetworkModel, bytes: f64) -> Option<f64> {
     let packets = packets_of(model.flow_bytes(bytes), payload(model));
     let are_few = packets <= MOST_PACKETS;
     (!are_few).then_some(packets)
 }
 
-/// Returns the event of a step of a packet.
+/// Returns the event of the event list that stands for a step of a packet.
 fn event_of_step<T>(step: Step) -> Event<T> {
     Event::Network(step.number())
 }
@@ -149,7 +149,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             .resume(to_u32(link), capacity, now, events, &event_of_step);
     }
 
-    /// Changes the latency of a link \[s\] for messages that start from now on.
+    /// Changes the latency of a link to `latency` \[s\] for messages that start from now on.
     fn set_latency(&mut self, link: usize, latency: f64, _: f64, _: &mut EventList<T>) {
         self.state.links[link].latency = latency;
     }

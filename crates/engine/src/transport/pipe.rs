@@ -1,8 +1,8 @@
-//! The pipe network: flows share links as in SimGrid, where a link of kind `FATPIPE` limits all its flows once it limits one of
-//! them.
+//! The pipe network: flows share links as in SimGrid, where a link of kind `FATPIPE` that limits one of its flows limits all its
+//! flows.
 //!
-//! A flow on a longer route gets less than the capacity that the link has left. For example, in SimGrid 4.1 it gets 26.5 kB/s on
-//! a link with 146 kB/s left, beside a flow of 251 kB/s. All rates are computed by [`crate::maxmin::pipes`], from scratch
+//! A flow on a longer route then gets less than the capacity that the link has left. For example, in SimGrid 4.1 it gets 26.5
+//! kB/s on a link with 146 kB/s left, beside a flow of 251 kB/s. All rates are computed by [`crate::maxmin::pipes`], from scratch
 //! whenever flows or links have changed.
 
 use super::flows::{Flow, Flows};
@@ -13,12 +13,12 @@ use crate::maxmin::pipes::PipesProblem;
 use crate::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use migsim_platform::{Platform, Route};
 
-/// A network of links, some of them pipes, and the flows on them.
+/// A network of links, some of which are pipes (SimGrid's `FATPIPE`), with the flows on them.
 #[derive(Clone, Debug)]
 pub(super) struct PipeNetwork<T> {
     flows: Flows<T>,
     pipes: PipesProblem,
-    /// Whether flows or links have changed since the rates were last computed.
+    /// Whether flows or links have changed since the rates of flows were last computed.
     is_changed: bool,
 }
 
@@ -33,7 +33,7 @@ impl<T: Copy> PipeNetwork<T> {
         }
     }
 
-    /// Starts the transfer of a flow.
+    /// Starts the transfer phase of a flow; its rate is computed when all events of the same time have been processed.
     fn start_transfer(&mut self, slot: u32, now: f64, events: &mut EventList<T>) {
         self.flows.compute_weight(slot, false);
         self.flows.begin_transfer(slot, now);
@@ -42,7 +42,7 @@ impl<T: Copy> PipeNetwork<T> {
         self.is_changed = true;
     }
 
-    /// Computes the rates of all flows from scratch.
+    /// Computes the rates of all flows in transfer from scratch, and moves their ends in the event list.
     fn compute_rates(&mut self, now: f64, events: &mut EventList<T>) {
         let (pipes, factor) = (&mut self.pipes, self.flows.state.model.bandwidth_factor);
         pipes.clear();
@@ -114,7 +114,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
         self.flows.on_link_changed(link, now, events);
     }
 
-    /// Computes the rates of all flows if flows or links have changed.
+    /// Computes the rates of all flows in transfer if flows or links have changed since the last call.
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         if self.flows.has_flows_needing_weight() {
             self.is_changed |= !self.flows.recompute_weights().is_empty();

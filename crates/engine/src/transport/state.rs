@@ -1,4 +1,4 @@
-//! The state of a network: its model, its links, and the connections of slow start.
+//! The state of a network: its network model, its links, and the connections between hosts, which slow start needs.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use crate::model::NetworkModel;
 use migsim_base::units::HostId;
 use migsim_platform::{Link, Platform};
 
-/// The present state of a link.
+/// The capacity and latency of a link at the present time.
 #[derive(Clone, Debug)]
 pub(super) struct LinkState {
-    /// Capacity of the link \[B/s\].
+    /// Capacity of the link at the present time \[B/s\].
     pub(super) bandwidth: f64,
-    /// Latency of the link \[s\].
+    /// Latency of the link at the present time \[s\].
     pub(super) latency: f64,
     pub(super) is_shared: bool,
 }
 
-/// The model, the links and the connections of a network.
+/// The network model, the links and the connections of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkState {
     pub(crate) model: NetworkModel,
     pub(super) links: Vec<LinkState>,
-    /// For each link, how often messages in progress cross it; empty if no link varies.
+    /// For each link, the number of times that messages in progress cross the link; empty if no link varies.
     pub(super) crossings: Vec<usize>,
-    /// The connections between hosts; `None` if slow start is not simulated.
+    /// The connections between hosts, for slow start; `None` if slow start is not simulated.
     pub(super) connections: Option<Connections>,
 }
 
@@ -44,35 +44,36 @@ impl NetworkState {
         }
     }
 
-    /// Whether the capacity or the latency of at least one link varies.
+    /// Whether the capacity or the latency of at least one link varies over time.
     pub(super) fn varies(&self) -> bool {
         !self.crossings.is_empty()
     }
 
-    /// Returns the present capacity \[B/s\] and latency \[s\] of a link.
+    /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
     pub(crate) fn capacity_and_latency(&self, link: usize) -> (f64, f64) {
         (self.links[link].bandwidth, self.links[link].latency)
     }
 
-    /// Whether a message in progress crosses a link; only valid on a platform with links that vary.
+    /// Whether any message in progress crosses a link; only valid on a platform with links that vary.
     pub(crate) fn is_used(&self, link: usize) -> bool {
         self.crossings[link] > 0
     }
 
-    /// Returns the links without capacity that messages in progress cross.
+    /// Returns the links that have no capacity although messages in progress cross them.
     pub(crate) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
         let used = (0..self.crossings.len()).filter(|&link| self.is_used(link));
         used.filter(|&link| self.links[link].bandwidth <= 0.0)
     }
 
-    /// Returns the duration of a message of `bytes` bytes between two processes on the same host \[s\], whose messages do not
-    /// share the loopback.
+    /// Returns the duration of a message of `bytes` bytes between two processes on the same host \[s\], for a host whose loopback
+    /// is not shared among messages.
     pub(crate) fn loopback_duration(&self, bytes: f64, delay_factor: f64) -> f64 {
         let delay = self.model.loopback_delay(self.model.loopback_latency.get());
         delay_factor * delay + bytes / self.model.loopback_rate()
     }
 
-    /// Records the end of a message on its connection, if slow start is simulated.
+    /// Records that a message on the connection `connection` ends at local time `now` \[s\]; does nothing if the connection is
+    /// `None`.
     #[inline]
     pub(super) fn end_message(&mut self, connection: Option<u32>, now: f64) {
         if let (Some(connections), Some(connection)) = (&mut self.connections, connection) {
@@ -80,28 +81,29 @@ impl NetworkState {
         }
     }
 
-    /// Whether the connection between two hosts is idle at local time `time` \[s\], if no message is sent before; false without
-    /// slow start.
+    /// Whether the connection from one host to another is idle at local time `time` \[s\], if it sends no message before that
+    /// time; false if slow start is not simulated.
     pub(crate) fn is_idle_between(&self, ends: (HostId, HostId), time: f64) -> bool {
         let connections = self.connections.as_ref();
         connections.is_some_and(|connections| connections.is_idle(ends, time))
     }
 
-    /// Returns the number of the connection between two hosts; `None` if the hosts are the same or slow start is not simulated.
+    /// Returns the number of the connection from one host to another; `None` if the hosts are the same or slow start is not
+    /// simulated.
     pub(crate) fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         let connections = self.connections.as_mut().filter(|_| ends.0 != ends.1)?;
         Some(connections.find(ends))
     }
 
-    /// Records that a message of a connection was simulated elsewhere and ends at local time `time` \[s\].
+    /// Records that a message of a connection, which was simulated elsewhere, ends at local time `time` \[s\].
     pub(crate) fn record_connection_use(&mut self, connection: u32, time: f64) {
         if let Some(connections) = &mut self.connections {
             connections.record_end(connection, time);
         }
     }
 
-    /// Records the ends of messages that were simulated elsewhere, which may be in the future; the arguments are passed to the
-    /// list of [`Connections`].
+    /// Records the ends of messages that were simulated elsewhere, which may be in the future. `messages` are pairs of a message
+    /// and its connection, and `ends` contains the local time at which each message ends \[s\].
     pub(crate) fn record_message_ends(
         &mut self,
         messages: &Arc<[(u32, u32)]>,
@@ -112,7 +114,7 @@ impl NetworkState {
         }
     }
 
-    /// Moves the instant at which local time is zero to a time that is later by `elapsed` \[s\].
+    /// Moves the instant to which the local time 0 corresponds to a time that is later by `elapsed` \[s\].
     pub(crate) fn rebase(&mut self, elapsed: f64) {
         if let Some(connections) = &mut self.connections {
             connections.rebase(elapsed);

@@ -1,4 +1,4 @@
-//! Applies the changes under the key `changes` to the parts of an experiment.
+//! Applies the changes that the key `changes` of an experiment lists to its platform, application and costs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use migsim_engine::NetworkModel;
 use migsim_platform::LoadedPlatform;
 use migsim_workloads::Workload;
 
-/// The parts of an experiment that the key `changes` can change.
+/// The parts of an experiment that the changes under its key `changes` can alter.
 #[derive(Debug)]
 pub(in super::super) struct Parts {
     pub(in super::super) platform: Arc<LoadedPlatform>,
@@ -22,7 +22,7 @@ pub(in super::super) struct Parts {
     pub(in super::super) costs: Costs,
 }
 
-/// Applies the changes of the key `changes` in their order.
+/// Applies the changes listed under the key `changes` to the parts of an experiment, in the order of the list.
 ///
 /// # Errors
 /// A change cannot be read, or names a part that the platform does not have. All faulty changes are reported together.
@@ -52,7 +52,8 @@ pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Part
     Ok(parts)
 }
 
-/// Applies one change to the parts of an experiment, except a change of the memory or the imbalance of the application.
+/// Applies one change to the parts of an experiment. Changes of the memory of processes or of the imbalance are applied
+/// elsewhere.
 fn apply_one(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
     let factor = change.cost_factor();
     match &change.changed {
@@ -87,8 +88,8 @@ fn multiply(duration: &mut Seconds, factor: f64) {
     *duration = Seconds::of(duration.get() * factor);
 }
 
-/// Multiplies the time that the barrier protocol adds. With the factor 0, all processes leave when the last process arrives. A
-/// protocol that lets processes pass before all others arrive is kept, and its messages take no time.
+/// Multiplies all times that the barrier protocol adds by a factor. With the factor 0, all processes leave when the last process
+/// arrives; a protocol that lets processes pass before all others arrive is kept, and its messages take no time.
 fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
     let barrier = &mut runtime.barrier;
     barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
@@ -105,7 +106,7 @@ fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
     }
 }
 
-/// Multiplies the times, message sizes and work of rescheduling calls; with the factor 0, calls cost nothing.
+/// Multiplies the times, message sizes and work of rescheduling calls by a factor; with the factor 0, calls cost nothing.
 fn change_calls(factor: f64, costs: &mut Costs) {
     let call = &mut costs.call;
     for duration in [
@@ -128,8 +129,8 @@ fn change_calls(factor: f64, costs: &mut Costs) {
     }
 }
 
-/// Computes the fraction of the total work of a superstep that each process has in a balanced superstep: in proportion to the
-/// nominal speed of the process on its first host.
+/// Computes the fraction of the total work that each process has in a balanced superstep. It is proportional to the nominal speed
+/// of the process on the host that it has at the start.
 fn balanced_shares(parts: &Parts) -> Vec<f64> {
     let hosts = &parts.platform.platform.hosts;
     let mut residents = vec![0_u32; hosts.len()];

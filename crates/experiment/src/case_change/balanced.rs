@@ -1,26 +1,28 @@
-//! An application that changes, by factors, the imbalance of the work or the memory of the processes of another application.
+//! Application that runs another application with a multiplied imbalance of work or multiplied memory of its processes.
 
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
 
-/// An application whose imbalance and memory are those of another application, multiplied by factors.
+/// Application that behaves like another application, except that the imbalance of its work and the memory of its processes are
+/// multiplied by factors.
 #[derive(Debug)]
 pub(super) struct Reworked {
     inner: Box<dyn Workload>,
-    /// Fraction of the total work that each process has in a balanced superstep.
+    /// Fraction of the total work of a superstep that each process would have if the superstep were balanced.
     shares: Vec<f64>,
-    /// Factor that multiplies the difference between the work of each process and its balanced work.
+    /// Factor that multiplies the deviation of the work of each process from its work in a balanced superstep.
     imbalance_factor: f64,
     /// Factor that multiplies the memory of each process.
     memory_factor: f64,
-    /// The prescribed moves of each superstep; empty if there are none.
+    /// The moves that the application prescribes for each superstep, with multiplied size and delay; empty if the application
+    /// prescribes no moves.
     moves: Vec<Vec<PrescribedMove>>,
 }
 
 impl Reworked {
-    /// Creates an application from `inner`; the first factor multiplies the deviations from the balanced `shares`, the second
-    /// factor the memory.
+    /// Creates the application from `inner`. The first factor multiplies the deviation of the work of each process from its
+    /// balanced share, the second factor the memory of each process.
     pub(super) fn new(
         inner: Box<dyn Workload>,
         shares: Vec<f64>,
@@ -47,7 +49,8 @@ impl Reworked {
     }
 }
 
-/// The methods of a [`Workload`] that asks another one in its field `inner` for everything but work, memory and prescribed moves.
+/// Defines the methods of a [`Workload`] that forward to another application in the field `inner`: all methods except those for
+/// work, memory and prescribed moves.
 macro_rules! other_methods {
     () => {
         fn processes(&self) -> usize {

@@ -1,4 +1,5 @@
-//! Changes of a platform: speeds of hosts, bandwidths and latencies of links, latencies of routes, and the background load.
+//! Changes of the capacities of a platform: speeds of hosts, bandwidths and latencies of links, latencies of routes, and the
+//! share that the background load takes.
 
 use std::sync::Arc;
 
@@ -9,10 +10,10 @@ use migsim_base::units::{
 };
 use migsim_platform::{Background, Platform, Routes, StepsAhead};
 
-/// Applies a change to the platform.
+/// Applies a change of a speed, bandwidth, latency or background load to the platform.
 ///
 /// # Errors
-/// The platform has no cluster, link or latency as the change names it.
+/// The platform has no cluster, link or latency with the name that the change states.
 pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(), Problem> {
     match &change.changed {
         Changed::ClusterSpeed(name) => {
@@ -55,7 +56,10 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
     Ok(())
 }
 
-/// Finds the cluster with this name.
+/// Returns the cluster with this name.
+///
+/// # Errors
+/// The platform has no cluster with this name.
 fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     platform.cluster_named(name).ok_or_else(|| {
         let names = platform.clusters.iter().map(|one| one.name.as_str());
@@ -63,7 +67,10 @@ fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     })
 }
 
-/// Finds the link with this name; of a duplex link it returns both directions.
+/// Returns the link with this name, and for a duplex link both directions.
+///
+/// # Errors
+/// The platform has no link with this name.
 fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     let found = platform.links.iter().position(|link| link.name == name);
     let Some(found) = found.map(LinkId::from_index) else {
@@ -77,7 +84,8 @@ fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     Ok(both)
 }
 
-/// Returns the links that a change concerns; empty if the change does not concern links or if the platform does not have them.
+/// Returns the links whose bandwidth or latency a change alters; empty if the change concerns no links or if the platform does
+/// not have them.
 pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<LinkId> {
     match changed {
         Changed::Link(name, _) => find_link(platform, name).unwrap_or_default(),
@@ -93,8 +101,8 @@ pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<
     }
 }
 
-/// Returns the access links that only this host uses, in both directions; empty if the hosts of the cluster share their access
-/// link.
+/// Returns the access links that only this host uses, in both directions; empty if the host shares its access link with other
+/// hosts of its cluster.
 pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let Some(access) = platform.access_links() else {
         return own_links_in_zones(platform, host);
@@ -115,8 +123,8 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     links
 }
 
-/// Returns the access links of a host on a platform of zones: the first link of its routes out and the last link of its routes
-/// in. Links that the routes between two other hosts of the cluster use as well do not count.
+/// Returns the access links that only this host uses on a platform of zones: the first link of its outgoing routes and the last
+/// link of its incoming routes. Links that routes between two other hosts of the cluster also use do not count.
 fn own_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let hosts = platform.clusters[platform.cluster_of(host).index()]
         .hosts
@@ -167,10 +175,11 @@ fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &m
     }
 }
 
-/// Checks that changing the latency of these links changes the latency of some route.
+/// Checks that a change of the latency of these links changes the latency of at least one route.
 ///
 /// # Errors
-/// The platform specifies the latency of whole routes for all pairs of clusters between which the links lie.
+/// The change has no effect, because the platform specifies the latency of the whole route for all pairs of clusters that the
+/// links connect.
 pub(super) fn check_latency_effect(
     platform: &Platform,
     changed: &[LinkId],
@@ -207,7 +216,8 @@ pub(super) fn check_latency_effect(
     Err(Problem::new(message).hint("change `route CLUSTER CLUSTER latency` instead"))
 }
 
-/// Changes the latency that the platform specifies for the route between two clusters.
+/// Changes the latency that the platform specifies for the route between the two clusters in `names`, which are separated by a
+/// space.
 fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Result<(), Problem> {
     let spaces = names.match_indices(' ').map(|(at, _)| at);
     let pair = |at: usize| {
@@ -244,7 +254,7 @@ fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Re
     Err(Problem::new(message).hint("change `link NAME latency` of the links between them"))
 }
 
-/// Multiplies the share of capacity that the background load takes of hosts and links.
+/// Multiplies the share of the capacity of hosts and links that the background load takes.
 fn change_load(change: &CaseChange, platform: &mut Platform) {
     let hosts = platform.hosts.iter_mut().map(|host| &mut host.loads);
     let links = platform.links.iter_mut().map(|link| &mut link.loads);
@@ -261,11 +271,11 @@ fn change_load(change: &CaseChange, platform: &mut Platform) {
     }
 }
 
-/// A background load that takes a fraction of the capacity that another load takes.
+/// Background load that takes a multiple of the share of capacity that another background load takes.
 #[derive(Debug)]
 struct Reduced {
     load: Arc<dyn Background>,
-    /// Factor that multiplies the share of capacity that the load takes.
+    /// Factor that multiplies the share of capacity that the other load takes.
     factor: f64,
 }
 
@@ -278,11 +288,11 @@ impl Background for Reduced {
     }
 }
 
-/// The steps over time of the share of capacity that remains under a reduced load.
+/// Iterator over the times at which the share of capacity that a multiplied background load leaves changes, with the new share.
 #[derive(Clone, Debug)]
 struct Shares {
     steps: Box<dyn StepsAhead>,
-    /// Factor that multiplies the share of capacity that the load takes.
+    /// Factor that multiplies the share of capacity that the background load takes.
     factor: f64,
 }
 

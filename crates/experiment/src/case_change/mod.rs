@@ -9,8 +9,8 @@
 //! processes per host +1|-1
 //! ```
 //! An amount is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6
-//! times as high, and any other quantity 0. A change applies to the experiment as its settings describe it: the placement at the
-//! start, the routes and the random draws stay the same. This module reads changes; [`mod@apply`] applies them.
+//! times as high, and any other quantity 0. A change leaves everything else as the settings describe it: the placement at the
+//! start, the routes and the random draws stay the same. This module parses changes; [`mod@apply`] applies them.
 
 mod apply;
 mod balanced;
@@ -31,7 +31,7 @@ pub use possible::Possible;
 /// Factor that multiplies a speed or a bandwidth that a change makes `unlimited`.
 const UNLIMITED: f64 = 1e6;
 
-/// The quantity of a link that a change concerns.
+/// The quantity of a link that a change alters: bandwidth or latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkQuantity {
@@ -50,7 +50,7 @@ impl LinkQuantity {
     }
 }
 
-/// The quantity of an experiment that a change concerns.
+/// The quantity of an experiment that a change alters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Changed {
@@ -62,50 +62,50 @@ pub enum Changed {
     Link(String, LinkQuantity),
     /// Latency that the platform specifies for the route between two clusters; the text holds their names, separated by a space.
     Route(String),
-    /// Delays and sizes of the messages of the barrier, and times of the barrier protocol.
+    /// Times of the barrier protocol, and delays and sizes of the messages of the barrier.
     Barrier,
-    /// Fixed time that each message takes in addition to its time on the network.
+    /// Fixed time that the library adds to each message, besides the latency and the transfer.
     Overhead,
-    /// Delays and sizes of the messages of rescheduling calls, and the work and times of these calls.
+    /// Times and work of rescheduling calls, and delays and sizes of their messages.
     Calls,
-    /// Memory that migrations transfer, and the fixed time of a migration.
+    /// Fixed time of each migration, and the memory that migrations transfer.
     Moves,
     /// Share of the capacity of hosts and links that the background load takes.
     Load,
-    /// Deviation of the work of each process from the work that balances the superstep.
+    /// Deviation of the work of each process from the work that it would have in a balanced superstep.
     Imbalance,
     /// Number of processes on each host at the start.
     ProcessesPerHost,
 }
 
-/// The amount by which a change alters its quantity.
+/// The amount by which a change alters a quantity of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Amount {
-    /// Percentage by which the quantity grows, above -100.
+    /// Percentage by which the quantity grows; negative, above -100, if it shrinks.
     Percent(f64),
-    /// A speed or bandwidth 10^6 times as high; any other quantity 0.
+    /// The quantity no longer limits a run: a speed or bandwidth 10^6 times as high, any other quantity 0.
     Unlimited,
-    /// Number of processes that each host gets in addition; negative if it loses processes.
+    /// Number of processes that each host gets in addition; negative if it has fewer processes.
     Count(i32),
 }
 
 /// A change of one quantity of an experiment by an amount.
 ///
 /// ```
-/// use migsim_experiment::{Amount, CaseChange, Changed, LinkQuantity};
+/// use migsim_experiment::{Amount, CaseChange, ChangedQuantity, LinkQuantity};
 ///
 /// let change: CaseChange = "link wan bandwidth +10%".parse()?;
-/// let wan = Changed::Link("wan".to_owned(), LinkQuantity::Bandwidth);
-/// assert_eq!((change.changed, change.amount), (wan, Amount::Percent(10.0)));
+/// let wan = ChangedQuantity::Link("wan".to_owned(), LinkQuantity::Bandwidth);
+/// assert_eq!((change.quantity, change.amount), (wan, Amount::Percent(10.0)));
 /// # Ok::<(), migsim_base::error::Problem>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CaseChange {
-    /// The quantity that the change concerns.
+    /// The quantity that the change alters.
     pub changed: Changed,
-    /// The amount by which the change alters the quantity.
+    /// The amount by which the change alters the quantity: a percentage, without limit, or a number of processes.
     pub amount: Amount,
 }
 
@@ -126,7 +126,7 @@ impl CaseChange {
         Self { changed, amount }
     }
 
-    /// Returns the factor that multiplies a speed or a bandwidth.
+    /// Returns the factor by which the change multiplies a speed or a bandwidth.
     fn rate_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
@@ -135,8 +135,8 @@ impl CaseChange {
         }
     }
 
-    /// Returns the factor that multiplies a quantity that costs time: a latency, a size, a duration, or the share that a load
-    /// takes.
+    /// Returns the factor by which the change multiplies a quantity that costs time: a latency, a size, a duration, or the share
+    /// that a load takes.
     fn cost_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
@@ -147,7 +147,7 @@ impl CaseChange {
 }
 
 impl Changed {
-    /// Returns whether the quantity is a speed or a bandwidth, so that more of it makes a run faster.
+    /// Returns whether the quantity is a speed or a bandwidth, so that a larger value makes a run faster.
     pub const fn is_rate(&self) -> bool {
         matches!(
             self,
@@ -209,12 +209,12 @@ impl FromStr for CaseChange {
     }
 }
 
-/// Returns the error for a change that cannot be read, with the forms in which changes can be written.
+/// Returns the error that a change cannot be parsed, with `message` and the forms in which changes can be written.
 fn unreadable(message: &str) -> Problem {
     Problem::new(message).hint(format!("write one of: {}", FORMS.join(", ")))
 }
 
-/// Parses the words before the amount as a quantity; `None` if they name no quantity.
+/// Parses the words before the amount as the quantity that a change alters; `None` if they name no quantity.
 fn changed_of(words: &[&str]) -> Option<Changed> {
     let link = |word: &str| match word {
         "bandwidth" => Some(LinkQuantity::Bandwidth),
@@ -241,7 +241,7 @@ fn changed_of(words: &[&str]) -> Option<Changed> {
     })
 }
 
-/// Parses the amount of a change of this quantity.
+/// Parses the amount of a change of the quantity `changed`.
 fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
     if *changed == Changed::ProcessesPerHost {
         return match text {

@@ -1,4 +1,4 @@
-//! The quantities of an experiment that may be changed one at a time to find its bottleneck.
+//! Lists the quantities of an experiment that can be changed one at a time to find out which of them limits its run.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,31 @@ use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_bsp::{BarrierKind, CallModel, Outcome};
 use migsim_platform::{Platform, Routes};
 
-/// Maximum number of clusters that are listed whether or not they have processes. On a larger platform, only clusters that have a
+/// Maximum number of clusters for which all clusters of the platform are listed. On a larger platform, only clusters that have a
 /// process at some time are listed.
 const MAX_CLUSTERS: usize = 12;
-/// Maximum number of individual links that are listed.
+/// Maximum number of individual links that are listed as quantities to change.
 const MAX_LINKS: usize = 64;
 
-/// The quantities of an experiment that can be changed one at a time.
+/// The changes of single quantities that are possible in an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Possible {
-    /// The quantities that can be changed, in the order of the platform file; the number of processes per host is listed
-    /// separately.
+    /// The quantities that can be changed, in the order of the platform file; without the number of processes per host, which
+    /// `processes_per_host` lists.
     pub quantities: Vec<Changed>,
-    /// The changes of [`Changed::ProcessesPerHost`] by one process that are possible with the hosts of the platform.
+    /// The possible changes of the number of processes per host: one process more, one process less, or both, as far as the
+    /// platform has enough hosts.
     pub processes_per_host: Vec<Amount>,
-    /// Number of links that are not listed because the platform has too many links.
+    /// Number of links that are not listed as quantities because the platform has too many links.
     pub links_left_out: usize,
 }
 
 impl Experiment {
-    /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them. These
-    /// are speeds and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
+    /// Lists the quantities whose change could alter the makespan of a run with this outcome, because some part of the run uses
+    /// them.
+    ///
+    /// These are speeds and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
     pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
         let platform = &self.platform.platform;
         let clusters = clusters(platform, &self.placement, outcome);
@@ -81,7 +84,8 @@ impl Experiment {
         possible
     }
 
-    /// Lists the background load and the costs that occur in the run: barrier, overhead of messages, rescheduling calls, moves.
+    /// Lists the costs that occur in the run and can therefore be changed: barrier, overhead of messages, rescheduling calls,
+    /// migrations, and the background load.
     fn possible_costs(&self, outcome: &Outcome) -> Vec<Changed> {
         let platform = &self.platform.platform;
         let kind = self.config.runtime.barrier.kind;
@@ -104,7 +108,8 @@ impl Experiment {
     }
 }
 
-/// Lists all clusters of the platform; of more than 12 clusters, only those that have a process at some time of the run.
+/// Lists the clusters whose speed or links can be changed: all clusters if there are at most [`MAX_CLUSTERS`], otherwise those
+/// that have a process at some time of the run.
 fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec<ClusterId> {
     let all = platform.clusters.len();
     if all <= MAX_CLUSTERS {
@@ -144,7 +149,8 @@ fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
     undirected.into_iter().collect()
 }
 
-/// Lists the pairs of clusters for which the platform specifies the latency of the route.
+/// Lists the latencies of routes that can be changed: one for each pair of clusters for which the platform specifies the latency
+/// of the whole route.
 fn routes(platform: &Platform, clusters: &[ClusterId]) -> Vec<Changed> {
     let Routes::Clustered { pairs, .. } = &platform.routes else {
         return Vec::new();

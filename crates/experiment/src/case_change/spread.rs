@@ -1,12 +1,14 @@
-//! Changes the placement at the start to one process more or less on each host.
+//! Changes the placement at the start so that each host has one process more or less.
 
 use super::Amount;
 use migsim_base::error::Problem;
 use migsim_base::units::HostId;
 
-/// Places `amount` more processes on each host that has processes (fewer if `amount` is negative); the order of processes and of
-/// hosts stays the same. A host keeps at least one process. Processes for which these hosts have no place go to hosts that were
-/// empty, in the order of the platform.
+/// Places `amount` more processes on each host that has processes, or fewer if `amount` is negative; the order of processes and
+/// of hosts stays the same.
+///
+/// A host keeps at least one process. Processes that do not fit on these hosts go to hosts that were empty, in the order of the
+/// platform.
 ///
 /// # Errors
 /// There are not enough hosts.

@@ -1,10 +1,12 @@
-//! Finds a placement that suits the work of the next supersteps, which a search in hindsight knows.
+//! Finds a placement that suits the work of the next supersteps, which the search in hindsight knows.
 //!
 //! ```text
-//! cost(a) = Σ_t max_h W_h(t) / (s_h · min(c_h, n_h))  +  Σ_p price(p)          W_h(t): work of the processes of host h in superstep t
+//! cost(a) = Σ_t max_h W_h(t) / (s_h · min(c_h, n_h))  +  Σ_p m(p)
 //! ```
-//! with the core speed `s_h` that the background load leaves at present, the number `c_h` of cores and `n_h` of processes of host h,
-//! and the cost price(p) of moving process p. The search makes the move that reduces the cost most, until no move reduces it.
+//! The cost \[s\] of a placement a is the sum over the supersteps t of the computation time of the slowest host h, plus the costs
+//! of the moves. `W_h(t)` is the work of the processes of host h in superstep t, `s_h` the core speed that the background load
+//! leaves at present, `c_h` the number of cores and `n_h` the number of processes of host h, and `m(p)` the cost of moving
+//! process p to its host in a. The search repeatedly makes the move that reduces the cost most, until no move reduces it.
 //! Messages are left out, because the placement is simulated afterwards and compared by its makespan.
 
 use std::ops::Range;
@@ -14,31 +16,31 @@ use migsim_base::units::{Bytes, HostId, Seconds, to_u32};
 use migsim_bsp::{MoveCost, Transfer, View};
 use migsim_workloads::Plan;
 
-/// Maximum number of supersteps of a window whose work is considered; they are spread evenly over the window.
+/// Maximum number of supersteps of a window whose work enters the cost of a placement; they are spread evenly over the window.
 const MAX_SAMPLES: usize = 24;
-/// Maximum number of pairs of a process and a host that the search tries to find the best move.
+/// Maximum number of pairs of a process and a destination host that are compared to find the best move.
 const MAX_PAIRS: usize = 4096;
 
-/// The work of the next supersteps, and the placement that the search changes to suit it.
+/// A window of the next supersteps: their work, and the placement that is improved step by step to suit this work.
 pub(super) struct Window<'w> {
     experiment: &'w Experiment,
     view: &'w View<'w>,
-    /// Work of each process \[instructions\], for each sampled superstep.
+    /// Work \[instructions\] in each sampled superstep (outer index) of each process (inner index).
     work: Vec<Vec<f64>>,
-    /// Number of supersteps that each sampled superstep represents.
+    /// Number of supersteps of the window that each sampled superstep represents.
     weight: f64,
     /// Speed of a core of each host under its present background load \[instructions/s\].
     speed: Vec<f64>,
-    /// Index of the host of each process in the changed placement.
+    /// Index of the host of each process in the placement that is being improved.
     hosts: Vec<usize>,
-    /// Number of processes on each host.
+    /// Number of processes on each host in the placement that is being improved.
     residents: Vec<usize>,
-    /// Total work of the processes on each host \[instructions\], for each sampled superstep.
+    /// Total work \[instructions\] in each sampled superstep (outer index) of the processes on each host (inner index).
     load: Vec<Vec<f64>>,
 }
 
 impl<'w> Window<'w> {
-    /// Creates the window of the supersteps `range`, counted from 0, starting from the placement of `view`.
+    /// Creates the window of the supersteps `range`, counted from 0; the improvement starts from the placement of `view`.
     pub(super) fn new(experiment: &'w Experiment, view: &'w View<'w>, range: Range<usize>) -> Self {
         let count = range.len().min(MAX_SAMPLES);
         let mut plan = Plan::default();
@@ -80,7 +82,8 @@ impl<'w> Window<'w> {
         window
     }
 
-    /// Returns the moves to the placement with the lowest cost that the search reaches: process and host, both counted from 0.
+    /// Returns the moves from the present placement to the placement of lowest cost that the search reaches, as pairs of process
+    /// and destination host, both counted from 0.
     pub(super) fn find_moves(mut self) -> Vec<(u32, HostId)> {
         let processes = self.hosts.len();
         for _ in 0..2 * processes {
@@ -96,7 +99,8 @@ impl<'w> Window<'w> {
             .collect()
     }
 
-    /// Finds the move of a process to a host that reduces the cost most; `None` if no move reduces it.
+    /// Finds the move, as process and destination host, that reduces the cost of the placement most; `None` if no move reduces
+    /// it.
     fn best_move(&self) -> Option<(usize, usize)> {
         let tops: Vec<[(f64, usize); 3]> = self
             .load
@@ -126,8 +130,8 @@ impl<'w> Window<'w> {
         best.1
     }
 
-    /// Returns the destinations that the search tries: all hosts, or the `most` hosts that would have the least work in relation
-    /// to their speed.
+    /// Returns the hosts that are tried as destinations: all hosts, or the `most` hosts with the least work in relation to their
+    /// speed after one more process.
     fn targets(&self, most: usize) -> Vec<usize> {
         let mut hosts: Vec<usize> = (0..self.speed.len()).collect();
         if hosts.len() > most {
@@ -141,13 +145,14 @@ impl<'w> Window<'w> {
         hosts
     }
 
-    /// Computes the total speed of the cores of a host that `residents` processes use [instructions/s].
+    /// Computes the total speed \[instructions/s\] of the cores of a host that are busy when `residents` processes run on it.
     fn rate(&self, host: usize, residents: usize) -> f64 {
         let cores = self.view.platform.hosts[host].cores as usize;
         self.speed[host] * cores.min(residents.max(1)) as f64
     }
 
-    /// Finds the three hosts that take the longest time for this work per host, and their times \[s\].
+    /// Finds the three hosts that compute longest with the given work per host, and returns their computation times \[s\] and
+    /// indices.
     fn slowest_hosts(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
@@ -163,7 +168,10 @@ impl<'w> Window<'w> {
         top
     }
 
-    /// Computes the sum over the sampled supersteps of the longest time of a host, if a process moves to host `to` \[s\].
+    /// Computes the sum over the sampled supersteps of the slowest host's computation time \[s\] if the process moved to host
+    /// `to`.
+    ///
+    /// `tops` holds, for each sampled superstep, the computation times of the three slowest hosts before the move.
     fn sum_after(&self, process: usize, to: usize, tops: &[[(f64, usize); 3]]) -> f64 {
         let from = self.hosts[process];
         let (left, come) = (
@@ -182,7 +190,7 @@ impl<'w> Window<'w> {
         longest.sum()
     }
 
-    /// Computes the cost of moving a process from its present host to another host \[s\]; 0 for the present host.
+    /// Computes the time \[s\] that it costs to move a process from its present host to the host `host`; 0 if both are the same.
     fn move_cost(&self, process: usize, host: usize) -> f64 {
         let from = self.view.placement[process];
         if from.index() == host {
@@ -202,7 +210,7 @@ impl<'w> Window<'w> {
         price.get()
     }
 
-    /// Moves a process to a host in the placement of this window.
+    /// Moves a process to the host `to` in the placement that is being improved.
     fn move_to(&mut self, process: usize, to: usize) {
         let from = std::mem::replace(&mut self.hosts[process], to);
         self.residents[from] -= 1;

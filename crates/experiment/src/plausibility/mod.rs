@@ -1,4 +1,4 @@
-//! Notes about implausible values: a wrong unit, a percentage instead of a fraction, epoch times in a load, a typo that adds
+//! Notes for the user about implausible values, such as a wrong unit, a percentage instead of a fraction, or a typo that adds
 //! processes.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //! settings.rs    options, loads, the application     (every command that reads settings)
 //! outcome.rs     makespan, supersteps, loads, moves  (after a run)
 //! ```
-//! Impossible values are refused where they are read. A note changes no result, and no experiment of a paper has one.
+//! Impossible values are refused where they are read. A note changes no result, and no experiment of a paper has a note.
 
 mod outcome;
 mod platform;

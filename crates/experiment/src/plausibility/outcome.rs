@@ -1,4 +1,5 @@
-//! Rules about implausible results: makespans, supersteps, loads that begin after the run, moves that take longer than the run.
+//! Rules about implausible results of a run: its makespan, its supersteps, loads that begin after its end, moves that take longer
+//! than the whole run.
 
 use super::platform::above;
 use super::rules::{Finding, LATE_LOAD, LONG_SUPERSTEP, MOVE, SHORT_SUPERSTEP, YEAR};
@@ -10,12 +11,12 @@ use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_bsp::{Cause, Scenario, SuperstepDates, Transfer};
 use migsim_policies as policy;
 
-/// Maximum number of clusters among which the cheapest move is searched.
+/// Maximum number of clusters that are compared to find the move that takes the shortest time.
 const MAX_CLUSTERS: usize = 16;
 
 impl Experiment {
-    /// Returns one note for the user, a sentence, for each implausible result: the makespan, supersteps, loads that begin after
-    /// the run, moves that take longer than the run.
+    /// Returns a note for the user about each implausible result, such as a load that begins after the run or a move that takes
+    /// longer than the run.
     pub fn implausible_results(&self, results: &Results) -> Vec<String> {
         let findings = of_results(self, results);
         findings.iter().map(Finding::note).collect()
@@ -39,7 +40,7 @@ fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
     findings
 }
 
-/// Returns a finding if a load begins after the end of the run.
+/// Returns a finding if the load `name` begins after the end of the run.
 fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
     let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
@@ -50,13 +51,13 @@ fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
     })
 }
 
-/// Returns a finding if the makespan is longer than a year.
+/// Returns a finding if the makespan \[s\] is longer than a year.
 fn long_run(makespan: f64) -> Option<Finding> {
     let what = || format!("the run takes {}", in_days_or_years(makespan));
     above(YEAR, makespan, what)
 }
 
-/// Returns the duration of the computation of a superstep \[s\].
+/// Returns the time from the start of a superstep until its last process has computed \[s\].
 fn computation(dates: &SuperstepDates) -> f64 {
     dates.computed.get() - dates.start.get()
 }
@@ -102,7 +103,7 @@ fn in_days_or_years(seconds: f64) -> String {
     }
 }
 
-/// Returns a finding if the shortest move takes longer than the whole run without moves.
+/// Returns a finding if the shortest move takes longer than the whole run of scenario i or ii, which has no moves.
 fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Finding> {
     let without = results
         .get(Scenario::I)
@@ -121,7 +122,7 @@ fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Fi
     })
 }
 
-/// Returns the duration of the shortest move that the policy made \[s\]; `None` if it made none.
+/// Returns the duration of the shortest move that the policy decided in a run \[s\]; `None` if it decided no moves.
 fn shortest_move(run: &ScenarioRun) -> Option<f64> {
     let moves = run.outcome.migrations.iter();
     let moves = moves.filter(|one| one.cause == Cause::Policy);
@@ -129,8 +130,8 @@ fn shortest_move(run: &ScenarioRun) -> Option<f64> {
     moves.reduce(f64::min)
 }
 
-/// Computes the time to move the process with the least memory over the route with the highest bandwidth between two clusters
-/// \[s\].
+/// Computes the time \[s\] of the fastest possible move between two clusters: the process with the least memory, over the route
+/// with the highest bandwidth.
 fn cheapest_move(experiment: &Experiment) -> Option<f64> {
     let costs = experiment.config.costs.migration;
     let fixed = costs.fixed.get();

@@ -1,4 +1,4 @@
-//! Rules about implausible platforms: speeds, latencies, clusters.
+//! Rules about implausible platforms: the speeds of hosts, the latencies of links, and the sizes and number of clusters.
 
 use serde_json::Value;
 
@@ -8,10 +8,11 @@ use migsim_base::words::counted;
 use migsim_platform::{Host, Link, Platform, Routes};
 use migsim_policies as policy;
 
-/// Minimum number of clusters for which the size of clusters is checked; fewer clusters are taken as intended.
+/// Minimum number of clusters for which small clusters are reported; on a platform with fewer clusters, they count as intended.
 const MIN_CLUSTERS: usize = 3;
 
-/// Returns the implausible values of a platform; the sizes of clusters are not checked if the user chose the clusters.
+/// Returns the implausible values of a platform. The sizes of clusters are not checked if `are_clusters_chosen`, because the user
+/// then chose the clusters.
 pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Finding> {
     let small = (!are_clusters_chosen).then(|| small_clusters(platform));
     [speeds(platform), latencies(platform), small.flatten()]
@@ -20,7 +21,7 @@ pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Findin
         .collect()
 }
 
-/// Returns a finding if the platform has a single cluster, where some policies cannot move any process.
+/// Returns a finding if the platform has only one cluster, because some policies move processes only between clusters.
 pub fn of_single_cluster(platform: &Platform) -> Option<Finding> {
     let clusters = platform.clusters.len();
     (clusters as f64 <= ONE_CLUSTER.threshold).then(|| {
@@ -30,7 +31,7 @@ pub fn of_single_cluster(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// Returns a finding if the platform has a single cluster and the policy, with these options, moves processes only between
+/// Returns a finding if the platform has only one cluster and the policy, with these options, moves processes only between
 /// clusters.
 pub(super) fn clusters_of_policy(
     platform: &Platform,
@@ -53,7 +54,7 @@ pub(super) fn clusters_of_policy(
     Some(found)
 }
 
-/// Returns a finding if the speeds of the fastest and the slowest host differ too much.
+/// Returns a finding if the ratio of the fastest to the slowest host speed is above the threshold of its rule.
 fn speeds(platform: &Platform) -> Option<Finding> {
     let by_speed = |a: &&Host, b: &&Host| a.speed.get().total_cmp(&b.speed.get());
     let slow = platform.hosts.iter().min_by(by_speed)?;
@@ -71,7 +72,7 @@ fn speeds(platform: &Platform) -> Option<Finding> {
     above(SPEEDS, ratio, what)
 }
 
-/// Returns a finding if the latency of a link is too long.
+/// Returns a finding if the longest latency of a link is above the threshold of its rule.
 fn latencies(platform: &Platform) -> Option<Finding> {
     let by_latency = |a: &&Link, b: &&Link| a.latency.get().total_cmp(&b.latency.get());
     let slow = platform.links.iter().max_by(by_latency)?;
@@ -86,7 +87,7 @@ fn latencies(platform: &Platform) -> Option<Finding> {
     above(LATENCY, latency, what)
 }
 
-/// Returns a finding if clusters that were formed from zones or host names are very small.
+/// Returns a finding if clusters that were formed from zones or from host names have only one or two hosts.
 fn small_clusters(platform: &Platform) -> Option<Finding> {
     let (hosts, clusters) = (platform.hosts.len(), platform.clusters.len());
     if !matches!(platform.routes, Routes::Zoned { .. }) || clusters < MIN_CLUSTERS {
@@ -104,7 +105,7 @@ fn small_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// Returns a finding with the text of `what` if a value is above the threshold of its rule.
+/// Returns a finding, described by the text of `what`, if a value is above the threshold of its rule.
 pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Option<Finding> {
     (value > rule.threshold).then(|| Finding::new(rule, what()))
 }

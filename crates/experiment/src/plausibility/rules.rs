@@ -1,37 +1,38 @@
-//! The table of rules for implausible values: the thresholds with their reasons, and the advice to the user.
+//! The table of rules about implausible values: for each rule its threshold, the reason for the threshold, and the advice to the
+//! user.
 
-/// The stage of a command at which a rule is checked.
+/// The time in the course of a command at which a rule about implausible values is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// When a platform is read, also by `migsim platform show`.
+    /// The rule is checked when a platform is read, also by `migsim platform show`.
     Platform,
-    /// When the settings of an experiment are read.
+    /// The rule is checked when the settings of an experiment are read.
     Settings,
-    /// At the end of a run.
+    /// The rule is checked at the end of a run.
     Result,
 }
 
-/// A rule that notes implausible values.
+/// A rule about implausible values: it causes a note if a value is above or below a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The name of the rule in the book.
+    /// The name of the rule in the user manual.
     pub name: &'static str,
     /// The stage at which the rule is checked.
     pub stage: Stage,
-    /// The condition under which a note is shown. `{}` stands for the threshold; a threshold of 1 may be expressed in words
+    /// The condition under which the note is shown. `{}` stands for the threshold; a threshold of 1 may be expressed in words
     /// instead.
     pub condition: &'static str,
     /// The threshold above or below which a value is implausible, in the unit of the condition.
     pub threshold: f64,
-    /// The reason for the value of the threshold.
+    /// The reason why the threshold has its value.
     pub reason: &'static str,
-    /// The advice to the user that ends the note.
+    /// The advice to the user with which the note ends.
     pub advice: &'static str,
 }
 
-/// Rule about hosts of very different speeds.
+/// Rule about hosts whose speeds differ by a very large factor.
 pub(super) const SPEEDS: Rule = Rule {
     name: "speed-ratio",
     stage: Stage::Platform,
@@ -71,7 +72,7 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
 };
 
-/// Rule about an option that is a fraction and has a value above 1.
+/// Rule about an option that should be a fraction but has a value above 1.
 pub(super) const SHARE: Rule = Rule {
     name: "share-above-one",
     stage: Stage::Settings,
@@ -141,7 +142,7 @@ pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     advice: "check the unit of the work, as in the column `work [instr]` (1e9 instructions are 1 `Ginstr`)",
 };
 
-/// Rule about moves that take longer than the whole run.
+/// Rule about runs whose shortest move takes longer than the whole run without moves.
 pub(super) const MOVE: Rule = Rule {
     name: "move-longer-than-run",
     stage: Stage::Result,
@@ -151,7 +152,7 @@ pub(super) const MOVE: Rule = Rule {
     advice: "no move can pay for itself; record or simulate more supersteps",
 };
 
-/// All rules, in the order of the book.
+/// All rules about implausible values, in the order in which the user manual lists them.
 pub const RULES: [Rule; 12] = [
     SPEEDS,
     LATENCY,
@@ -167,16 +168,17 @@ pub const RULES: [Rule; 12] = [
     MOVE,
 ];
 
-/// An implausible value that was found, with the rule that it violates.
+/// An implausible value that was found, with the rule about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The rule that the value violates.
+    /// The rule about values of this kind.
     pub(super) rule: Rule,
-    /// The value in words, as the beginning of a note.
+    /// The implausible value in words; the note to the user begins with this text.
     pub(super) description: String,
 }
 
 impl Finding {
+    /// Creates a finding from the rule about a value and from the value in words.
     pub(super) fn new(rule: Rule, what: String) -> Self {
         Self {
             rule,

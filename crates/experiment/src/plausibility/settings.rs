@@ -1,4 +1,4 @@
-//! Rules about implausible settings: options of the policy, loads, the processes of the application.
+//! Rules about implausible settings: options of the policy, background loads, and processes that do nothing.
 
 use serde_json::Value;
 
@@ -12,10 +12,10 @@ use migsim_platform::load::Loads;
 use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 
-/// Maximum number of processes that a note names.
+/// Maximum number of processes whose names a note lists.
 const MAX_NAMES: usize = 3;
 
-/// The settings that are checked for implausible values.
+/// The parts of an experiment that are checked for implausible settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
     /// The rescheduling policy.
@@ -26,7 +26,7 @@ pub(crate) struct Given<'a> {
     pub(crate) loads: &'a Loads,
     /// The application.
     pub(crate) workload: &'a dyn Workload,
-    /// Whether the work of the processes is read from files.
+    /// Whether the application reads the work of its processes from files.
     pub(crate) is_read: bool,
     /// The platform of the run.
     pub(crate) platform: &'a Platform,
@@ -34,7 +34,7 @@ pub(crate) struct Given<'a> {
     pub(crate) scenarios: &'a [Scenario],
 }
 
-/// Returns the implausible values among the settings.
+/// Returns the implausible values among the settings of an experiment.
 pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
     let mut findings = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns the options of the policy that are fractions and have a value above 1.
+/// Returns a finding for each option of the policy that should be a fraction but has a value above 1.
 fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
@@ -67,7 +67,7 @@ fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     policy.share_options().iter().filter_map(one).collect()
 }
 
-/// Returns a finding if a load begins at a time that looks like seconds since 1970.
+/// Returns a finding if the load `name` begins so late that its times are probably seconds since 1970.
 fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
     let is_late = is_epoch_time(begins);
     is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
@@ -78,8 +78,7 @@ pub(super) fn is_epoch_time(begins: Seconds) -> bool {
     begins.get() >= EPOCH.threshold
 }
 
-/// Returns a finding if some processes neither compute nor send nor receive in any superstep. The search ends when all processes
-/// have been active.
+/// Returns a finding if some processes neither compute nor send nor receive in any superstep.
 fn idle(workload: &dyn Workload) -> Option<Finding> {
     let processes = workload.processes();
     let (mut is_active, mut left) = (vec![false; processes], processes);

@@ -1,18 +1,19 @@
-//! Draws the parts of a case from named random streams; drawn numbers have three significant digits.
+//! Draws the values of a benchmark case from random streams that are named after its parts; drawn numbers have three significant
+//! digits.
 
 use serde_json::{Value, json};
 
 use super::file::{Choice, Drawn, Fixed, Part, Unit};
 use migsim_base::random::{Purpose, Stream, round_portably};
 
-/// The quantities of a case to which the units of drawn values refer, and the names of its hosts.
+/// The quantities of a benchmark case that drawn values are relative to: its superstep, its number of supersteps, and its hosts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measures<'a> {
-    /// The nominal computation time of a superstep \[s\].
+    /// The nominal computation time of a superstep of the case \[s\].
     pub(super) superstep: f64,
-    /// The number of supersteps.
+    /// The number of supersteps of the case.
     pub(super) supersteps: u64,
-    /// The names of the hosts.
+    /// The names of the hosts of the case.
     pub(super) hosts: &'a [String],
 }
 
@@ -22,13 +23,14 @@ pub(super) fn rounded(number: f64) -> f64 {
     text.parse().expect("a number that was written")
 }
 
-/// Creates the random stream for one part of a case.
+/// Creates the random stream from which the values of one part of a case are drawn.
 pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
     Stream::for_object(draw, Purpose::Suite, &format!("{case} {part}"))
 }
 
 impl Drawn {
-    /// Draws a number, without its unit and without rounding.
+    /// Draws a number from the distribution, without its unit and without rounding; 0 if the values of the distribution are not
+    /// numbers.
     pub(super) fn draw_number(&self, random: &mut Stream) -> f64 {
         match self {
             Self::Uniform {
@@ -44,7 +46,7 @@ impl Drawn {
         }
     }
 
-    /// Draws a value for the settings of an experiment.
+    /// Draws a value from the distribution, as the JSON value of a setting of an experiment.
     pub(super) fn draw_value(&self, random: &mut Stream, measures: Measures<'_>) -> Value {
         match self {
             Self::Uniform { unit, .. } | Self::LogUniform { unit, .. } => {
@@ -70,7 +72,8 @@ impl Drawn {
 }
 
 impl Unit {
-    /// Returns a drawn number with this unit as a JSON value.
+    /// Converts a drawn number with this unit to the JSON value of a setting; a duration in supersteps or runs becomes one in
+    /// seconds.
     fn json_value(&self, number: f64, measures: Measures<'_>) -> Value {
         let seconds = |number: f64| json!(format!("{} s", rounded(number)));
         match self {
@@ -83,7 +86,7 @@ impl Unit {
     }
 }
 
-/// Returns a number as a JSON value; a whole number has no decimal point.
+/// Converts a number to a JSON value; a whole number has no decimal point.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -97,7 +100,8 @@ fn json_number(number: f64) -> Value {
     }
 }
 
-/// Draws `count` of the names at random, in their original order; each set of names has the same probability.
+/// Draws `count` of the names at random and returns them in their original order; each subset of this size has the same
+/// probability.
 fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
     let mut left = count.min(names.len() as f64);
     let mut chosen = Vec::new();
@@ -112,7 +116,7 @@ fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<Strin
 }
 
 impl Part {
-    /// Draws one of the choices of this part, by their weights.
+    /// Draws one of the choices of this part with probabilities proportional to their weights.
     pub(super) fn draw_choice(&self, random: &mut Stream) -> &Choice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
         let mut left = all * random.unit();

@@ -1,4 +1,5 @@
-//! The format of a suite file: a distribution of experiments, as JSON. Its JSON Schema is generated from these types.
+//! The format of a file of a benchmark suite: a distribution of experiments, as JSON. The JSON Schema of the file is generated
+//! from these types.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +13,13 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub enum SuiteVersion {
-    /// `migsim-suite-1`, the only version so far.
+    /// The version `migsim-suite-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-suite-1")]
     One,
 }
 
-/// A suite: the distribution from which its cases are drawn, and the policies and seeds of each case.
+/// A benchmark suite: the distribution from which its cases are drawn, and the policies and seeds with which each case is run.
 ///
 /// A case is identified by its number and the number of its draw. Each of its parts has a separate random stream, whose key is a
 /// hash of the names of suite, draw, case and part: a change of one part of the suite does not change the other parts of a case.
@@ -32,62 +33,64 @@ pub struct SuiteFile {
     pub schema: SuiteVersion,
     /// The name of the suite, which includes its version.
     pub name: String,
-    /// A description of the suite for its readers.
+    /// A description of the suite for people who read the file.
     pub description: String,
     /// The seeds with which each case is run.
     pub seeds: String,
-    /// The default set of policies, which every benchmark runs and whose results count for the best known makespans.
+    /// The policies that every benchmark of the suite runs by default; their results count towards the best known makespan of
+    /// each case.
     pub policies: Vec<String>,
-    /// Maximum of processes times supersteps in a case.
+    /// Maximum of the number of processes times the number of supersteps of a case.
     pub process_supersteps: u64,
     /// The distribution of the platforms of the cases.
     pub platform: PlatformDraw,
     /// The distribution of the number of processes per core of the platform.
     pub processes_per_core: Drawn,
-    /// The distribution of the number of supersteps.
+    /// The distribution of the number of supersteps of a case.
     pub supersteps: Drawn,
-    /// The parts of an experiment, in the order in which they are drawn; a later part overrides earlier ones.
+    /// The parts of an experiment, such as the application or the load, in the order in which they are drawn; a later part
+    /// overrides settings of earlier parts.
     pub parts: Vec<Part>,
-    /// The limits that sort cases into classes, such as short and long runs.
+    /// The limits that sort the cases into classes, such as short and long runs.
     pub classes: ClassLimits,
-    /// The fixed cases, which belong to no draw.
+    /// The fixed cases, which are not drawn from the distributions.
     #[serde(default)]
     pub fixed: Vec<FixedCase>,
 }
 
-/// A fixed case: an experiment with its source.
+/// A fixed case of a suite: an experiment that is not drawn, with its source.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedCase {
     /// The classes to which the case belongs.
     pub classes: Vec<String>,
-    /// The program, the platform and the load, and where they come from.
+    /// The source of the case: where its program, platform and load come from.
     pub source: String,
-    /// The experiment, above the neutral settings.
+    /// The settings of the experiment, which override the neutral settings.
     pub experiment: Map<String, Value>,
 }
 
-/// The distribution of platforms: clusters around a backbone.
+/// The distribution of the platforms of cases: clusters that links connect to a backbone.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformDraw {
-    /// The number of hosts of the platform.
+    /// The distribution of the number of hosts of the platform.
     pub hosts: Drawn,
-    /// The number of clusters of the platform; at most half the number of hosts.
+    /// The distribution of the number of clusters of the platform; a drawn number is at most half the number of hosts.
     pub clusters: Drawn,
-    /// The speed of the cores of a group of equal hosts.
+    /// The distribution of the speed of a core; all hosts of a group have the same speed.
     pub speed: Drawn,
-    /// The number of cores of each host of a group.
+    /// The distribution of the number of cores of a host; all hosts of a group have the same number.
     pub cores: Drawn,
     /// Probability that a cluster has two groups of different hosts.
     pub unlike: f64,
-    /// The access links of the hosts of a cluster.
+    /// The distribution of the access links by which the hosts of a cluster are connected.
     pub access: LinkDraw,
     /// Probability that the clusters are joined by a wide-area network, if there are several clusters.
     pub wan: f64,
-    /// The link from a cluster to the backbone if the clusters are joined by a local network.
+    /// The distribution of the link from a cluster to the backbone, if the clusters are joined by a local network.
     pub local: LinkDraw,
-    /// The link from a cluster to the backbone if the clusters are joined by a wide-area network.
+    /// The distribution of the link from a cluster to the backbone, if the clusters are joined by a wide-area network.
     pub wide: LinkDraw,
 }
 
@@ -95,13 +98,13 @@ pub struct PlatformDraw {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDraw {
-    /// The bandwidth of the link.
+    /// The distribution of the bandwidth of a link.
     pub bandwidth: Drawn,
-    /// The one-way latency of the link.
+    /// The distribution of the one-way latency of a link.
     pub latency: Drawn,
 }
 
-/// A part of an experiment, for which one of several choices is drawn.
+/// A part of an experiment, such as its load, whose settings are drawn as one of several choices.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -114,17 +117,18 @@ pub struct Part {
     pub choices: Vec<Choice>,
 }
 
-/// A possible choice for a part: settings of an experiment, and the class of the case.
+/// A choice for a part of an experiment: settings, and the class to which cases with these settings belong.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// The class to which a case with this choice belongs; if absent, the choice adds no class.
     #[serde(default)]
     pub class: Option<String>,
-    /// The relative probability of this choice among the choices of its part, dimensionless. Default 1.
+    /// The weight of this choice: its probability is the weight divided by the sum of the weights of all choices of the part.
+    /// Default 1.
     #[serde(default = "one")]
     pub weight: f64,
-    /// The settings of this choice, by their keys in an experiment; values are drawn or fixed.
+    /// The settings of this choice, by their keys in an experiment; each value is fixed or a distribution.
     pub settings: BTreeMap<String, Drawn>,
     /// The typical duration and number of supersteps of an application that itself defines both. The units `supersteps` and
     /// `runs` refer to them.
@@ -132,11 +136,12 @@ pub struct Choice {
     pub usual: Option<Usual>,
 }
 
+/// Returns the default weight of a choice, 1.
 fn one() -> f64 {
     1.0
 }
 
-/// The typical size of an application that itself defines its supersteps.
+/// The typical duration and number of supersteps of an application that itself defines both.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usual {
@@ -146,37 +151,37 @@ pub struct Usual {
     pub supersteps: u64,
 }
 
-/// A value, or the distribution from which the value is drawn. Drawn numbers have three significant digits.
+/// A value of a setting, or the distribution from which the value is drawn. Drawn numbers have three significant digits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Drawn {
     /// A number drawn uniformly between two bounds.
     Uniform {
-        /// The lower and the upper bound.
+        /// The lower and the upper bound of the number, in its unit.
         uniform: [f64; 2],
         /// The unit of the drawn number.
         #[serde(default)]
         unit: Unit,
     },
-    /// A number drawn between two bounds such that its logarithm is uniformly distributed.
+    /// A number whose logarithm is drawn uniformly between the logarithms of two bounds.
     LogUniform {
-        /// The lower and the upper bound.
+        /// The lower and the upper bound of the number, in its unit.
         log_uniform: [f64; 2],
         /// The unit of the drawn number.
         #[serde(default)]
         unit: Unit,
     },
-    /// One of several values, each with the same probability.
+    /// One of several values, each drawn with the same probability.
     OneOf {
         /// The values of which one is drawn.
         one_of: Vec<Value>,
     },
-    /// A random subset of the hosts of the platform; the fraction of hosts is drawn uniformly between two bounds.
+    /// A random subset of the hosts of the platform; the fraction of all hosts is drawn uniformly between two bounds.
     Hosts {
-        /// The bounds of the fraction of hosts.
+        /// The lower and the upper bound of the fraction of hosts.
         hosts: [f64; 2],
     },
-    /// A JSON object whose values are drawn.
+    /// A JSON object, each of whose values is drawn or fixed.
     Object {
         /// The values of the object by their keys, each drawn or fixed.
         object: BTreeMap<String, Drawn>,
@@ -189,33 +194,33 @@ pub enum Drawn {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Fixed {
-    /// True or false.
+    /// The value true or false.
     Truth(bool),
-    /// A number.
+    /// A number without a unit.
     Number(f64),
-    /// A text.
+    /// A text, which may contain a number with its unit.
     Text(String),
 }
 
-/// The unit of a drawn number.
+/// The unit of a drawn number, which determines how the number is written as a setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// No unit.
+    /// The number has no unit.
     #[default]
     None,
-    /// No unit; the number is rounded to a whole number.
+    /// The number has no unit and is rounded to a whole number.
     Whole,
-    /// The duration of the nominal computation of one superstep.
+    /// The number is a duration, in multiples of the nominal computation time of one superstep.
     Supersteps,
-    /// The duration of the nominal computation of all supersteps.
+    /// The number is a duration, in multiples of the nominal computation time of all supersteps.
     Runs,
-    /// A unit of measurement, written after the number, as in `10 MB`.
+    /// A unit of measurement, which is written after the number, as in `10 MB`.
     #[serde(untagged)]
     Of(String),
 }
 
-/// The limits that sort cases into classes by the length of runs and the cost of moves.
+/// The limits that sort cases into classes by the number of supersteps and by the cost of moves.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassLimits {
@@ -223,10 +228,10 @@ pub struct ClassLimits {
     pub short: u64,
     /// A run with at least this number of supersteps is in the class of long runs.
     pub long: u64,
-    /// Moves are cheap if a move costs less than this \[supersteps\]. The cost is its fixed time, plus the time to transfer its
-    /// memory through the slowest access link.
+    /// Moves are cheap if a move costs less than this number of supersteps. The cost of a move is its fixed time, plus the time
+    /// to transfer the memory of a process through the slowest access link.
     pub cheap: f64,
-    /// Moves are expensive if a move costs at least this \[supersteps\].
+    /// Moves are expensive if a move costs at least this number of supersteps.
     pub dear: f64,
 }
 
@@ -235,5 +240,5 @@ pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(SuiteFile).to_value())
 }
 
-/// Settings of an experiment by their dotted keys.
+/// Settings of an experiment by their keys, with dots between the parts of a key.
 pub(super) type Settings = Map<String, Value>;

@@ -1,12 +1,13 @@
-//! Suites: benchmarks as distributions of experiments, from which everyone draws the same numbered cases.
+//! Benchmark suites: distributions of experiments from which all users draw the same numbered cases.
 //!
 //! ```text
 //! lb-1.json ─> Suite ─ draw 2, case 17 ─> Case `lb-1.2.17` ─> a built-in experiment of that name
 //!                    ─ fixed case 3 ────> Case `lb-1.fixed.3`
 //! ```
-//! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. It contains its platform. The parts of a case
-//! are drawn from streams that are named after suite, draw, case and part ([`SuiteFile`]). Beside its draws, a suite has fixed cases: recorded
-//! programs, applications of papers and measured loads, which no distribution gives.
+//! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. It contains its platform. The parts of
+//! a case are drawn from random streams that are named after suite, draw, case and part ([`SuiteFile`]). Besides its draws, a
+//! suite has fixed cases: recorded programs, applications of papers and measured loads, which cannot be drawn from a
+//! distribution.
 
 mod draw;
 mod file;
@@ -32,26 +33,26 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
 use platform::{Machine, draw_whole};
 
-/// The name and the text of each built-in suite.
+/// The name and the JSON text of each built-in benchmark suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
 
-/// Maximum number of a draw on the command line.
+/// Largest number of a draw that the command line accepts.
 const MOST_DRAW: u64 = 1_000_000;
 
-/// Minimum number of processes of a case.
+/// Minimum number of processes of a drawn case.
 const MIN_PROCESSES: u64 = 4;
 
-/// A built-in suite of benchmark cases.
+/// A built-in suite of benchmark cases; copies refer to the same suite file.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite(&'static SuiteFile);
 
-/// A set of numbered cases of a suite: one of its draws, or its fixed cases.
+/// A numbered list of cases of a suite: one of its random draws, or its fixed cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draw {
-    /// The fixed cases.
+    /// The fixed cases of the suite, which are not drawn.
     Fixed,
-    /// The draw of this number, from 1 on.
+    /// The random draw with this number, counted from 1.
     #[serde(untagged)]
     Number(u64),
 }
@@ -86,7 +87,7 @@ impl FromStr for Draw {
 }
 
 impl Draw {
-    /// The number of the draw, or 0 for the fixed cases: the seed of intervals.
+    /// Returns the number of the draw, or 0 for the fixed cases. The number seeds the random resampling of confidence intervals.
     pub fn number(self) -> u64 {
         match self {
             Self::Fixed => 0,
@@ -95,7 +96,7 @@ impl Draw {
     }
 }
 
-/// A case of a suite: an experiment, and the classes to which it belongs.
+/// A case of a benchmark suite: an experiment, and the classes to which it belongs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Case {
@@ -110,12 +111,12 @@ pub struct Case {
 }
 
 impl Suite {
-    /// Returns the names of all suites.
+    /// Returns the names of all built-in suites.
     pub fn names() -> impl Iterator<Item = &'static str> {
         SUITES.into_iter().map(|(name, _)| name)
     }
 
-    /// Finds the suite `name`.
+    /// Returns the built-in suite `name`.
     ///
     /// # Errors
     /// There is no suite of this name.
@@ -136,12 +137,13 @@ impl Suite {
         self.0
     }
 
-    /// Returns the number of fixed cases.
+    /// Returns the number of fixed cases of the suite.
     pub fn fixed_cases(self) -> u64 {
         self.0.fixed.len() as u64
     }
 
-    /// Returns the case `number` (from 1 on) of a draw; none if it is fixed and there is no such case.
+    /// Returns the case `number`, counted from 1, of a draw or of the fixed cases; `None` if there is no fixed case of this
+    /// number.
     pub fn case(self, draw: impl Into<Draw>, number: u64) -> Option<Case> {
         match draw.into() {
             Draw::Number(draw) => Some(self.drawn_case(draw, number)),
@@ -149,6 +151,7 @@ impl Suite {
         }
     }
 
+    /// Returns the fixed case `number`, counted from 1; `None` if there is no such case.
     fn fixed_case(self, number: u64) -> Option<Case> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         let fixed = self.0.fixed.get(index)?;
@@ -210,25 +213,25 @@ pub fn case_named(name: &str) -> Option<Case> {
     suite.case(draw, count(number)?)
 }
 
-/// A case whose parts are being drawn one after the other.
+/// A case while its parts are drawn one after the other: the settings and classes drawn so far.
 struct Making<'a> {
     suite: &'static SuiteFile,
     /// The number of the draw, and the name of the case.
     draw_and_name: (u64, &'a str),
-    /// The platform that was drawn for the case.
+    /// The platform that was drawn for the case, with its totals.
     machine: &'a Machine,
-    /// The settings drawn so far.
+    /// The settings of the experiment that were drawn so far.
     settings: Settings,
-    /// The classes of the case found so far.
+    /// The classes to which the case belongs, as far as they are known.
     classes: Vec<String>,
-    /// The nominal computation time of a superstep \[s\].
+    /// The nominal computation time of a superstep of the case \[s\].
     superstep: f64,
-    /// The number of supersteps.
+    /// The number of supersteps of the case.
     supersteps: u64,
 }
 
 impl Making<'_> {
-    /// Draws the settings and classes of all parts of the suite.
+    /// Draws a choice for each part of the suite that belongs to the application, and adds its settings and classes to the case.
     fn draw_parts(&mut self) {
         for part in &self.suite.parts {
             let app = self.settings.get("workload.app").and_then(Value::as_str);
@@ -257,7 +260,7 @@ impl Making<'_> {
         }
     }
 
-    /// Draws the numbers of processes and supersteps of an application without a typical size.
+    /// Draws the number of processes and the number of supersteps of an application that does not itself define them.
     fn draw_size(&mut self) {
         let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, "size");
         let most = self.suite.process_supersteps;
@@ -282,7 +285,8 @@ impl Making<'_> {
             .insert("workload.supersteps".into(), json!(self.supersteps));
     }
 
-    /// Returns a quantity of the drawn settings as a number in its base unit; `None` if the key is not set.
+    /// Returns the drawn value of the key `key`, parsed as a quantity, as a number in its base unit; `None` if the key is not
+    /// set.
     fn quantity<Q, E>(
         &self,
         key: &str,
@@ -293,7 +297,7 @@ impl Making<'_> {
         parse(text).ok().map(get)
     }
 
-    /// Adds the classes that follow from the platform, the number of supersteps and the cost of moves.
+    /// Adds the classes of the case that follow from the platform, the number of supersteps and the cost of moves.
     fn classify(&mut self) {
         let limits = self.suite.classes;
         let mut add = |class: &str| self.classes.push(class.to_owned());
@@ -342,7 +346,7 @@ impl Making<'_> {
     }
 }
 
-/// Converts a count that was computed as a float to an integer; at least 1.
+/// Converts a computed number of processes or supersteps to an integer, which is at least 1.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

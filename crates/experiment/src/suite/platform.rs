@@ -1,4 +1,4 @@
-//! Draws the platform of a case: clusters that uplinks connect to a backbone.
+//! Draws the platform of a benchmark case: clusters that uplinks connect to a backbone.
 
 use serde_json::{Value, json};
 
@@ -7,20 +7,20 @@ use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
 use migsim_base::random::Stream;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
-/// A platform that was drawn for a case.
+/// A platform that was drawn for a benchmark case, with totals that the drawing of other parts uses.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// The platform as the JSON value of a platform file.
+    /// The JSON value of the platform file.
     pub(super) file: Value,
-    /// The names of the hosts.
+    /// The names of the hosts of the platform.
     pub(super) hosts: Vec<String>,
     /// Total number of cores of all hosts.
     pub(super) cores: f64,
-    /// Mean speed of a core \[instr/s\].
+    /// Mean speed of a core of the platform \[instructions/s\]; the total speed of all cores while groups are still being drawn.
     pub(super) speed: f64,
-    /// Bandwidth of the slowest access link \[B/s\].
+    /// Bandwidth of the slowest access link of a host \[B/s\].
     pub(super) slowest_link: f64,
-    /// The number of clusters.
+    /// The number of clusters of the platform.
     pub(super) clusters: usize,
     /// Whether the clusters are joined by a wide-area network.
     pub(super) is_wide: bool,
@@ -36,7 +36,7 @@ pub(super) fn draw_whole(drawn: &Drawn, random: &mut Stream) -> u64 {
     drawn.draw_number(random).round().max(0.0) as u64
 }
 
-/// Draws a quantity; returns its number, and a text of the number with its unit.
+/// Draws a quantity from a distribution with a unit; returns the number and a text of the number with its unit.
 fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     let number = rounded(drawn.draw_number(random));
     let unit = match drawn {
@@ -53,7 +53,7 @@ fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     (number, format!("{number} {unit}"))
 }
 
-/// Draws a link; returns its bandwidth \[B/s\], and its JSON value.
+/// Draws the bandwidth and latency of a link; returns the bandwidth \[B/s\] and the JSON value of the link.
 fn draw_link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
     let (_, bandwidth) = draw_quantity(&draw.bandwidth, random);
     let (_, latency) = draw_quantity(&draw.latency, random);
@@ -62,7 +62,7 @@ fn draw_link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
 }
 
 impl PlatformDraw {
-    /// Draws the platform of the case with this draw number and name.
+    /// Draws the platform of the case with this draw number and name from this distribution.
     pub(super) fn draw(&self, (draw, name): (u64, &str)) -> Machine {
         let mut random = stream(draw, name, "platform");
         let hosts = draw_whole(&self.hosts, &mut random).max(2);
@@ -115,7 +115,8 @@ impl PlatformDraw {
 }
 
 impl Machine {
-    /// Draws a group of equal hosts and adds its cores and speeds to the totals. Returns the JSON value of the group.
+    /// Draws a group of `hosts` equal hosts, adds its cores and speeds to the totals of the platform, and returns the JSON value
+    /// of the group.
     fn draw_group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
         let (_, speed) = draw_quantity(&draw.speed, random);
         let cores = draw_whole(&draw.cores, random).max(1);
@@ -127,7 +128,7 @@ impl Machine {
     }
 }
 
-/// Divides the number `whole` into `count` parts of random size, each at least 2.
+/// Divides the number `whole` into `count` random whole numbers, each at least 2, which add up to `whole`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,5 @@
-//! Evaluates a rescheduling call that moved processes: prepares the simulations that this takes, and describes their results.
+//! Evaluates what a rescheduling call with moves gained or lost: prepares a repetition of the run without the moves of this call,
+//! and describes the results in sentences.
 
 use serde_json::{Value, json};
 
@@ -13,8 +14,8 @@ use migsim_policies::ForcedMove;
 use migsim_policies::explain::meanings::superstep;
 use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
 
-/// A rescheduling call that moved processes and was followed by at least one superstep, with the data to repeat the run without
-/// these moves.
+/// A rescheduling call whose effect can be computed: a call that moved processes and was followed by at least one superstep, with
+/// the data to repeat the run without these moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     trial: Trial,
@@ -22,11 +23,11 @@ pub struct Case {
 }
 
 impl Case {
-    /// Finds the rescheduling call that a question is about. Returns `None` if there is no such call, if it moved no process, or
-    /// if the run was over.
+    /// Finds the rescheduling call that the user's question names by its superstep. Returns `None` if there is no such call, if
+    /// the call moved no process, or if it came after the last superstep.
     ///
     /// # Errors
-    /// There is no such scenario.
+    /// The run has no scenario that the question names.
     pub fn from_question(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
         let this = find_scenario(run, question.scenario)?;
         let judged = this.calls.iter().position(|call| {
@@ -54,7 +55,7 @@ impl Case {
         }))
     }
 
-    /// Computes the effect of the moves of this call, with two simulations of `experiment`.
+    /// Computes the effect of the moves of this call: simulates `experiment` once with and once without these moves.
     ///
     /// # Errors
     /// The effect cannot be computed, because the experiment is no longer the same as in the recorded run; the text gives the
@@ -71,11 +72,11 @@ impl Case {
     }
 }
 
-/// Returns the predicted change of each process that the call moved: the ratio t2 / t1 for one superstep, without the cost of the
-/// migration.
+/// Returns by which factor the policy predicts the time of each moved process to change in one superstep: the ratio t2 / t1,
+/// without the cost of the migration.
 ///
 /// t1 is the predicted time on the origin, t2 on the destination. Computation and communication have separate ratios if the
-/// record contains both. `None` if the policy predicts no times.
+/// record of the call contains separate times. Returns `None` if the policy predicts no times.
 fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     let change = |process: u64| {
         let mut judged = call.candidates.iter();
@@ -91,7 +92,7 @@ fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>
     migrations.map(|one| change(one.process)).collect()
 }
 
-/// Formats a range of supersteps as text, with both ends included: `supersteps 3 to 5`.
+/// Formats a range of supersteps as text; the range includes the supersteps `from` and `until`: `supersteps 3 to 5`.
 fn superstep_range(from: u64, until: u64) -> Sentence {
     if from == until {
         say!("superstep {}", superstep(from))
@@ -100,8 +101,8 @@ fn superstep_range(from: u64, until: u64) -> Sentence {
     }
 }
 
-/// Describes the makespans without and with the moves \[s\], and the gain or loss through the moves. `gains` are the meanings of
-/// a gain and of a loss.
+/// Describes the makespans of the same supersteps without and with the moves of a call \[s\], and their difference as a gain or a
+/// loss. `of` contains the meanings of the two makespans, `gains` the meanings of a gain and of a loss.
 fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sentence {
     let [without, with] = makespans;
     let gain = without - with;
@@ -119,8 +120,8 @@ fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 
     )
 }
 
-/// Describes the predicted and the realised effect of the moves of a call, in a run of `supersteps` supersteps. `is_last` tells
-/// whether the call was the last one of the run.
+/// Describes the predicted and the realised effect of the moves of one rescheduling call on a run of `supersteps` supersteps.
+/// `is_last` tells whether it is the last call of the run.
 pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sentence> {
     let until = if is_last {
         "to the end of the run"
@@ -168,7 +169,7 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
     sentences
 }
 
-/// Describes the predicted makespans without and with the moves, and the predicted gain or loss.
+/// Describes the makespans that the policy predicted without and with the moves of a call, and the predicted gain or loss.
 fn describe_prediction(effect: &Effect) -> Sentence {
     let Some(predicted) = &effect.prediction else {
         return "  predicted: nothing, since the policy predicts no times.".into();
@@ -184,13 +185,13 @@ fn describe_prediction(effect: &Effect) -> Sentence {
     )
 }
 
-/// Returns the number of supersteps after the call in a run of `supersteps` supersteps.
+/// Returns the number of supersteps that follow the rescheduling call in a run of `supersteps` supersteps.
 pub(super) fn supersteps_left(effect: &Effect, supersteps: u64) -> u64 {
     (supersteps + 1).saturating_sub(effect.first_superstep)
 }
 
-/// Describes after how many supersteps the gain of the moves has paid for their cost, and whether the run has `left` supersteps
-/// enough for it.
+/// Describes after how many supersteps the gain of the moves has compensated their cost, and whether the `left` supersteps after
+/// the call suffice.
 fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
     let price = quantity::PRICE.with_value(effect.cost.get());
     let rate = effect.gain_per_superstep_s();
@@ -227,13 +228,14 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
     }
 }
 
-/// Formats the number of supersteps after the call with a verb: `56 are`.
+/// Formats the number of supersteps after the call together with a verb, as a part of a sentence: `56 are`.
 fn format_supersteps_left(left: u64) -> Sentence {
     let verb = singular_or_plural(left, ["is", "are"]);
     say!("{} {}", quantity::SUPERSTEPS_LEFT.with_count(left), verb)
 }
 
-/// Returns the effect of a call as JSON, in a run of `supersteps` supersteps.
+/// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,
+/// the JSON object contains only the reason.
 pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
     let effect = match effect {
         Ok(effect) => effect,

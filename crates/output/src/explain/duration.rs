@@ -1,32 +1,33 @@
-//! Explains the duration of a superstep by the pieces of the critical path that started in it.
+//! Explains the duration of a superstep by the parts of the critical path (the chain of activities that determines the makespan)
+//! that started in this superstep.
 
 use crate::path_rows::{Part, PathRow, group_rows};
 use migsim_base::words::counted;
 use migsim_policies::explain::meanings::superstep;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// Maximum number of pieces of the critical path that are described one by one.
+/// Maximum number of parts of the critical path that are described one by one for a superstep.
 const MOST_PIECES: usize = 8;
 
-/// A piece of the critical path is left out as a rounding error if its share of the time of the superstep is not above this
-/// value.
+/// Minimum share of a part of the critical path in the duration of a superstep; a part with a share of at most this value is
+/// omitted as a rounding error.
 const ROUNDING_SHARE: f64 = 1e-12;
 
-/// Meaning of the quantity `path_s`: the time that a superstep takes on the critical path \[s\].
+/// Explanation of the quantity `path_s`: the sum of the parts of the critical path that started in the superstep \[s\].
 const ON_PATH: Meaning = Meaning::new(
     "path_s",
     Unit::Seconds,
     "the sum of the pieces of the critical path that started in the superstep",
 );
-/// Meaning of the quantity `piece_s`: the duration of a piece of the critical path \[s\].
+/// Explanation of the quantity `piece_s`: the duration of one part of the critical path \[s\].
 const PIECE: Meaning = Meaning::new(
     "piece_s",
     Unit::Seconds,
     "the duration of a piece of the critical path",
 );
 
-/// Describes the pieces of the critical path that started in superstep `number` (counted from 1), in the order of time. If there
-/// are many pieces, only the longest are described.
+/// Describes the parts of the critical path that started in superstep `number` (counted from 1), in chronological order. Of many
+/// parts, only the longest are described.
 pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let own: Vec<&PathRow> = path.iter().filter(|row| row.superstep == number).collect();
     let whole: f64 = own.iter().map(|row| row.seconds()).sum();

@@ -1,4 +1,4 @@
-//! Describes the outcome of a rescheduling call: its cost, and the effect of its moves.
+//! Describes the outcome of a rescheduling call in sentences: the cost of the call, and the effect of its moves on the makespan.
 
 use super::case;
 use super::meanings as quantity;
@@ -63,8 +63,8 @@ impl Answer<'_> {
         )
     }
 
-    /// Describes when the process of the question was moved and how much memory this sent; empty if it was not moved or the
-    /// question names no process.
+    /// Describes when the process that the question names was moved and how much memory this sent. The sentence is empty if the
+    /// process was not moved or the question names no process.
     fn move_of_process(&self, call: &Call) -> Sentence {
         let mut moved = self.this.moves_after(call.superstep);
         let own = moved.find(|moved| self.question.process == Some(moved.process));
@@ -79,7 +79,8 @@ impl Answer<'_> {
         })
     }
 
-    /// Compares the time of the supersteps until the next call with the time of the same supersteps in scenario i.
+    /// Describes the time of the supersteps until the next call, compared with the time of the same supersteps in scenario i
+    /// (application only). Returns `None` if the run has no scenario i.
     fn compare_with_scenario_i(&self, call: &Call) -> Option<Sentence> {
         let (from, until) = (
             call.superstep + 1,
@@ -98,8 +99,8 @@ impl Answer<'_> {
     }
 }
 
-/// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates; `None` if it is not positive or
-/// not recorded.
+/// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates of a call. Returns `None` if the
+/// sum is not positive or not recorded.
 fn predicted_sum(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
@@ -108,7 +109,7 @@ fn predicted_sum(call: &Call) -> Option<Sentence> {
     ))
 }
 
-/// Computes the total duration of the supersteps `from` to `until`, both included \[s\].
+/// Computes the sum of the durations of the supersteps from `from` to `until`, including both \[s\].
 fn total_time(run: &RunOfScenario, from: u64, until: u64) -> f64 {
     let asked = run
         .supersteps

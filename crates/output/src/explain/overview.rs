@@ -1,4 +1,5 @@
-//! Overview of the rescheduling calls of a run: moves, costs, reasons of calls without moves, and further questions to ask.
+//! Overview of all rescheduling calls of a scenario: moves, costs, reasons of calls without moves, and suggested commands for
+//! further questions.
 
 use serde_json::{Value, json};
 
@@ -16,37 +17,39 @@ use migsim_policies::explain::{
     Narrator, NoMoveReason, Quantity, Sentence, Shortfall, definitions, format_duration, say,
 };
 
-/// Maximum number of calls with moves, and of reasons for calls without moves, that the overview shows.
+/// Maximum number of rows in the overview: calls with moves in one table, reasons for calls without moves in another table.
 const MOST_SHOWN: usize = 16;
-/// Maximum number of supersteps that are listed after a reason for calls without moves.
+/// Maximum number of supersteps that the overview lists for one reason for calls without moves.
 const MOST_LISTED: usize = 8;
 
-/// The rescheduling calls of a scenario, with those that decided no move grouped by reason.
+/// The rescheduling calls of a scenario: a list of the calls that decided moves, and groups of the calls that decided no move, by
+/// their reason.
 #[derive(Debug)]
 pub struct Overview<'a> {
     pub(super) this: &'a RunOfScenario,
     policy: &'a str,
-    /// Rescheduling calls that decided at least one move.
+    /// Rescheduling calls of the scenario that decided at least one move.
     moving: Vec<&'a Call>,
-    /// Rescheduling calls that decided no move, grouped by reason; the most frequent reason comes first.
+    /// Groups of the rescheduling calls that decided no move for the same reason; the most frequent reason comes first.
     quiet: Vec<Group<'a>>,
 }
 
-/// Rescheduling calls that moved no process for the same reason.
+/// Rescheduling calls that decided no move for the same reason.
 #[derive(Debug)]
 struct Group<'a> {
     why: Sentence,
     calls: Vec<&'a Call>,
-    /// Amount by which each call or candidate missed the condition of a move; empty if the policy does not record it.
+    /// Amounts by which the calls of the group, or their candidates, missed the condition of a move; empty if the policy does not
+    /// record such amounts.
     missed_by: Vec<Shortfall>,
 }
 
 impl<'a> Overview<'a> {
-    /// Collects the rescheduling calls of a scenario of `run`. If `scenario` is `None`, scenario iii is taken, or scenario ii if
-    /// the run has no scenario iii.
+    /// Collects the rescheduling calls of a scenario of `run`. If `scenario` is `None`, the overview shows scenario iii, or
+    /// scenario ii if the run has no scenario iii.
     ///
     /// # Errors
-    /// There is no such scenario.
+    /// The run has no such scenario.
     pub fn new(run: &'a Run, scenario: Option<Scenario>) -> Result<Self, Problem> {
         let this = find_scenario(run, scenario)?;
         let (moving, others): (Vec<&Call>, Vec<&Call>) = this
@@ -77,7 +80,7 @@ impl<'a> Overview<'a> {
         })
     }
 
-    /// Formats the overview as text for a terminal.
+    /// Formats the overview of the rescheduling calls as text for a terminal.
     pub fn text(&self) -> String {
         let mut sheet = self.sheet();
         self.add_suggestions(&mut sheet);
@@ -110,7 +113,8 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// Describes all rescheduling calls together: a heading, the number of calls and moves, the costs, and the makespan.
+    /// Describes all rescheduling calls of the scenario together: a heading, the number of calls and of moves, their costs, and
+    /// the makespan.
     fn totals(&self) -> Vec<Sentence> {
         let Self { this, policy, .. } = self;
         let supersteps = this.supersteps.len() as u64;
@@ -144,19 +148,19 @@ impl<'a> Overview<'a> {
         ]
     }
 
-    /// Returns whether the moves of a call belong in the list of moves. Moves of a call after the last superstep do not, because
-    /// they never happen. In scenario ii all calls are listed, although none of their moves happens.
+    /// Returns whether the overview lists the moves of a call. It omits the moves of a call after the last superstep, because
+    /// they never happen. In scenario ii it lists the moves of all calls, although none of them happens.
     fn is_listed(&self, call: &Call) -> bool {
         call.applied || self.this.scenario == Scenario::Ii
     }
 
-    /// Lists the calls with moves that belong in the list of moves.
+    /// Lists the calls with moves whose moves the overview lists.
     fn listed_calls(&self) -> impl Iterator<Item = &Call> {
         let moving = self.moving.iter().copied();
         moving.filter(|call| self.is_listed(call))
     }
 
-    /// Describes how many calls had moves and how many processes they moved.
+    /// Describes how many rescheduling calls decided moves and how many moves these are.
     fn describe_moves(&self) -> Sentence {
         let migrations = |call: &Call| call.migrations.len() as u64;
         let done: Vec<u64> = self.listed_calls().map(migrations).collect();
@@ -185,7 +189,7 @@ impl<'a> Overview<'a> {
         say!("{}{}", moved, late)
     }
 
-    /// Describes the total and mean cost of the calls, and the total cost of the migrations.
+    /// Describes the total and the mean cost of the rescheduling calls \[s\], and the total cost of the migrations \[s\].
     fn describe_cost(&self) -> Sentence {
         let this = self.this;
         let moves = match this.migration_s {
@@ -203,7 +207,8 @@ impl<'a> Overview<'a> {
         )
     }
 
-    /// Describes the makespan of the scenario, and by how much it differs from the makespan of scenario i.
+    /// Describes the makespan of the scenario, and by which percentage it differs from the makespan of scenario i (application
+    /// only).
     fn describe_makespan(&self) -> Sentence {
         let against = self.this.relative_overhead.map(|relative_overhead| {
             let percent = 100.0 * relative_overhead.abs();
@@ -226,7 +231,7 @@ impl<'a> Overview<'a> {
         )
     }
 
-    /// Creates a table of the moves: for each call with moves, one row per pair of origin and destination cluster.
+    /// Creates a table of the moves: for each rescheduling call with moves, one row per pair of origin and destination cluster.
     fn moves_table(&self) -> Table {
         let title = match self.this.scenario {
             Scenario::Ii => "Calls that would have moved processes",
@@ -319,7 +324,7 @@ impl<'a> Overview<'a> {
         ));
     }
 
-    /// Returns all rescheduling calls of the scenario as JSON.
+    /// Returns all rescheduling calls of the scenario as JSON, without the limits on the number of rows that the text has.
     pub fn json(&self) -> Value {
         let this = self.this;
         let moving = self.moving.iter().map(|call| {
@@ -373,8 +378,8 @@ impl<'a> Overview<'a> {
 }
 
 impl Group<'_> {
-    /// Describes the reason of this group, with the range of the number of candidates and of the amount by which moves were
-    /// missed.
+    /// Describes the reason for which the calls of this group decided no move. The sentence contains the range of the numbers of
+    /// candidates and the range of the amounts by which the condition of a move was missed.
     fn describe(&self) -> Sentence {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match min_and_max(considered) {
@@ -401,7 +406,8 @@ impl Group<'_> {
     }
 }
 
-/// Formats a range of a quantity, such as `1 to 3`; if both ends have the same text, returns one of them.
+/// Formats the range of a quantity from `least` to `most`, such as `1 to 3`; if both limits are formatted as the same text,
+/// returns this text once.
 fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
     let (least, most) = (quantity(least), quantity(most));
     if least.text() == most.text() {
@@ -411,7 +417,8 @@ fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sent
     }
 }
 
-/// Adds a line that tells how many of the `count` rows were left out, if there are more rows than the overview shows.
+/// Adds a line that tells how many of the `count` rows of a table were omitted; adds nothing if the table shows all rows. `noun`
+/// names the rows.
 fn add_rest(sheet: &mut Sheet, count: usize, noun: &str) {
     if count > MOST_SHOWN {
         sheet.add_line(format!(
@@ -428,7 +435,8 @@ fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Describes in plain words why a call decided no move, and lists the amounts by which moves were missed.
+/// Describes in plain words why a rescheduling call decided no move, and lists the amounts by which each candidate missed the
+/// condition of a move.
 fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
     if call.candidates.is_empty() {
         let NoMoveReason {
@@ -451,7 +459,8 @@ fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>)
     (reasons.join("; ").into(), missed.collect())
 }
 
-/// Replaces a number at the end of a reason by `others`, so that `shared with 3` and `shared with 2` count as the same reason.
+/// Replaces a number at the end of the reason for which a candidate stayed by `others`, so that `shared with 3` and `shared with
+/// 2` count as the same reason.
 fn without_number(reason: &str) -> String {
     match reason.rsplit_once(' ') {
         Some((rest, last)) if last.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -461,7 +470,7 @@ fn without_number(reason: &str) -> String {
     }
 }
 
-/// Groups the moves of a call by origin and destination cluster.
+/// Groups the moves that a call decided by pairs of origin and destination cluster.
 fn group_moves(call: &Call) -> Vec<Way<'_>> {
     group_by_clusters(call.migrations.iter().map(|decided| {
         // The record counts processes from 1.

@@ -1,4 +1,4 @@
-//! The overview of the rescheduling calls of a run as an HTML page: a table, and a description of each call.
+//! Creates an HTML page with the overview of the rescheduling calls of a run: tables, and a description of each call.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use crate::read::{Call, Run};
 use migsim_base::error::Problem;
 use migsim_base::words::counted;
 
-/// Maximum number of rescheduling calls that the page describes in words.
+/// Maximum number of rescheduling calls that the HTML page describes in words.
 const MOST_CALLS: usize = 200;
 
-/// Number of rows of a table that are visible before the reader unfolds the rest.
+/// Number of rows of a table that are visible at first; the reader unfolds the other rows.
 const VISIBLE_ROWS: usize = 50;
 
 impl Overview<'_> {
-    /// Returns the overview as an HTML page; `run` must be the run from which the overview was created.
+    /// Returns the overview of the rescheduling calls as an HTML page; `run` must be the run from which the overview was created.
     ///
     /// # Errors
     /// None, because all calls belong to that run.
@@ -53,7 +53,7 @@ impl Overview<'_> {
     }
 }
 
-/// Adds the description of a call to the page; it is unfolded if the call decided moves.
+/// Adds the description of a rescheduling call to the page; the description is unfolded from the start if the call decided moves.
 fn add_call(html: &mut String, call: &Call, story: &Story) {
     let (open, what) = match call.migrations.len() {
         0 => ("", "no process is to move".to_owned()),

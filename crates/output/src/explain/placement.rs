@@ -1,5 +1,5 @@
-//! Describes the placement decided by a rescheduling call: the destination of each candidate, t1 (time on the origin) against t2
-//! (time on the destination), and the verdict.
+//! Describes the placement that a rescheduling call decided: the destination of each candidate, t1 (predicted time on the origin)
+//! against t2 (predicted time on the destination), and whether the candidate moves.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,18 @@ use crate::read::Call;
 use migsim_base::words::counted;
 use migsim_policies::explain::{Meaning, Narrator, RecordedCandidate, Sentence, Unit, say};
 
-/// Maximum number of candidates that are described one by one in an answer.
+/// Maximum number of candidates of a rescheduling call that an explanation describes one by one.
 const MOST_CANDIDATES: usize = 12;
 
-/// Meaning of the number of candidates that are not described one by one.
+/// Explanation of the number of candidates that are only counted in an explanation, because it describes only the first
+/// candidates one by one.
 const MORE_CANDIDATES: Meaning = Meaning::new(
     "more_candidates",
     Unit::Count,
     "the number of candidates that are not described one by one",
 );
 
-/// Meaning of the number of accepted candidates among the candidates that are not described one by one.
+/// Explanation of the number of accepted candidates among the candidates that are only counted in an explanation.
 const MORE_ACCEPTED: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,
@@ -26,7 +27,8 @@ const MORE_ACCEPTED: Meaning = Meaning::new(
 );
 
 impl Answer<'_> {
-    /// Describes the candidates `asked` that the question is about, and the moves of processes that were no candidates.
+    /// Describes the destinations and verdicts of the candidates `asked` that the user's question is about, and the moves of
+    /// processes that were not candidates.
     pub(super) fn placement(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
         for one in asked.iter().take(MOST_CANDIDATES) {
@@ -65,7 +67,7 @@ impl Answer<'_> {
         sentences
     }
 
-    /// Describes the moves of processes in the question that are not among the candidates `asked`.
+    /// Describes the moves of processes that the user's question is about and that are not among the candidates `asked`.
     fn other_moves(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
@@ -87,7 +89,8 @@ impl Answer<'_> {
     }
 }
 
-/// Adds sentences about one candidate: its destination, the verdict, and t1 compared with t2.
+/// Adds sentences about one candidate: its destination, t1 (predicted time on the origin) against t2 (predicted time on the
+/// destination), and whether it moves.
 fn add_candidate(
     narrator: &dyn Narrator,
     call: &Call,

@@ -1,4 +1,4 @@
-//! A question about a rescheduling call of a run, and the data from which it is answered.
+//! A user's question about a rescheduling call of a run (`migsim explain`), and the data from which the answer is written.
 
 use crate::read::{Run, RunOfScenario};
 use migsim_base::error::Problem;
@@ -6,21 +6,24 @@ use migsim_bsp::Scenario;
 use migsim_experiment::Effect;
 use migsim_policies::explain::ExplainContext;
 
-/// A question about the rescheduling call after a superstep.
+/// A user's question about the rescheduling call that took place after one superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Superstep after which the rescheduling call took place, counted from 1.
     pub superstep: u64,
     /// Process that the question is about, counted from 1; `None` if it is about the call as a whole.
     pub process: Option<u64>,
-    /// Whether the question asks why the process did not move.
+    /// Whether the user asks why the process was not moved.
     pub why_not: bool,
     /// Scenario that the question is about; `None` means scenario iii, or scenario ii if there is no scenario iii.
     pub scenario: Option<Scenario>,
 }
 
-/// Finds the scenario of a question: the scenario `wanted`; if it is `None`, scenario iii, or scenario ii if there is no scenario
-/// iii.
+/// Finds the scenario that is to be explained: the scenario `wanted`, or for `None` scenario iii, or scenario ii if the run has
+/// no scenario iii.
+///
+/// # Errors
+/// The run has no such scenario, or `wanted` is scenario i, which has no rescheduling calls.
 pub(super) fn find_scenario(
     run: &Run,
     wanted: Option<Scenario>,
@@ -46,14 +49,17 @@ pub(super) fn find_scenario(
     })
 }
 
-/// The records of a run, the question, and the effect of the moves, from which the parts of an answer are written.
+/// The data from which the parts of an answer are written: the records of a run, the user's question, and the effect of the
+/// moves.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer<'a> {
     pub(super) run: &'a Run,
     pub(super) this: &'a RunOfScenario,
     pub(super) question: Question,
-    /// The records of the rescheduling calls, in the form in which the policy describes them.
+    /// The records of all rescheduling calls of the scenario and the user's question, in the form from which the policy writes
+    /// its sentences.
     pub(super) scene: ExplainContext<'a>,
-    /// Effect of the moves of the call, or the reason why it is not known; `None` if no process moved.
+    /// Effect of the moves of the rescheduling call on the makespan, or the reason why this effect is unknown; `None` if no
+    /// process moved.
     pub(super) effect: Option<&'a Result<Effect, String>>,
 }

@@ -1,4 +1,4 @@
-//! The answer to a question about a superstep of a run, as text, HTML or JSON.
+//! Writes the answer to a user's question about a superstep of a run as text, HTML or JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -10,19 +10,19 @@ use migsim_base::error::Problem;
 use migsim_experiment::Effect;
 use migsim_policies::explain::{ExplainContext, RecordedCandidate, Sentence, definitions};
 
-/// The answer to a question about a superstep: titled parts, each with sentences.
+/// The answer to a user's question about the rescheduling call after a superstep: parts with a title, each of several sentences.
 #[derive(Clone, Debug)]
 pub struct Story<'a> {
     answer: Answer<'a>,
     /// The rescheduling call after the superstep; `None` if no call was due.
     call: Option<&'a Call>,
-    /// Parts of the answer: the title of each part with its sentences.
+    /// Parts of the answer: the title and the sentences of each part.
     parts: Vec<(&'static str, Vec<Sentence>)>,
 }
 
 impl<'a> Story<'a> {
-    /// Answers a question about a run. `effect` is the effect of the moves of the call (`Case`), or the reason why it is not
-    /// known.
+    /// Writes the answer to a question about a run. `effect` is the effect of the moves of the rescheduling call on the makespan,
+    /// or the reason why this effect is unknown.
     ///
     /// # Errors
     /// There is no such scenario, superstep or process; the error lists the scenarios, supersteps or processes that exist.
@@ -89,12 +89,12 @@ impl<'a> Story<'a> {
         })
     }
 
-    /// Returns whether no rescheduling call took place after the superstep.
+    /// Returns whether no rescheduling call took place after the superstep of the question.
     pub fn has_no_call(&self) -> bool {
         self.call.is_none()
     }
 
-    /// Adds a part that explains how long the superstep took; `sentences` are its text.
+    /// Adds a part with the sentences `sentences`, which explain how long the superstep took.
     #[must_use]
     pub fn with_time(mut self, sentences: Vec<Sentence>) -> Self {
         self.parts.push(("Why it took its time", sentences));
@@ -113,7 +113,7 @@ impl<'a> Story<'a> {
         )
     }
 
-    /// Returns the answer as text for a terminal.
+    /// Formats the answer as text for a terminal.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.heading());
         for (title, sentences) in &self.parts {
@@ -125,7 +125,7 @@ impl<'a> Story<'a> {
         text
     }
 
-    /// Returns the answer as an HTML page.
+    /// Formats the answer as an HTML page.
     pub fn html(&self) -> String {
         let parts = self.parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
@@ -139,14 +139,14 @@ impl<'a> Story<'a> {
         .html()
     }
 
-    /// Returns the parts of the answer: the title of each part with its sentences as text.
+    /// Returns the parts of the answer: the title of each part with its sentences as plain text.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let parts = self.parts.iter();
         parts.map(|(title, sentences)| (*title, texts(sentences)))
     }
 
-    /// Returns the answer as JSON: the sentences, the quantities in each sentence with their definitions, and the records from
-    /// which they were written.
+    /// Returns the answer as JSON: the sentences, the definitions of the quantities in each sentence, and the recorded numbers
+    /// from which the sentences were written.
     pub fn json(&self) -> Value {
         let by_title = |of: fn(&Sentence) -> Value| -> Value {
             let parts = self.parts.iter();
@@ -164,14 +164,15 @@ impl<'a> Story<'a> {
     }
 }
 
-/// Returns the text of each sentence.
+/// Returns each sentence as plain text.
 pub(crate) fn texts(sentences: &[Sentence]) -> Vec<String> {
     let texts = sentences.iter().map(|one| one.text().to_owned());
     texts.collect()
 }
 
 impl<'a> Answer<'a> {
-    /// Collects the data for the sentences about a superstep of `run`.
+    /// Collects the data from which the answer to a question about `run` is written. `this` is the scenario of the question,
+    /// `effect` the effect of the moves of the call.
     pub(crate) fn new(
         run: &'a Run,
         this: &'a RunOfScenario,
@@ -198,8 +199,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Describes the decision of a call in two parts: which processes were candidates, and where they were to move. `asked` are
-    /// the candidates in the question.
+    /// Describes the decision of a rescheduling call in two parts: which processes were candidates, and where they were to move.
+    /// `asked` are the candidates that the question is about.
     pub(crate) fn decision(
         &self,
         call: &Call,
@@ -215,7 +216,8 @@ impl<'a> Answer<'a> {
         ]
     }
 
-    /// Collects the recorded numbers from which the sentences are written, as JSON.
+    /// Collects the recorded numbers from which the sentences of the answer are written, as JSON. `call` is the rescheduling call
+    /// after the superstep, if there was one.
     fn facts(&self, call: Option<&Call>) -> Map<String, Value> {
         let scene = &self.scene;
         let mut facts = Map::new();
@@ -235,8 +237,8 @@ impl<'a> Answer<'a> {
         facts
     }
 
-    /// Adds the record of the call to `facts`. If the question names a process, only the entries of this process are added from
-    /// lists.
+    /// Adds the record of a rescheduling call to `facts`. If the question names a process, the lists of the record are reduced to
+    /// the entries of this process.
     fn add_call(&self, call: &Call, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
         for list in explanation.values_mut().filter_map(Value::as_array_mut) {

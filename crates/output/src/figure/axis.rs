@@ -1,27 +1,27 @@
-//! Axes of charts, with ticks at round numbers whose labels do not overlap; and legends.
+//! Draws the axes of charts, with labelled ticks at round numbers whose labels do not overlap, and the legends of charts.
 
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark};
 use super::font;
 use super::style::Style;
 
-/// The width of an axis \[pt\].
+/// Width of the line of an axis \[pt\].
 const LINE: f64 = 0.6;
-/// The width of a grid line \[pt\].
+/// Width of a grid line \[pt\].
 const THIN: f64 = 0.4;
 
-/// The range of a quantity along an axis, and the position of the axis in the drawing.
+/// An axis of a chart: the range of the quantity that it shows, and the positions of its ends in the drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     low: f64,
     high: f64,
     is_log: bool,
-    /// Positions of the low and the high end of the axis \[pt\].
+    /// Positions of the low end and the high end of the axis in the drawing \[pt\].
     ends: (f64, f64),
 }
 
 impl Axis {
-    /// Creates an axis whose range contains all `values`, with a margin at both ends. `ends` are the positions of the low and the
-    /// high end \[pt\].
+    /// Creates an axis whose range contains all `values`, with a margin at both ends. `ends` are the positions of the low end and
+    /// the high end \[pt\].
     pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
         let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| {
@@ -43,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// Creates a linear axis from 0 to the largest of `values`.
+    /// Creates a linear axis from 0 to the largest of `values`. `ends` are the positions of the low end and the high end \[pt\].
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
         Self {
@@ -54,7 +54,8 @@ impl Axis {
         }
     }
 
-    /// Creates a linear axis from `low` to `high`.
+    /// Creates a linear axis from the value `low` to the value `high`. `ends` are the positions of the low end and the high end
+    /// \[pt\].
     pub(super) fn from_range(low: f64, high: f64, ends: (f64, f64)) -> Self {
         let is_range = low < high;
         let (low, high) = if is_range {
@@ -70,7 +71,8 @@ impl Axis {
         }
     }
 
-    /// Creates a linear axis from the smallest to the largest of `values`, without a margin.
+    /// Creates a linear axis from the smallest to the largest of `values`, without a margin. `ends` are the positions of the low
+    /// end and the high end \[pt\].
     pub(super) fn from_values(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
             (low.min(value), high.max(value))
@@ -82,7 +84,7 @@ impl Axis {
         }
     }
 
-    /// Returns the same axis with its low and high end at other positions \[pt\].
+    /// Returns a copy of this axis whose low end and high end have the positions `ends` \[pt\].
     pub(super) fn with_ends(self, ends: (f64, f64)) -> Self {
         Self { ends, ..self }
     }
@@ -100,7 +102,8 @@ impl Axis {
         (self.low, self.high)
     }
 
-    /// Lists round numbers within the range of the axis with their labels, at least `gap` points apart.
+    /// Returns ticks at round numbers within the range of the axis, at least `gap` points apart: the value and the label of each
+    /// tick.
     fn ticks(&self, gap: f64, style: &Style) -> Vec<(f64, String)> {
         let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
         let values = if self.is_log && self.high / self.low >= 4.0 {
@@ -115,7 +118,8 @@ impl Axis {
             .collect()
     }
 
-    /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis, about `most` of them.
+    /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis. The step is chosen such
+    /// that there are about `most` multiples.
     fn steps(&self, most: f64) -> Vec<f64> {
         let rough = (self.high - self.low) / most;
         let power = 10_f64.powf(rough.log10().floor());
@@ -133,8 +137,8 @@ impl Axis {
         values
     }
 
-    /// Lists the powers of ten within the range of the axis, at most `most`; with 2 and 5 times each power (or 3 times) if they
-    /// fit.
+    /// Lists the powers of ten within the range of the axis, at most `most` values. If there is room, the list also contains 2
+    /// and 5 times each power, or 3 times each power.
     fn powers(&self, most: f64) -> Vec<f64> {
         let all = |factors: &[f64]| -> Vec<f64> {
             let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
@@ -160,7 +164,7 @@ impl Axis {
         fewest.iter().copied().step_by(each).collect()
     }
 
-    /// Computes the width of the widest tick label of a vertical axis \[pt\].
+    /// Computes the width of the widest tick label if this axis is drawn vertically \[pt\].
     pub(super) fn label_width(&self, style: &Style) -> f64 {
         let ticks = self.ticks(2.2 * style.font_points(), style);
         let widths = ticks
@@ -169,7 +173,7 @@ impl Axis {
         widths.fold(0.0, f64::max)
     }
 
-    /// Draws this axis as a vertical axis left of `x`, with grid lines that extend to `right`.
+    /// Draws this axis vertically with its tick labels left of the horizontal position `x`, and grid lines from `x` to `right`.
     pub(super) fn draw_vertical(
         &self,
         drawing: &mut Drawing,
@@ -190,7 +194,7 @@ impl Axis {
         drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
     }
 
-    /// Draws the vertical grid lines of a horizontal axis, from `top` to `bottom`.
+    /// Draws the grid lines of this axis, which is horizontal: one vertical line per tick, from the position `top` to `bottom`.
     pub(super) fn draw_grid(
         &self,
         drawing: &mut Drawing,
@@ -203,8 +207,8 @@ impl Axis {
         }
     }
 
-    /// Lists the ticks of a horizontal axis, as many as have labels that do not touch. Labels stay between the positions `edges`
-    /// \[pt\].
+    /// Returns the ticks of this axis if it is drawn horizontally, with a distance at which their labels do not touch. Labels
+    /// stay between the positions `edges` \[pt\].
     fn horizontal_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
         let mut gap = 2.5 * style.font_points();
         let middle = |tick: &(f64, String)| self.label_middle(tick, edges, style);
@@ -225,8 +229,8 @@ impl Axis {
         Vec::new()
     }
 
-    /// Computes the horizontal position of the middle of a tick label \[pt\], such that the label stays between the positions
-    /// `edges`.
+    /// Computes the horizontal position of the middle of a tick label \[pt\]: the position of the tick, shifted if necessary so
+    /// that the label stays between the positions `edges`.
     fn label_middle(
         &self,
         (value, label): &(f64, String),
@@ -238,8 +242,8 @@ impl Axis {
         self.position_of(*value).clamp(edges.0 + half, most)
     }
 
-    /// Draws this axis as a horizontal axis below `y` with its title, and returns its height \[pt\]. Labels stay between the
-    /// positions `edges`.
+    /// Draws this axis horizontally at the height `y`, with tick labels and title below it; returns the height that the axis
+    /// takes \[pt\]. Labels stay between the positions `edges`.
     pub(super) fn draw_horizontal(
         &self,
         drawing: &mut Drawing,
@@ -263,7 +267,8 @@ impl Axis {
     }
 }
 
-/// Draws a colour bar at the top of the drawing, with its scale and its title; returns the position of its lower end \[pt\].
+/// Draws a colour bar with its scale, from the value `least` to `most`, and its title at the top of the drawing. Returns the
+/// position of its lower end \[pt\].
 pub(super) fn colour_bar(
     drawing: &mut Drawing,
     title: &str,
@@ -287,7 +292,8 @@ pub(super) fn colour_bar(
     y + axis.draw_horizontal(drawing, y, title, edges, style) + 0.6 * size
 }
 
-/// Draws a title centred at a position, shifted if necessary so that it stays between the horizontal positions `edges`.
+/// Draws a title centred at a position; the title is shifted if necessary so that it stays between the horizontal positions
+/// `edges`.
 pub(super) fn draw_title(
     drawing: &mut Drawing,
     (x, y): (f64, f64),
@@ -302,12 +308,13 @@ pub(super) fn draw_title(
     drawing.text((x, y), Anchor::Middle, &title, (size, BLACK));
 }
 
-/// Lists about `most` round numbers from 0 to `high`, each with its label.
+/// Returns ticks at about `most` round numbers from 0 to `high`: the value and the label of each tick.
 pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
     Axis::from_range(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
 }
 
-/// Formats a number without an exponent, except numbers below 1e-4 and from 1e7 on.
+/// Formats a number in decimal notation; numbers whose absolute value is below 1e-4 or at least 1e7 are formatted with an
+/// exponent.
 pub(super) fn plain(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -317,14 +324,15 @@ pub(super) fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Rounds a multiple of `step` to remove the error of floating-point multiplication.
+/// Rounds a computed multiple of `step` such that its decimal notation has no error of floating-point multiplication (3 · 0.1
+/// becomes 0.3).
 fn rounded(value: f64, step: f64) -> f64 {
     let digits = 10_f64.powf((2.0 - step.log10().floor()).clamp(-300.0, 300.0));
     let rounded = (value * digits).round() / digits;
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-/// An entry of a legend: the name of a series, its colour and its symbol.
+/// An entry of a legend: the name of a data series, its colour, and the symbol before the name.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -332,18 +340,19 @@ pub(super) struct Entry {
     pub(super) symbol: Symbol,
 }
 
-/// The symbol before a name in a legend.
+/// The symbol that stands before a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Symbol {
-    /// The mark of a point; the second value tells whether it is filled.
+    /// The mark of a data point; the second value tells whether the mark is filled.
     Mark(Mark, bool),
-    /// A rectangle filled with the colour.
+    /// A rectangle that is filled with the colour of the data series.
     Area,
-    /// A short line in the colour.
+    /// A short line in the colour of the data series.
     Line,
 }
 
-/// Draws a legend from the position `top` downwards, on as many lines as needed; returns the position of its lower end \[pt\].
+/// Draws a legend downwards from the vertical position `top`, on as many lines as it needs; returns the position of its lower end
+/// \[pt\].
 pub(super) fn draw_legend(
     drawing: &mut Drawing,
     entries: &[Entry],
@@ -385,13 +394,13 @@ pub(super) fn draw_legend(
     }
 }
 
-/// Returns the radius of the mark of a point \[pt\].
+/// Returns the radius of the marks of data points \[pt\].
 pub(super) fn mark_radius(style: &Style) -> f64 {
     0.27 * style.font_points()
 }
 
-/// Returns a colour of the colour map viridis (Smith and van der Walt 2015) at `share`, from 0 to 1. The brightness of the map
-/// rises evenly, so that it is readable in greyscale.
+/// Returns a colour of the colour map viridis (Smith and van der Walt 2015) for a value `share` from 0 (dark) to 1 (light). The
+/// brightness of the map increases evenly, so that it is readable in greyscale.
 pub fn viridis(share: f64) -> Colour {
     const STEPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],

@@ -1,4 +1,4 @@
-//! A chart of the activity of each process over time: one row per process, with coloured bars along the time axis.
+//! Chart of the activity of processes over time: one row per process, with coloured bars along the time axis.
 
 use super::axis::{Axis, Entry, Symbol, colour_bar, draw_legend};
 use super::drawing::{Anchor, BLACK, Colour, Drawing, shortened};
@@ -6,42 +6,42 @@ use super::font;
 use super::heat::label_interval;
 use super::style::Style;
 
-/// A coloured bar in a row of the chart, from one time to another.
+/// A coloured bar in a row of the chart: an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// The start of the bar, in the unit of the axis.
+    /// Time at which the bar starts, in the unit of the time axis.
     pub from: f64,
-    /// The end of the bar, in the unit of the axis.
+    /// Time at which the bar ends, in the unit of the time axis.
     pub to: f64,
-    /// The colour of the bar.
+    /// Colour with which the bar is filled.
     pub colour: Colour,
 }
 
-/// What the colours of the bars stand for.
+/// Meaning of the colours of the bars, which the chart shows as a legend or as a colour bar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColourMeaning {
-    /// Each colour stands for a name.
+    /// Each colour stands for a name, such as an activity; the pairs are shown as a legend.
     Named(Vec<(String, Colour)>),
-    /// Colours of the map viridis stand for the values of a quantity: the title with the unit, and the smallest and the largest
-    /// value.
+    /// The colours of the colour map viridis stand for the values of a quantity: its title with the unit, and its smallest and
+    /// largest value.
     Scale(String, (f64, f64)),
 }
 
 /// A chart of the activity of each process over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The title for screen readers.
+    /// Title of the chart for screen readers; it is not visible.
     pub name: String,
-    /// Title of the horizontal axis with its unit, and title of the rows.
+    /// Title of the time axis with its unit, and title of the rows.
     pub axes: [String; 2],
-    /// What the colours of the bars stand for.
+    /// Meaning of the colours of the bars.
     pub meaning: ColourMeaning,
-    /// Name and bars of each row, from top to bottom.
+    /// Name and bars of each row; the first row is at the top.
     pub rows: Vec<(String, Vec<Bar>)>,
 }
 
 impl Bars {
-    /// Draws the chart.
+    /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());

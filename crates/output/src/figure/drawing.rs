@@ -1,15 +1,15 @@
-//! Drawings made of shapes and texts, in points (1/72 inch) from the upper left corner. Items that are added later cover earlier
-//! items.
+//! Drawings that consist of shapes and texts, with coordinates in points (1/72 inch) from the upper left corner. Items that are
+//! added later cover earlier items.
 
 use super::font;
 
-/// A colour: its red, green and blue part, each from 0 to 255.
+/// A colour by its red, green and blue components, each from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
 pub(super) const BLACK: Colour = Colour(0, 0, 0);
 pub(super) const WHITE: Colour = Colour(255, 255, 255);
-/// Colour of axes.
+/// Colour of the lines of axes.
 pub(super) const AXIS: Colour = Colour(90, 90, 90);
 /// Colour of grid lines.
 pub(super) const GRID: Colour = Colour(221, 221, 221);
@@ -17,21 +17,21 @@ pub(super) const GRID: Colour = Colour(221, 221, 221);
 /// Shape that marks a data point in a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A circle.
+    /// A circle around the data point.
     Circle,
     /// A triangle with a horizontal base and the tip upwards.
     Triangle,
-    /// A square.
+    /// A square with horizontal and vertical sides.
     Square,
 }
 
-/// A position in a drawing, right and down from the upper left corner \[pt\].
+/// A position in a drawing: the distances to the right of and below the upper left corner \[pt\].
 pub(super) type Place = (f64, f64);
 
-/// The line around or along a shape: its colour, and its width \[pt\].
+/// Colour and width \[pt\] of a line, or of the outline of an area.
 pub(super) type Pen = (Colour, f64);
 
-/// The part of a text that is placed at the given position: its start, middle or end.
+/// Alignment of a text: whether the given position is the start, the middle or the end of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -55,7 +55,7 @@ pub(super) enum Item {
         pen: Option<Pen>,
     },
     Text {
-        /// Position of the left end of the base line of the text.
+        /// Position of the left end of the baseline of the text.
         at: Place,
         text: String,
         size: f64,
@@ -64,10 +64,10 @@ pub(super) enum Item {
     },
 }
 
-/// A drawing: its shapes and texts, and the size of the canvas \[pt\].
+/// A drawing: its shapes and texts in the order in which they are drawn, and the width and height of the canvas \[pt\].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// Title of the drawing for screen readers.
+    /// Title of the drawing for screen readers; it is not visible.
     pub(super) name: String,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -75,7 +75,8 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Creates an empty drawing of this width \[pt\]; its height is set later.
+    /// Creates an empty drawing of the given width \[pt\] and of height 0; `name` is the title for screen readers. The caller
+    /// sets the height when the content is complete.
     pub(super) fn new(name: &str, width: f64) -> Self {
         Self {
             name: without_control_characters(name),
@@ -98,7 +99,8 @@ impl Drawing {
         });
     }
 
-    /// Adds an area with the corners `points`; `None` as `fill` leaves it empty, `None` as `pen` leaves out its outline.
+    /// Adds a polygon with the corners `points`. `fill` is the colour of its interior (`None`: not filled), `pen` the line around
+    /// it (`None`: no outline).
     pub(super) fn area(&mut self, points: Vec<Place>, fill: Option<Colour>, pen: Option<Pen>) {
         self.items.push(Item::Path {
             points,
@@ -118,7 +120,7 @@ impl Drawing {
         self.area(corners, Some(fill), None);
     }
 
-    /// Adds the mark of a data point; if `filled` is false, only its outline is drawn.
+    /// Adds the mark of a data point with its centre at `at`; if `filled` is false, only the outline of the mark is drawn.
     pub(super) fn mark(
         &mut self,
         mark: Mark,
@@ -152,7 +154,8 @@ impl Drawing {
         }
     }
 
-    /// Adds a text with its base line at `at`; `anchor` tells which part of the text is there.
+    /// Adds a text with its baseline at the position `at`; `anchor` tells whether `at` is the start, the middle or the end of the
+    /// text.
     pub(super) fn text(
         &mut self,
         at: Place,
@@ -178,7 +181,7 @@ impl Drawing {
         }
     }
 
-    /// Returns the smallest font size in the drawing \[pt\]; `None` if it has no text.
+    /// Returns the smallest font size among the texts of the drawing \[pt\]; `None` if it contains no text.
     pub(super) fn smallest_font_size(&self) -> Option<f64> {
         let sizes = self.items.iter().filter_map(|item| match item {
             Item::Text { size, .. } => Some(*size),
@@ -187,7 +190,7 @@ impl Drawing {
         sizes.min_by(f64::total_cmp)
     }
 
-    /// Lists the texts of the drawing that are partly outside the canvas.
+    /// Lists the texts that lie partly outside the canvas of the drawing and would therefore be clipped.
     pub(super) fn clipped_texts(&self) -> Vec<&str> {
         let texts = self.items.iter().filter_map(|item| match item {
             Item::Text {
@@ -209,13 +212,14 @@ impl Drawing {
     }
 }
 
-/// Replaces control characters, which XML does not allow and fonts do not contain, by spaces.
+/// Replaces each control character of a text by a space, because XML does not allow control characters and fonts do not contain
+/// them.
 fn without_control_characters(text: &str) -> String {
     let is_bad = |letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}');
     text.replace(is_bad, " ")
 }
 
-/// Shortens a text with an ellipsis in its middle, so that its width at font size `size` is at most `most` \[pt\].
+/// Shortens a text by an ellipsis in its middle if it is wider than `most` \[pt\] at the font size `size`.
 pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
     if font::width(text, size) <= most {
         return text.to_owned();

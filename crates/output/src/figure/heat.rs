@@ -1,37 +1,38 @@
-//! A chart of heat maps: each panel shows a quantity over two parameters, for one combination of the other parameters. All panels
-//! share one colour bar.
+//! Chart of heat maps: each panel shows a quantity as colours over two parameters, for one combination of the other parameters.
+//! All panels share one colour bar.
 
 use super::axis::{colour_bar, draw_title, viridis};
 use super::drawing::{Anchor, BLACK, Drawing, WHITE, shortened};
 use super::font;
 use super::style::Style;
 
-/// Maximum number of panels in a row.
+/// Maximum number of panels that are drawn side by side.
 const MOST_COLUMNS: usize = 4;
-/// The space between panels \[pt\].
+/// Horizontal and vertical space between panels \[pt\].
 const GAP: f64 = 6.0;
 
-/// One heat map, for one combination of the other parameters.
+/// One heat map of the chart, for one combination of the parameters that are not on its axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// Title of the panel: the values of the other parameters.
+    /// Title of the panel: the values of the parameters that are not on its axes.
     pub name: String,
-    /// Cells with a known value: column from the left and row from below (both from 0), and the value in the unit of `quantity`.
+    /// Cells for which the value of the quantity is known: column from the left, row from below (both counted from 0), and the
+    /// value in the unit of the quantity.
     pub cells: Vec<(usize, usize, f64)>,
 }
 
-/// A chart of heat maps of a quantity over two parameters, with one colour bar.
+/// A chart of heat maps, which show a quantity over two parameters; all maps have the same colour bar.
 #[derive(Clone, Debug)]
 pub struct Heat {
-    /// Title of the chart for screen readers.
+    /// Title of the chart for screen readers; it is not visible.
     pub name: String,
-    /// The title of the colour bar, with its unit.
+    /// Name of the quantity with its unit, shown as the title of the colour bar.
     pub quantity: String,
-    /// Name and values of the horizontal parameter, and of the vertical parameter.
+    /// The parameters of the horizontal and of the vertical axis: the name of each parameter, and its values as text.
     pub axes: [(String, Vec<String>); 2],
-    /// The heat maps of the chart, in reading order.
+    /// The heat maps of the chart, row by row from the upper left.
     pub panels: Vec<Panel>,
-    /// Function that formats a value as the text in its cell.
+    /// Function that formats the value of a cell as the text that is written into the cell.
     pub label: fn(f64) -> String,
 }
 
@@ -43,12 +44,12 @@ struct Layout {
     top: f64,
     width: f64,
     height: f64,
-    /// Height of the title above a panel \[pt\].
+    /// Height of the title above each panel \[pt\]; 0 if no panel has a title.
     title_height: f64,
 }
 
 impl Heat {
-    /// Draws the chart.
+    /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -128,7 +129,7 @@ impl Heat {
         }
     }
 
-    /// Returns whether each cell has room for the text of its value.
+    /// Returns whether all cells are large enough for the text of their value; otherwise the texts are not drawn.
     fn label_fits(&self, layout: &Layout, style: &Style) -> bool {
         let size = style.font_points();
         let (width, height) = self.cell_size(layout);
@@ -172,8 +173,8 @@ impl Heat {
         }
     }
 
-    /// Draws the values of both parameters as labels: left of the first column of panels, and below the last panel of each
-    /// column.
+    /// Draws the values of both parameters as labels at one panel: left of a panel in the first column, and below the last panel
+    /// of each column.
     fn draw_labels(&self, drawing: &mut Drawing, index: usize, layout: &Layout, style: &Style) {
         let size = style.font_points();
         let (width, height) = self.cell_size(layout);
@@ -213,8 +214,8 @@ impl Layout {
     }
 }
 
-/// Computes the smallest n such that every n-th label can be drawn without overlap, if a label needs `needed` and labels are
-/// `pitch` apart \[pt\].
+/// Computes the smallest n such that every n-th label can be drawn without overlap, if a label needs the length `needed` and
+/// neighbouring labels have the distance `pitch` \[pt\].
 pub(super) fn label_interval(needed: f64, pitch: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,

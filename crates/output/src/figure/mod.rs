@@ -1,17 +1,17 @@
 //! Figures for articles as SVG, PDF and PNG files: the width is given in millimetres, the font size in points.
 //!
 //! ```text
-//! style.rs     width, size of letters, language, resolution: what a user chooses
-//! font.rs      the bundled font: widths and outlines, the same on every machine
-//! drawing.rs   shapes and texts in points; what all charts are made of
+//! style.rs     width, font size, language, resolution: what a user chooses
+//! font.rs      the embedded font: widths and outlines, the same on every machine
+//! drawing.rs   shapes and texts in points, of which all charts consist
 //! axis.rs      ticks, grid lines and titles of an axis; legends
 //! rows.rs      chart: categories as rows, values as dots with intervals
 //! scatter.rs   chart: one quantity against another, with the diagonal
 //! heat.rs      chart: maps of two parameters with a colour bar
-//! winners.rs   chart: the winner at each pair of values of two parameters
+//! winners.rs   chart: the fastest policy for each pair of values of two parameters
 //! series.rs    chart: curves over supersteps
-//! bars.rs      chart: what each process does over time
-//! svg.rs, pdf.rs, png.rs   the formats
+//! bars.rs      chart: the activity of each process over time
+//! svg.rs, pdf.rs, png.rs   the file formats
 //! ```
 //! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they are distinct in greyscale and for
 //! colour-blind readers (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Figures have no title, because
@@ -42,19 +42,20 @@ pub use style::select_figures;
 pub use style::{Format, Language, Length, Points, Style};
 pub use winners::{WinnerCell, Winners};
 
-/// Colour and mark of the points of scenarios i, ii and iii. In greyscale the colours are dark, light and medium.
+/// Colour and mark of the data points of scenarios i, ii and iii, in this order. In greyscale the three colours are dark, light
+/// and medium.
 pub const SCENARIOS: [(Colour, Mark); 3] = [
     (Colour(0, 74, 124), Mark::Circle),
     (Colour(230, 159, 0), Mark::Triangle),
     (Colour(0, 158, 115), Mark::Square),
 ];
 
-/// Returns the name of a scenario for a legend, in the language of the style: `scenario ii`.
+/// Returns the name of a scenario for a legend, in the language that the style selects: `scenario ii`.
 pub fn scenario_label(style: &Style, name: &str) -> String {
     format!("{} {name}", style.translate("scenario", "cenário"))
 }
 
-/// A figure for an article: its name, and its drawing.
+/// A figure for an article: its name on the command line, and its drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Name of the figure, as the option `--figure` accepts it.
@@ -63,7 +64,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Creates a figure from its name and its drawing.
+    /// Creates a figure with the given name and drawing.
     pub fn new(name: impl Into<String>, drawing: Drawing) -> Self {
         let name = name.into();
         Self { name, drawing }
@@ -74,7 +75,8 @@ impl Figure {
         svg::write(&self.drawing)
     }
 
-    /// Returns the content of the file of the figure in this format.
+    /// Returns the content of the file of this figure in the format `format`. The style only determines the resolution of PNG and
+    /// the language of PDF.
     pub fn file_content(&self, format: Format, style: &Style) -> Vec<u8> {
         match format {
             Format::Svg => self.svg().into_bytes(),
@@ -83,12 +85,12 @@ impl Figure {
         }
     }
 
-    /// Returns the smallest font size in the figure \[pt\]; `None` if there is no text.
+    /// Returns the smallest font size among the texts of the figure \[pt\]; `None` if the figure contains no text.
     pub fn smallest_font_size(&self) -> Option<f64> {
         self.drawing.smallest_font_size()
     }
 
-    /// Lists the texts of the figure that are partly outside the canvas.
+    /// Lists the texts of the figure that lie partly outside the canvas and would therefore be clipped.
     pub fn clipped_texts(&self) -> Vec<&str> {
         self.drawing.clipped_texts()
     }

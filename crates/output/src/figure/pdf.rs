@@ -1,4 +1,4 @@
-//! Figures as PDF 1.7: one page of the size of the figure, with the bundled font embedded. The file contains no date, so that
+//! Writes figures as PDF 1.7: one page of the size of the figure, with the font embedded. The file contains no date, so that
 //! equal figures have equal files.
 
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
@@ -8,20 +8,22 @@ use super::drawing::{Colour, Drawing, Item, Pen};
 use super::font::{self, FACE};
 use super::style::Language;
 
-/// Name of the font in the PDF file.
+/// Name of the embedded font in the PDF file.
 const FONT: Name<'static> = Name(b"DejaVuSansCondensed");
-/// Short name by which the text on the page refers to the font.
+/// Short name with which text operators of the page refer to the embedded font.
 const FONT_ON_PAGE: Name<'static> = Name(b"F1");
-/// Character collection of the font: characters are identified by the numbers of their glyphs (`Identity`).
+/// Declaration of the character collection of the font in PDF: characters are identified by the numbers of their glyphs
+/// (`Identity`).
 const GLYPHS: SystemInfo<'static> = SystemInfo {
     registry: Str(b"Adobe"),
     ordering: Str(b"Identity"),
     supplement: 0,
 };
-/// Distance of the Bézier control points that approximate a quarter circle, relative to the radius: 4/3 (√2 − 1).
+/// Distance of the control points from the end points of the Bézier curve that approximates a quarter circle, relative to the
+/// radius: 4/3 (√2 − 1).
 pub(super) const CIRCLE_CONTROL: f64 = 0.552_284_75;
 
-/// Number of the catalogue in the PDF file; the constants below number the other objects.
+/// Number of the document catalogue in the PDF file; the following constants are the numbers of the other objects.
 const CATALOG: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
 const PAGE: Ref = Ref::new(3);
@@ -33,7 +35,7 @@ const FILE: Ref = Ref::new(8);
 const UNICODE: Ref = Ref::new(9);
 const INFO: Ref = Ref::new(10);
 
-/// Returns the content of a PDF file with this drawing.
+/// Returns the content of a PDF file that shows the drawing; `language` is stored as the language of its text.
 pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
     let mut pdf = Pdf::new();
     let mut catalog = pdf.catalog(CATALOG);
@@ -109,7 +111,7 @@ fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
     pdf.cmap(UNICODE, &unicode.finish());
 }
 
-/// Returns the set of letters that occur in a drawing.
+/// Returns the set of letters that occur in the texts of a drawing.
 fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     let texts = drawing.items.iter().filter_map(|item| match item {
         Item::Text { text, .. } => Some(text.chars()),
@@ -118,7 +120,8 @@ fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     texts.flatten().collect()
 }
 
-/// Returns the drawing operators of the page. PDF counts vertical positions upwards from the lower left corner.
+/// Returns the content stream of the page: the PDF operators that draw the shapes and texts. PDF counts vertical positions
+/// upwards from the lower left corner.
 fn content(drawing: &Drawing) -> Vec<u8> {
     let mut content = Content::new();
     let place = |(x, y): (f64, f64)| (pdf_number(x), pdf_number(drawing.height - y));
@@ -178,7 +181,7 @@ fn content(drawing: &Drawing) -> Vec<u8> {
     content.finish().to_vec()
 }
 
-/// Sets the colours and the line width of the next path; PDF requires this before the path begins.
+/// Sets the colours and the line width of the path that follows; PDF requires this before the path begins.
 fn set_colours(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     if let Some(colour) = fill {
         let [red, green, blue] = rgb_shares(colour);
@@ -192,7 +195,7 @@ fn set_colours(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     }
 }
 
-/// Fills the current path, draws its outline, or both, depending on which of `fill` and `pen` are given.
+/// Paints the current path: fills its area if `fill` is not `None`, and draws its outline if `pen` is not `None`.
 fn paint_path(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     match (fill, pen) {
         (Some(_), Some(_)) => content.fill_nonzero_and_stroke(),
@@ -221,7 +224,7 @@ pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 
-/// Rounds a length in points to three decimals, as the 32-bit float in which PDF lengths are written.
+/// Rounds a length in points to three decimals and converts it to the 32-bit float that the PDF writer takes.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for a page"

@@ -1,5 +1,5 @@
-//! Figures as PNG: the share of each pixel that a shape covers is computed (`ab_glyph_rasterizer`), and later shapes are painted
-//! over earlier shapes.
+//! Writes figures as PNG images. For each pixel, the share that a shape covers is computed (`ab_glyph_rasterizer`); later shapes
+//! are painted over earlier shapes.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use ttf_parser::OutlineBuilder;
@@ -8,7 +8,7 @@ use super::drawing::{Colour, Drawing, Item, Pen, Place};
 use super::font::{self, FACE};
 use super::pdf::{CIRCLE_CONTROL, deflated};
 
-/// Returns the content of a PNG file with this drawing, at `dpi` pixels per inch.
+/// Returns the content of a PNG file that shows the drawing with a resolution of `dpi` pixels per inch.
 pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
     let scale = f64::from(dpi) / 72.0;
     let mut image = Image::new(
@@ -84,8 +84,8 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
     }
 }
 
-/// Draws a line of some width along `points`: a rectangle along each segment, and a disc at each bend, so that corners have no
-/// gap.
+/// Draws the line through `points` with the given width: a rectangle along each segment, and a disc at each bend, so that corners
+/// have no gap.
 fn draw_line(
     image: &mut Image,
     points: &[Place],
@@ -124,7 +124,7 @@ fn draw_line(
     }
 }
 
-/// A part of an outline: a straight line, or a quadratic or cubic Bézier curve.
+/// A piece of an outline: a straight line, or a quadratic or cubic Bézier curve.
 #[derive(Clone, Copy, Debug)]
 enum Segment {
     Line(Point, Point),
@@ -132,7 +132,7 @@ enum Segment {
     Cubic(Point, Point, Point, Point),
 }
 
-/// A closed outline in pixels.
+/// The closed outline of an area, with coordinates in pixels.
 #[derive(Clone, Debug, Default)]
 struct Outline(Vec<Segment>);
 
@@ -185,7 +185,7 @@ impl Outline {
     }
 }
 
-/// Builder of the outline of a glyph at its position in the image.
+/// Converts the outline of a glyph from the font file into an outline at the position of the glyph in the image.
 #[derive(Debug)]
 struct GlyphBuilder {
     origin: Place,
@@ -208,7 +208,7 @@ impl GlyphBuilder {
         }
     }
 
-    /// Converts a position in font units, where y points up, to a position in pixels.
+    /// Converts a position in font units, whose vertical coordinate increases upwards, to a position in pixels.
     fn to_pixels(&self, x: f32, y: f32) -> Point {
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
         to_point((self.origin.0 + x, self.origin.1 - y))
@@ -253,7 +253,7 @@ impl OutlineBuilder for GlyphBuilder {
     }
 }
 
-/// An image of three bytes (red, green, blue) per pixel, which is white at first.
+/// An image with three bytes per pixel (red, green, blue); all pixels are white at first.
 #[derive(Debug)]
 struct Image {
     width: u32,
@@ -271,7 +271,8 @@ impl Image {
         }
     }
 
-    /// Fills the area that the outlines enclose with a colour; pixels at the edge are mixed with the colour below.
+    /// Fills the area that the outlines enclose with a colour; a pixel at the edge gets a mixture of this colour and its previous
+    /// colour.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -325,7 +326,8 @@ impl Image {
         });
     }
 
-    /// Returns the content of a PNG file (second edition: ISO/IEC 15948): size, resolution, pixels, end.
+    /// Returns the content of the PNG file of the image (ISO/IEC 15948, second edition of the PNG standard), with the resolution
+    /// `dpi` in pixels per inch.
     fn file_content(&self, dpi: u32) -> Vec<u8> {
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
         let mut header = Vec::new();
@@ -367,7 +369,7 @@ fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
     file.extend(sum.to_be_bytes());
 }
 
-/// Computes the cyclic redundancy check CRC-32 (ISO 3309), bit by bit.
+/// Computes the CRC-32 checksum (cyclic redundancy check, ISO 3309) of the given bytes.
 fn checksum(bytes: &[u8]) -> u32 {
     let sum = bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {

@@ -1,5 +1,5 @@
-//! A chart of categories: one row for each category, with values as dots and intervals as whiskers. Rows of a group have a common
-//! heading.
+//! Chart with one row per category: the values of the category are shown as dots, their intervals as whiskers. Rows of a group
+//! have a common heading.
 
 use super::SCENARIOS;
 use super::axis::{Axis, Entry, Symbol, draw_legend, mark_radius};
@@ -7,42 +7,43 @@ use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark, shortened
 use super::font;
 use super::style::Style;
 
-/// Maximum share of the width of the chart that the labels of the rows take.
+/// Maximum share of the width of the chart that the labels of the rows may take.
 const MAX_LABEL_SHARE: f64 = 0.42;
 
-/// A value in a row of the chart, drawn as a dot.
+/// A value in a row of the chart, drawn as a dot with or without whiskers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// Index in [`Rows::keys`] of the series to which the dot belongs.
+    /// Index of the data series to which the dot belongs, in the list of series of the chart.
     pub key: usize,
-    /// The value that the dot shows, in the unit of the axis.
+    /// The value at which the dot is drawn, in the unit of the axis.
     pub value: f64,
-    /// Lower and upper end of the interval around the value, in the unit of the axis; `None` if the dot has no whiskers.
+    /// Lower and upper limit of the interval around the value, drawn as whiskers, in the unit of the axis; `None` if the dot has
+    /// no whiskers.
     pub interval: Option<(f64, f64)>,
 }
 
 /// A category of the chart, drawn as one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The label of the row.
+    /// Label of the row: the name of the category.
     pub label: String,
-    /// The values of the category, one dot for each.
+    /// The values of the category; each value is drawn as a dot.
     pub dots: Vec<Dot>,
 }
 
-/// A group of rows with a common heading.
+/// A group of rows of the chart with a common heading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Heading above the rows of the group; empty if there is none.
+    /// Heading above the rows of the group; empty if the group has no heading.
     pub heading: String,
-    /// The rows, from top to bottom.
+    /// The rows of the group, from top to bottom.
     pub rows: Vec<Row>,
 }
 
-/// A series of dots, as it appears in the legend.
+/// A data series of the chart as the legend shows it: its name, and the colour and shape of its dots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesKey {
-    /// The name of the series.
+    /// Name of the data series.
     pub name: String,
     /// Colour of the dots of the series.
     pub colour: Colour,
@@ -53,8 +54,8 @@ pub struct SeriesKey {
 }
 
 impl Dot {
-    /// Creates a dot from a mean and half the width of its interval, both in the unit of the axis. If `half` is `None`, the dot
-    /// has no interval.
+    /// Creates a dot with whiskers at `value - half` and `value + half`, in the unit of the axis; without whiskers if `half` is
+    /// `None`. `key` is the index of the series.
     pub fn from_half_width(key: usize, value: f64, half: Option<f64>) -> Self {
         Self {
             key,
@@ -65,8 +66,8 @@ impl Dot {
 }
 
 impl SeriesKey {
-    /// Creates the legend entry of the series number `place`, counted from 0. Colours and shapes are those of the scenarios, in
-    /// turn; only the first three series are filled.
+    /// Creates the legend entry of the data series with the index `place`, counted from 0. The colours and shapes of the three
+    /// scenarios are used in turn; only the dots of the first three series are filled.
     pub fn of(name: impl Into<String>, place: usize) -> Self {
         let (colour, mark) = SCENARIOS[place % SCENARIOS.len()];
         Self {
@@ -78,27 +79,28 @@ impl SeriesKey {
     }
 }
 
-/// A chart of categories as rows, with values as dots and intervals as whiskers.
+/// A chart with one row per category, whose values are drawn as dots and their intervals as whiskers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// Title of the chart for screen readers.
+    /// Title of the chart for screen readers; it is not visible.
     pub name: String,
-    /// The title of the axis of values, with its unit.
+    /// Title of the axis of the values, with the unit.
     pub axis: String,
-    /// The series of dots, in the order of the legend.
+    /// The data series of the dots, in the order of the legend.
     pub keys: Vec<SeriesKey>,
-    /// The rows of the chart, in groups from top to bottom.
+    /// Groups of rows, from top to bottom.
     pub groups: Vec<Group>,
-    /// Whether the dots of a row lie on one line and are joined by a stroke; otherwise they lie below each other.
+    /// Whether all dots of a row lie at the same height and are joined by a line; otherwise the dots of each series have their
+    /// own height.
     pub is_joined: bool,
-    /// Whether the value 0 is marked by a line.
+    /// Whether the chart marks the value 0 by a vertical line.
     pub has_zero_line: bool,
-    /// Whether the axis of values is logarithmic.
+    /// Whether the axis of the values is logarithmic.
     pub is_log: bool,
 }
 
 impl Rows {
-    /// Draws the chart.
+    /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -132,13 +134,13 @@ impl Rows {
         drawing
     }
 
-    /// Computes the vertical distance between two rows \[pt\] at a font size.
+    /// Computes the vertical distance between two rows \[pt\] at the font size `size` \[pt\].
     fn row_pitch(&self, size: f64) -> f64 {
         let lines = if self.is_joined { 1 } else { self.keys.len() };
         size * (0.45 * lines as f64 + 0.65).max(1.3)
     }
 
-    /// Computes the height of each group of rows \[pt\] at a font size, with its heading.
+    /// Computes the height of each group of rows, including its heading \[pt\], at the font size `size` \[pt\].
     fn group_heights(&self, size: f64) -> Vec<f64> {
         let heading = |group: &Group| {
             if group.heading.is_empty() {

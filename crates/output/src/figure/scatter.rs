@@ -1,37 +1,36 @@
-//! A chart of one quantity against another in the same unit, on logarithmic axes, with the diagonal on which both quantities are
-//! equal.
+//! Scatter chart that compares two quantities of the same unit on logarithmic axes; on its diagonal both quantities are equal.
 
 use super::axis::{Axis, Entry, Symbol, draw_legend, mark_radius};
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, Mark, shortened};
 use super::style::Style;
 
-/// A data point of the chart.
+/// A data point of the scatter chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Index in [`Scatter::keys`] of the series to which the point belongs.
+    /// Index of the data series to which the point belongs, in the list of series of the chart.
     pub key: usize,
     /// Value on the horizontal axis and value on the vertical axis, in the units of the axes.
     pub values: (f64, f64),
 }
 
-/// A chart of one quantity against another on logarithmic axes.
+/// A scatter chart of one quantity against another, both on logarithmic axes in the same unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// Title of the chart for screen readers.
+    /// Title of the chart for screen readers; it is not visible.
     pub name: String,
-    /// The titles of the horizontal and the vertical axis, with their unit.
+    /// Title of the horizontal axis and title of the vertical axis, each with its unit.
     pub axes: [String; 2],
-    /// Name, colour and shape of each series.
+    /// Name, colour and shape of each data series, in the order of the legend.
     pub keys: Vec<(String, Colour, Mark)>,
     /// The data points of all series.
     pub points: Vec<Point>,
-    /// Relative distance from the diagonal of the two further lines (0.1: at 1.1 times and at 1 / 1.1 times the horizontal
-    /// value).
+    /// Relative deviation from the diagonal that two further lines mark: with 0.1, one line is at 1.1 times and the other at 1 /
+    /// 1.1 times the horizontal value.
     pub margin: f64,
 }
 
 impl Scatter {
-    /// Draws the chart.
+    /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());

@@ -1,33 +1,33 @@
-//! A chart of curves over supersteps.
+//! Chart of quantities over supersteps, drawn as curves.
 
 use super::axis::{Axis, Entry, Symbol, draw_legend};
 use super::drawing::{Anchor, BLACK, Colour, Drawing, shortened};
 use super::style::Style;
 
-/// A curve over supersteps.
+/// A curve of the chart: a quantity at successive supersteps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Name of the curve in the legend.
     pub name: String,
-    /// The colour of the curve.
+    /// Colour with which the curve is drawn.
     pub colour: Colour,
     /// Points of the curve: value on the horizontal axis and value on the vertical axis, in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A chart of curves over supersteps.
+/// A chart of quantities over supersteps, drawn as curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Title of the chart for screen readers.
+    /// Title of the chart for screen readers; it is not visible.
     pub name: String,
-    /// The titles of the horizontal and the vertical axis, with their units.
+    /// Title of the horizontal axis and title of the vertical axis, each with its unit.
     pub axes: [String; 2],
-    /// The curves; a later curve is drawn over earlier curves.
+    /// The curves in the order in which they are drawn; a later curve covers earlier curves.
     pub curves: Vec<Curve>,
 }
 
 impl Series {
-    /// Draws the chart.
+    /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());

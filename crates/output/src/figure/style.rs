@@ -1,32 +1,32 @@
-//! The style of a figure, which the user chooses: width, font size, language and resolution.
+//! Style of figures, which the user chooses: width, font size, language and resolution.
 
 use std::fmt;
 use std::str::FromStr;
 
 use migsim_base::error::Problem;
 
-/// Number of points in a millimetre: an inch (25.4 mm) has 72 points.
+/// Number of points (1/72 inch) in one millimetre; an inch has 25.4 mm.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
 
-/// Minimum and maximum width of a figure \[mm\]: half a column of text, and the longer side of A3 paper.
+/// Minimum and maximum width of a figure that the user may choose \[mm\]: half a column of text, and the longer side of A3 paper.
 const WIDTHS: (f64, f64) = (40.0, 420.0);
 
-/// Minimum and maximum font size of a figure \[pt\].
+/// Minimum and maximum font size of a figure that the user may choose \[pt\].
 const SIZES: (f64, f64) = (6.0, 24.0);
 
-/// A width on paper, written with its unit (`85mm`, `8.5cm`, `3.5in`).
+/// The width of a figure on paper; users write it with its unit (`85mm`, `8.5cm`, `3.5in`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
     mm: f64,
 }
 
 impl Length {
-    /// Creates a width from its value \[mm\].
+    /// Creates a width on paper from its value \[mm\].
     pub const fn of_mm(mm: f64) -> Self {
         Self { mm }
     }
 
-    /// Returns the width \[pt\].
+    /// Returns the width on paper in points \[pt\].
     pub fn points(self) -> f64 {
         self.mm * POINTS_PER_MM
     }
@@ -59,12 +59,12 @@ impl fmt::Display for Length {
     }
 }
 
-/// A font size, written with its unit (`8pt`).
+/// A font size in points; users write it with its unit (`8pt`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Points(f64);
 
 impl Points {
-    /// Returns the size \[pt\].
+    /// Returns the font size \[pt\].
     pub fn get(self) -> f64 {
         self.0
     }
@@ -91,8 +91,8 @@ impl fmt::Display for Points {
     }
 }
 
-/// Reads a number with one of the given units, and converts it with the factor of the unit. `example` shows the expected form in
-/// the error message.
+/// Parses a number that is followed by one of the given units, and multiplies the number by the factor of this unit. `example`
+/// shows the expected form in the error message.
 fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     let text = text.trim();
     let found = units.iter().find_map(|(unit, factor)| {
@@ -102,22 +102,22 @@ fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f
     found.ok_or_else(|| format!("expected a number with its unit, such as {example}"))
 }
 
-/// File format of a figure.
+/// File format in which a figure is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Scalable Vector Graphics; text remains text.
+    /// Scalable Vector Graphics, with text that can be searched and edited.
     Svg,
-    /// One page of PDF 1.7 of the size of the figure, with the font embedded.
+    /// PDF 1.7: one page of the size of the figure, with the font embedded.
     Pdf,
-    /// An image of pixels, at the resolution of the style.
+    /// A PNG image at the resolution that the style selects.
     Png,
 }
 
 impl Format {
-    /// All file formats of figures.
+    /// All file formats in which figures can be written.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
 
-    /// Returns the name of the format, which is also the extension of the file name.
+    /// Returns the short name of the format (`svg`, `pdf`, `png`), which is also the extension of the file name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -127,21 +127,21 @@ impl Format {
     }
 }
 
-/// Language of labels and legends in a figure. Portuguese uses a decimal comma.
+/// Language of the labels and legends in a figure. Portuguese uses a decimal comma.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// English.
+    /// English labels and a decimal point.
     #[default]
     English,
-    /// Portuguese.
+    /// Portuguese labels and a decimal comma.
     Portuguese,
 }
 
 impl Language {
-    /// All languages.
+    /// All languages in which figures can be drawn.
     pub const ALL: [Self; 2] = [Self::English, Self::Portuguese];
 
-    /// Returns the code of the language (ISO 639-1).
+    /// Returns the ISO 639-1 code of the language.
     pub const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -150,16 +150,16 @@ impl Language {
     }
 }
 
-/// The style of a figure.
+/// The style of a figure: width, font size, language, and resolution of PNG.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
-    /// The width of the figure on paper.
+    /// Width of the figure on paper.
     pub width: Length,
-    /// The font size of the figure.
+    /// Font size of all texts in the figure.
     pub font_size: Points,
-    /// The language of the words in the figure.
+    /// Language of the texts in the figure.
     pub language: Language,
-    /// Resolution of PNG in pixels per inch.
+    /// Resolution of the figure as PNG \[pixels per inch\].
     pub dpi: u32,
 }
 
@@ -176,7 +176,7 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Returns the text in the language of the figure, out of its two translations.
+    /// Selects one of two translations of a text: the translation in the language of the figure.
     pub fn translate<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
         match self.language {
             Language::English => english,
@@ -184,7 +184,7 @@ impl Style {
         }
     }
 
-    /// Formats a number that is given as text with the decimal mark of the language of the figure.
+    /// Returns a number, given as text with a decimal point, with the decimal mark of the language of the figure.
     pub fn format_number(&self, number: &str) -> String {
         match self.language {
             Language::English => number.replace('-', "\u{2212}"),
@@ -192,13 +192,13 @@ impl Style {
         }
     }
 
-    /// Returns the font size of the figure \[pt\].
+    /// Returns the font size of the texts in the figure \[pt\].
     pub fn font_points(&self) -> f64 {
         self.font_size.get()
     }
 }
 
-/// Returns the name `wanted` if it is one of the figures `known`, or all known names if `wanted` is `all`.
+/// Returns the names of the figures that the user selected: the name `wanted`, or all names in `known` if `wanted` is `all`.
 ///
 /// # Errors
 /// There is no figure of this name; the error lists the known figures.

@@ -1,5 +1,5 @@
-//! Figures as SVG. Text stays text, in the bundled font if it is installed on the reader's machine. With another font,
-//! `textLength` keeps the measured width.
+//! Writes figures as SVG. Text remains text; it is shown in the font `DejaVu` Sans Condensed if this font is installed on the
+//! reader's machine. If another font is used, the attribute `textLength` keeps the width of the text.
 
 use std::collections::BTreeMap;
 use std::fmt::{Arguments, Write as _};
@@ -7,11 +7,11 @@ use std::fmt::{Arguments, Write as _};
 use super::drawing::{Colour, Drawing, Item, Pen, Place};
 use super::font;
 
-/// Number of items in a drawing above which consecutive rectangles of the same colour share an SVG element. The file then has
-/// less than half of the bytes.
+/// Number of items in a drawing above which consecutive rectangles of the same colour share one SVG element, which makes the file
+/// less than half as large.
 const MANY: usize = 20_000;
 
-/// Returns the drawing as the text of an SVG file.
+/// Returns the text of an SVG file that shows the drawing.
 pub(super) fn write(drawing: &Drawing) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = String::new();
@@ -52,7 +52,7 @@ fn push_line(svg: &mut String, text: Arguments<'_>) {
     svg.push('\n');
 }
 
-/// Returns two opposite corners and the colour of an item that is a rectangle without outline; `None` for other items.
+/// Returns two opposite corners and the colour of an item that is a rectangle without an outline; `None` for every other item.
 fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     let Item::Path {
         points,
@@ -70,7 +70,7 @@ fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     is_upright.then_some((a, c, *fill))
 }
 
-/// Writes rectangles to the SVG text; consecutive rectangles of the same colour share an element.
+/// Writes rectangles to the text of the SVG file; consecutive rectangles of the same colour share one element.
 fn push_rectangles(svg: &mut String, items: &[Item]) {
     let mut ways: BTreeMap<String, String> = BTreeMap::new();
     for ((x, y), (right, bottom), fill) in items.iter().filter_map(rectangle) {
@@ -158,7 +158,7 @@ fn hex(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Formats a length with at most two decimals: a hundredth of a point is 3.5 µm.
+/// Formats a length with at most two decimals, which is precise enough: a hundredth of a point is 3.5 µm.
 fn number(value: f64) -> String {
     super::axis::plain(round(value))
 }

@@ -1,5 +1,7 @@
-//! A map of the fastest policy over two parameters. Colour and letter of a cell name the winner; hatching marks a winner that is
-//! not clearly faster than the other policies.
+//! Map that shows the fastest policy (the winner) for each pair of values of two parameters.
+//!
+//! The colour and the letter of a cell name the winner. Hatching marks a winner that is not clearly faster than the other
+//! policies.
 
 use super::axis::draw_title;
 use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, shortened};
@@ -7,8 +9,8 @@ use super::font;
 use super::heat::label_interval;
 use super::style::Style;
 
-/// Colours of the winners, distinct for colour-blind readers (Okabe and Ito 2008). If there are more winners than colours,
-/// colours are used again; letters are unique.
+/// Colours of the winners, which colour-blind readers can distinguish (Okabe and Ito 2008). If there are more winners than
+/// colours, colours are used repeatedly; letters are unique.
 const COLOURS: [Colour; 8] = [
     Colour(0, 114, 178),
     Colour(230, 159, 0),
@@ -19,42 +21,42 @@ const COLOURS: [Colour; 8] = [
     Colour(240, 228, 66),
     Colour(120, 120, 120),
 ];
-/// Distance between the lines of the hatching \[pt\].
+/// Distance between two lines of the hatching \[pt\].
 const HATCH: f64 = 4.0;
-/// Side of a colour box in the legend, as a multiple of the font size.
+/// Side length of a coloured square in the legend, as a multiple of the font size.
 const BOX_SIDE: f64 = 1.1;
 
-/// A cell of the map with the policy that wins there.
+/// A cell of the map, which shows the fastest policy for one pair of parameter values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WinnerCell {
-    /// Column of the cell from the left and row from below, both counted from 0.
+    /// Column of the cell, counted from the left, and row of the cell, counted from below; both start at 0.
     pub column_and_row: [usize; 2],
-    /// Index of the winner in [`Winners::names`].
+    /// Index of the fastest policy of this cell in the list of policies of the map.
     pub winner: usize,
-    /// Text after the letter of the winner: the margin by which it is faster.
+    /// Text after the letter of the fastest policy: by how much this policy is faster than the second fastest.
     pub text: String,
-    /// Whether the winner is faster than all other policies by more than the margin of indifference; if results depend on seeds,
-    /// the difference must also be significant.
+    /// Whether the fastest policy is clearly faster than all other policies: by more than the margin of indifference and, if the
+    /// results depend on seeds, with a significant difference.
     pub is_separated: bool,
 }
 
-/// A map of the fastest policy over two parameters.
+/// A map that shows the fastest policy for each pair of values of two parameters.
 #[derive(Clone, Debug)]
 pub struct Winners {
-    /// Title of the chart for screen readers.
+    /// Title of the map for screen readers; it is not visible.
     pub name: String,
     /// Names of the policies that were compared.
     pub names: Vec<String>,
-    /// Sentence below the legend of the map.
+    /// Sentence that is shown below the legend of the map.
     pub remark: String,
-    /// Name and values of the horizontal parameter, and of the vertical parameter.
+    /// The parameters of the horizontal and of the vertical axis: the name of each parameter, and its values as text.
     pub axes: [(String, Vec<String>); 2],
-    /// The cells whose winner is known.
+    /// The cells of the map for which the fastest policy is known.
     pub cells: Vec<WinnerCell>,
 }
 
 impl Winners {
-    /// Draws the chart.
+    /// Draws the map in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -104,7 +106,8 @@ impl Winners {
         drawing
     }
 
-    /// Draws the legend, with the colour, the letter and the name of each winner; returns the position of its lower end \[pt\].
+    /// Draws the legend at the top of the map: the colour, letter and name of each policy that wins in at least one cell, and the
+    /// remark. Returns the position of the lower end \[pt\].
     fn draw_legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
         let size = style.font_points();
         let side = BOX_SIDE * size;
@@ -174,13 +177,13 @@ fn colour(winner: usize) -> Colour {
     COLOURS[winner % COLOURS.len()]
 }
 
-/// Returns black or white, whichever has the higher contrast to the background colour.
+/// Returns the text colour with the higher contrast to the given background colour: black or white.
 fn text_colour(Colour(red, green, blue): Colour) -> Colour {
     let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
     if light < 115.0 { WHITE } else { BLACK }
 }
 
-/// Returns the letter of a winner by its index: A, B, ... Z, AA, AB, ...
+/// Returns the letters that stand for the policy with the given index on the map: A, B, ... Z, AA, AB, ...
 fn letter(index: usize) -> String {
     let own = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
     match index / 26 {

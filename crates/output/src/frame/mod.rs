@@ -1,4 +1,5 @@
-//! The common frame of all HTML pages (report, sweep, tune, explain): head, styles, table of contents, tables, scripts.
+//! The common frame of all HTML pages (report, sweep, tune, explain): head of the file, styles, table of contents, tables,
+//! scripts.
 //!
 //! A page is one file that needs no network. It follows the light or dark mode of the system, fits a phone, and prints on white.
 //! Its table of contents is made from its headings (`<h2 id>`). The script `frame.js` makes tables of class `sortable` sortable,
@@ -25,30 +26,32 @@ const STYLE: &str = include_str!("frame.css");
 const SCRIPT: &str = include_str!("frame.js");
 const START: &str = include_str!("start.js");
 
-/// The parts from which an HTML page is assembled. All parts except the title are HTML.
+/// The content from which an HTML page with the common frame is assembled. All parts except the title are HTML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
-    /// Title of the page, as plain text that is not yet escaped.
+    /// Title of the page as plain text; it is escaped when the page is written.
     pub title: &'a str,
-    /// Mark that identifies the settings of the run on the page; empty if the page does not show a single run.
+    /// Checksum of the settings of the run that the page shows, by which the page is recognised later; empty if the page does not
+    /// show a single run.
     pub mark: &'a str,
-    /// HTML below the title, before the sections.
+    /// HTML between the title and the first section of the page.
     pub lead: &'a str,
     /// HTML of the sections of the page.
     pub body: &'a str,
-    /// CSS rules in addition to those of all pages.
+    /// Additional CSS rules of this page; the rules of the common frame are always included.
     pub styles: &'a [&'a str],
-    /// HTML elements with the data and scripts of the page; these scripts must start the page. `None` if the page needs only the
-    /// scripts of all pages.
+    /// HTML elements with the data and the additional scripts of the page, which must also start the page. `None` if the scripts
+    /// of the common frame suffice.
     pub scripts: Option<&'a str>,
-    /// Texts of all scripts in `scripts` and in `body`; the browser runs only these scripts and those of the frame.
+    /// Source texts of all scripts in `scripts` and `body`. The browser runs only these scripts and the scripts of the common
+    /// frame.
     pub script_texts: &'a [&'a str],
-    /// HTML at the end of the page.
+    /// HTML at the end of the page, after the sections.
     pub footer: &'a str,
 }
 
 impl Page<'_> {
-    /// Returns the whole page as one HTML file.
+    /// Assembles the page and returns the text of the HTML file.
     pub fn html(&self) -> String {
         let start = script_element(START);
         let own = self.scripts.unwrap_or(&start);
@@ -73,24 +76,26 @@ impl Page<'_> {
     }
 }
 
-/// Returns a script as an HTML element.
+/// Returns an HTML `<script>` element with the given source text.
 pub fn script_element(text: &str) -> String {
     format!("<script>{}</script>", script_content(text))
 }
 
-/// Returns a script as it stands inside its HTML element, from which its hash is computed.
+/// Returns the source text of a script exactly as it stands inside its HTML element; the hash of the script is computed from this
+/// text.
 fn script_content(text: &str) -> String {
     format!("\n{}\n", text.trim())
 }
 
-/// Computes the hash of a script for the Content-Security-Policy: the SHA-256 of the content of its HTML element.
+/// Computes the hash that allows a browser to run a script (Content-Security-Policy): the SHA-256 of the content of the HTML
+/// element of the script.
 fn script_hash(text: &str) -> String {
     let digest = Sha256::digest(script_content(text).as_bytes());
     format!("'sha256-{}'", base64(&digest))
 }
 
-/// Replaces each name in double braces of a template by its value; names without a value become empty. Inserted values are not
-/// searched for names.
+/// Replaces each name in double braces of a template by its value; a name without a value is removed. Inserted values are not
+/// searched for further names.
 pub fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     let values: BTreeMap<&str, &str> = values.iter().copied().collect();
     let mut parts = template.split("{{");
@@ -103,7 +108,8 @@ pub fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     html
 }
 
-/// Creates the table of contents: a link to each heading of the body. The text of a link ends before the colon of the heading.
+/// Creates the table of contents of a page: a link to each heading of `body`. If a heading contains a colon, the text of the link
+/// ends before it.
 fn table_of_contents(body: &str) -> String {
     let mut html = "<nav class=\"contents\" aria-label=\"Contents\"><ol>\n".to_owned();
     for part in body.split("<h2 id=\"").skip(1) {

@@ -1,10 +1,10 @@
-//! Building blocks of HTML pages: sections, drawings, and lists of sentences.
+//! Building blocks of HTML pages: sections, framed drawings, and lists of sentences.
 
 use std::fmt::Write as _;
 
 use super::{Page, escaped};
 
-/// Creates a section with a heading that appears in the table of contents; `html` is its content.
+/// Returns the HTML of a section with a heading that appears in the table of contents; `html` is the content of the section.
 pub fn section(id: &str, heading: &str, html: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{html}\n</section>\n",
@@ -12,7 +12,8 @@ pub fn section(id: &str, heading: &str, html: &str) -> String {
     )
 }
 
-/// Creates a page from sections, each given by its id, its heading and its content. A section without content is left out.
+/// Creates an HTML page from sections, each given by its id, its heading and its content. Sections without content are omitted.
+/// `code` contains the source texts of the scripts in the sections.
 pub fn sections_page<'a>(
     title: &str,
     lead: &str,
@@ -34,8 +35,8 @@ pub fn sections_page<'a>(
     .html()
 }
 
-/// Puts an SVG drawing on white ground into an area that scrolls. `label` describes the drawing for screen readers; `widths` are
-/// its minimum and maximum width \[pixels\].
+/// Returns the HTML of a figure: the SVG drawing on a white background, in an area that scrolls. `label` describes the drawing
+/// for screen readers; `widths` are its minimum and maximum width \[pixels\].
 pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
     let (least, most) = widths;
     let svg = svg.split_once("<svg ").map_or("", |(_, rest)| rest);
@@ -45,7 +46,7 @@ pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String
     )
 }
 
-/// Formats sentences as an HTML list. A sentence that begins with blanks is appended to the item of the sentence before it.
+/// Formats sentences as an HTML list with one entry per sentence. A sentence that begins with blanks becomes an indented entry.
 pub fn list(sentences: &[String]) -> String {
     let mut html = "<ul class=\"told\">\n".to_owned();
     for sentence in sentences {
@@ -61,7 +62,7 @@ pub fn list(sentences: &[String]) -> String {
     html
 }
 
-/// Formats a sentence as HTML. A command or key in backticks is set as code; other text in backticks keeps them.
+/// Formats a sentence as HTML. A command or key in backticks is set as code; other text in backticks keeps its backticks.
 pub fn prose(sentence: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-+%".contains(letter);
     let text = escaped(sentence);

@@ -1,4 +1,4 @@
-//! A table of settings with one row per key. The keys are written in the same form as in `--set` and in sweeps.
+//! Creates an HTML table of settings with one row per key. The keys are written in the same form as in `--set` and in sweeps.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{escaped, prose};
 
-/// Maximum length of a list whose values are shown one by one.
+/// Maximum number of values of a list that are shown one by one; the remaining values are only counted.
 const MOST_VALUES: usize = 32;
 
-/// Creates a table of all keys of `settings` with their values, in a part of the page that can be unfolded; `summary` is the
-/// heading of this part.
+/// Creates an HTML table with all keys of `settings` and their values, which the reader of the page can unfold; `summary` is the
+/// heading that is always visible.
 pub fn settings_table(summary: &str, settings: &Value) -> String {
     let mut rows = Vec::new();
     flatten("", settings, &mut rows);

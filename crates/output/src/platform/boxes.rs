@@ -13,49 +13,52 @@ use std::fmt::Write as _;
 
 use super::super::svg::escaped;
 
-/// Space between the edge and the content of a box \[px\]; the constant below is the space between two boxes.
+/// Space between the border of a box and its content \[px\]. The constant `GAP` is the space between two neighbouring boxes
+/// \[px\].
 const PAD: f64 = 12.0;
 const GAP: f64 = 22.0;
-/// Font size of the text in a box \[px\]; the constant below is the line height.
+/// Font size of the text in a box \[px\]. The constant `LINE` is the height of a line of this text \[px\].
 const FONT_SIZE: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// Vertical distance between two lines that connect boxes \[px\]; the constant below is the font size of their labels.
+/// Vertical distance between two lines that connect boxes \[px\]. The constant `LABEL` is the font size of the labels of these
+/// lines \[px\].
 const LINE_SPACING: f64 = 22.0;
 const LABEL: f64 = 11.0;
-/// Maximum width of a text \[px\]; a longer text is shortened.
+/// Maximum width of a text in a box \[px\]; a longer text is shortened.
 const MAX_TEXT_WIDTH: f64 = 300.0;
 const LEAST_WIDTH: f64 = 100.0;
-/// Ratio of the width of bold letters to the width of normal letters.
+/// Ratio of the width of bold letters to the width of normal letters of the same font size.
 pub(super) const BOLD_RATIO: f64 = 1.1;
 
-/// A box with lines of text, inner boxes side by side, and lines between the inner boxes.
+/// A box that represents a zone of the platform: lines of text, inner boxes side by side, and lines that connect the inner boxes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nested {
-    /// Lines of text at the top of the box; the first line is its name.
+    /// Lines of text at the top of the box; the first line is the name of the box.
     pub(super) lines: Vec<String>,
-    /// Text of the tooltip of the box.
+    /// Text of the tooltip that appears when the mouse pointer is over the box.
     pub(super) hint: String,
-    /// Whether the box stands for several zones that are not drawn one by one.
+    /// Whether the box represents all zones that are not drawn one by one because there are too many of them.
     pub(super) is_rest: bool,
     pub(super) inner: Vec<Nested>,
     pub(super) connections: Vec<Connection>,
-    /// Text below the lines between the inner boxes; `None` if there is none.
+    /// Text at the lower edge of the box, below the lines that connect the inner boxes; `None` if the box has no such text.
     pub(super) remark: Option<String>,
 }
 
-/// A line that connects two inner boxes, given from the left box to the right box.
+/// A line that connects two inner boxes of the same box; the left box is its first end.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) ends: [usize; 2],
     pub(super) label: String,
     pub(super) hint: String,
-    /// Text about the gateway at the left and at the right end of the line; `None` if there is no gateway.
+    /// Tooltips about the gateways at the left end and at the right end of the line; `None` if there is no gateway at this end.
     pub(super) gateways: [Option<String>; 2],
-    /// Width of the line \[px\].
+    /// Width with which the line is drawn \[px\].
     pub(super) stroke: f64,
 }
 
-/// Estimates the width of a text \[px\] from above at a font size, for any font that the reader may have.
+/// Estimates an upper bound of the width of a text \[px\] at the font size `letters` \[px\], for any font that the reader may
+/// have.
 pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
@@ -67,7 +70,7 @@ pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     letters * text.chars().map(of).sum::<f64>()
 }
 
-/// Shortens a text so that its width at a font size does not exceed the maximum width.
+/// Shortens a text by an ellipsis at its end if it is wider than [`MAX_TEXT_WIDTH`] at the font size `letters` \[px\].
 pub(super) fn shortened(text: &str, letters: f64) -> String {
     if width_of(text, letters) <= MAX_TEXT_WIDTH {
         return text.to_owned();
@@ -83,7 +86,7 @@ pub(super) fn shortened(text: &str, letters: f64) -> String {
 }
 
 impl Nested {
-    /// Computes the width and the height of the box \[px\].
+    /// Computes the width and the height of the box, including its inner boxes \[px\].
     pub(super) fn size(&self) -> (f64, f64) {
         let name = self.lines.first().map(|name| (name, BOLD_RATIO));
         let others = self.lines.iter().skip(1).chain(&self.remark);
@@ -103,20 +106,20 @@ impl Nested {
         )
     }
 
-    /// Computes the height of the part of the box above the inner boxes, which contains the lines of text \[px\].
+    /// Computes the height of the upper part of the box, which contains the lines of text above the inner boxes \[px\].
     fn header_height(&self) -> f64 {
         let space = if self.inner.is_empty() { 0.0 } else { 6.0 };
         PAD + LINE * self.lines.len() as f64 + space
     }
 
-    /// Computes the height of the part of the box below the inner boxes, which contains the connecting lines and the remark
+    /// Computes the height of the lower part of the box, which contains the connecting lines and the remark below the inner boxes
     /// \[px\].
     fn footer_height(&self) -> f64 {
         let remark = if self.remark.is_some() { LINE } else { 0.0 };
         LINE_SPACING * self.connections.len() as f64 + remark
     }
 
-    /// Draws the box with its upper left corner at `(left, top)`.
+    /// Writes the box and its inner boxes to `svg`, with the upper left corner of the box at `(left, top)` \[px\].
     pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
         let (width, height) = self.size();
         let look = match (self.is_rest, self.inner.is_empty()) {
@@ -152,8 +155,8 @@ impl Nested {
         }
     }
 
-    /// Draws the connecting lines below the inner boxes. `places` are the left edge, the width and the lower edge of each inner
-    /// box \[px\].
+    /// Writes the connecting lines below the inner boxes to `svg`. `places` contains the left edge, the width and the lower edge
+    /// of each inner box \[px\].
     fn draw_connections(
         &self,
         (left, right): (f64, f64),
@@ -197,8 +200,9 @@ impl Nested {
         *svg += &labels;
     }
 
-    /// Computes the point on the lower edge of a box where a connecting line starts \[px\]. Lines to boxes on the left start
-    /// further left, and shorter lines start closer to the other box, so that lines do not cross.
+    /// Computes the point on the lower edge of an inner box at which the connecting line number `way` starts \[px\]. On each box,
+    /// lines to boxes on the left start further left, and shorter lines start closer to the box at their other end, so that lines
+    /// do not cross.
     fn port(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
         let here = self.connections[way].ends[end];
         let mut ports: Vec<(bool, isize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Draws a platform as SVG: its clusters on a circle with the routes between them, or a tree of zones as nested boxes.
+//! Draws a platform as SVG: its clusters on a circle with the routes between them as lines, or a tree of zones as nested boxes.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,20 @@ use migsim_base::units::{BytesPerSecond, ClusterId};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// Maximum number of clusters that are drawn; the constant below is the maximum number of routes that have labels.
+/// Maximum number of clusters that are drawn on the circle. The constant `MOST_LABELS` is the maximum number of routes that have
+/// labels.
 const MOST_CLUSTERS: usize = 24;
 const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
-/// Draws a platform as SVG. Of a large platform only the first clusters are drawn and the rest is counted; of several equal
+/// Returns a drawing of a platform as SVG. Of many clusters only the first are drawn and the others are counted; of several equal
 /// zones, only the first are drawn.
 pub fn draw(platform: &Platform) -> String {
     tree::draw(platform).unwrap_or_else(|| circle(platform))
 }
 
-/// Draws the clusters on a circle, with the routes between them as lines.
+/// Draws the clusters on a circle, with the routes between them as lines, as SVG.
 fn circle(platform: &Platform) -> String {
     let shown = platform.clusters.len().min(MOST_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
@@ -77,8 +78,8 @@ fn circle(platform: &Platform) -> String {
     svg
 }
 
-/// Draws the route between two clusters as a line; the line is wider for a higher bandwidth. A label is added if `has_label` is
-/// true.
+/// Draws the route between two clusters as a line, which is wider for a higher bandwidth. If `has_label` is true, the route also
+/// gets a label. `a` and `b` are the positions of the clusters.
 fn draw_route(
     platform: &Platform,
     (from, to): (usize, usize),
@@ -119,7 +120,7 @@ fn draw_route(
     }
 }
 
-/// Draws a cluster as a box with its name, the number of its hosts and their speeds.
+/// Draws a cluster as a box that contains its name, the number of its hosts and their speeds.
 fn draw_cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
     let cluster = &platform.clusters[index];
     let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];

@@ -1,7 +1,7 @@
-//! Describes a platform for people: clusters and hosts, routes between clusters, links that no route uses, and implausible
-//! values.
+//! Describes a platform for users in lines and tables: clusters and hosts, routes between clusters, links that no route uses, and
+//! implausible values.
 //!
-//! A platform can have a million routes between clusters: all are checked, and a few are shown.
+//! A platform can have a million routes between clusters: all routes are checked, but only a few are shown.
 
 mod boxes;
 mod draw;
@@ -20,13 +20,13 @@ use migsim_base::words::counted;
 use migsim_experiment::{Finding, of_platform, of_single_cluster};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
 
-/// Maximum number of names that are listed in one cell or line.
+/// Maximum number of names that are listed in one cell or line of the description.
 const MOST_NAMES: usize = 6;
 /// Relative difference up to which two latencies count as equal.
 const LATENCY_TOLERANCE: f64 = 1e-12;
 
-/// Describes the platform in lines and in tables of at most `rows` rows each. If the user chose the zones that form clusters, the
-/// clusters are not checked for plausibility.
+/// Describes a platform in lines and in tables of at most `rows` rows each. If the user chose which zones form clusters
+/// (`are_clusters_chosen`), the division into clusters is not checked for plausibility.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
     let survey = Survey::from_platform(platform, rows);
@@ -70,7 +70,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet
 }
 
-/// Creates a table with the size of the platform: the numbers of clusters, groups of equal hosts, hosts, links and routes.
+/// Creates a table with the numbers of clusters, groups of equal hosts, hosts, links and routes of the platform.
 fn sizes_table(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
         text_column("platform", "platform"),
@@ -92,8 +92,8 @@ fn sizes_table(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// Creates a table of the tree of zones with at most `rows` rows, and counts the rows that are left out. Returns `None` if there
-/// are not several zones.
+/// Creates a table of the tree of zones with at most `rows` rows, and returns it with the number of omitted zones. Returns `None`
+/// if the platform does not consist of several zones.
 fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -125,13 +125,13 @@ fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     Some((table, outline.len().saturating_sub(rows)))
 }
 
-/// Consecutive hosts of a cluster with equal properties.
+/// Consecutive hosts of a cluster with equal properties (speed, cores, access link).
 struct Group {
     cluster: ClusterId,
     hosts: Range<u32>,
 }
 
-/// Lists the groups of equal hosts of all clusters.
+/// Lists the groups of consecutive equal hosts of all clusters of a platform.
 fn host_groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
@@ -140,7 +140,7 @@ fn host_groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     })
 }
 
-/// Lists the ranges of consecutive hosts of a cluster that are equal in speed, cores, memory and access link.
+/// Lists the ranges of consecutive hosts of a cluster that have equal speed, cores, memory and access link.
 pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
     let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
@@ -169,8 +169,8 @@ pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<
     kinds
 }
 
-/// Finds the last link on the route to a host from the first other host of its cluster; `None` if there is no such host, route or
-/// link.
+/// Finds the link through which a host is reached: the last link on the route from another host of its cluster to this host.
+/// Returns `None` if the cluster has no other host or if there is no route or link.
 fn last_link_to(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
     // Few hosts are used as origins, because zones with routing Dijkstra store a tree for each origin.
     let from = HostId(cluster.start + u32::from(host.0 == cluster.start));
@@ -180,8 +180,8 @@ fn last_link_to(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Opti
     platform.route(from, host)?.links().last()
 }
 
-/// Creates a table of the clusters and their groups of equal hosts with at most `rows` rows, and counts the rows that are left
-/// out.
+/// Creates a table of the clusters and their groups of equal hosts with at most `rows` rows, and returns it with the number of
+/// omitted groups.
 fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     let columns = [
         text_column("cluster", "cluster"),
@@ -235,7 +235,7 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     (table, all.len().saturating_sub(rows))
 }
 
-/// Latency and bandwidth of a message on the route between two hosts.
+/// Latency and bandwidth that a message gets on the route between two hosts.
 #[derive(Clone, Copy, Debug)]
 struct RouteProperties {
     latency: Seconds,
@@ -254,8 +254,8 @@ impl RouteProperties {
         }
     }
 
-    /// Returns latency and bandwidth between the first two hosts of a group; if the group has a single host, between this host
-    /// and another host of its cluster.
+    /// Returns latency and bandwidth of the route between the first two hosts of a group; for a group of one host, of the route
+    /// to another host of its cluster. Returns `None` if there is no other host or no route.
     fn within_group(platform: &Platform, group: &Group) -> Option<Self> {
         let of_cluster = &platform.clusters[group.cluster.index()].hosts;
         let first = group.hosts.start;
@@ -278,22 +278,22 @@ impl RouteProperties {
     }
 }
 
-/// A route between two clusters, from the first host of one cluster to the first host of the other.
+/// A route between two clusters, from the first host of one cluster to the first host of the other cluster.
 struct ClusterRoute {
     from: ClusterId,
     to: ClusterId,
     properties: RouteProperties,
-    /// Whether the route in the opposite direction uses the same links.
+    /// Whether the route in the opposite direction uses the same links in reverse order.
     is_symmetric: bool,
 }
 
-/// Result of checking all routes between clusters: the first routes, and the numbers of unusual routes.
+/// Result of the examination of all routes between clusters: the first routes, and the numbers of unusual routes.
 struct Survey {
-    /// The first routes, as many as the table of routes shows.
+    /// The first routes, which the table of routes shows.
     routes: Vec<ClusterRoute>,
     all_routes: usize,
-    /// Number of pairs of clusters whose route back uses other links; the fields below are the number of pairs without any route,
-    /// and the first of these pairs.
+    /// Number of pairs of clusters whose routes in the two directions use different links. The next two fields are the number of
+    /// pairs without any route, and the first of these pairs.
     one_way: usize,
     missing: usize,
     first_missing: Option<(ClusterId, ClusterId)>,
@@ -317,7 +317,7 @@ impl Survey {
         survey
     }
 
-    /// Fills the list of the first `rows` routes.
+    /// Stores the first `rows` routes between clusters, which the table of routes shows.
     fn list_routes(&mut self, platform: &Platform, rows: usize) {
         for pair in cluster_pairs(platform.clusters.len()) {
             if self.routes.len() >= rows {
@@ -337,8 +337,8 @@ impl Survey {
         }
     }
 
-    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster; one pair is therefore
-    /// examined for all pairs of clusters that are equal to it.
+    /// Counts the routes between all pairs of clusters. Since equal clusters have equal routes to any other cluster, only one of
+    /// several equal pairs is examined.
     fn count_routes(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
         for (cluster, kind) in platform.kinds_of_clusters().into_iter().enumerate() {
@@ -362,7 +362,7 @@ impl Survey {
         }
     }
 
-    /// Adds to the counts the `pairs` pairs of clusters that are equal to `pair`.
+    /// Adds `pairs` pairs of clusters to the counts; all of them have the same routes as the pair `pair`, which is examined.
     fn add_pairs(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
         let both = RoutePair::from_clusters(platform, pair);
         self.one_way += pairs * usize::from(both.uses_other_links_back(platform));
@@ -384,7 +384,8 @@ impl Survey {
     }
 }
 
-/// Lists all pairs of clusters; the lower index of a pair comes first.
+/// Lists all pairs of different clusters of a platform with `clusters` clusters; the cluster with the lower index comes first in
+/// its pair.
 fn cluster_pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)> {
     let ids = move |from: usize| (from..clusters).map(ClusterId::from_index);
     ids(0).flat_map(move |from| ids(from.index() + 1).map(move |to| (from, to)))
@@ -395,7 +396,7 @@ struct RoutePair<'p> {
     clusters: (ClusterId, ClusterId),
     there: Option<Route<'p>>,
     back: Option<Route<'p>>,
-    /// Whether the route in the opposite direction uses the same links.
+    /// Whether the backward route uses the same links as the forward route in reverse order, or neither of the routes exists.
     is_symmetric: bool,
 }
 
@@ -416,8 +417,8 @@ impl<'p> RoutePair<'p> {
         }
     }
 
-    /// Returns whether the route in the opposite direction crosses different links, and not just the same links in their opposite
-    /// direction.
+    /// Returns whether the backward route uses other links than the forward route, even if the two directions of one link are not
+    /// counted as different links.
     fn uses_other_links_back(&self, platform: &Platform) -> bool {
         let (Some(there), Some(back)) = (&self.there, &self.back) else {
             return false;
@@ -425,7 +426,8 @@ impl<'p> RoutePair<'p> {
         !self.is_symmetric && !have_same_links(platform, there, back)
     }
 
-    /// Lists the properties of the route in one direction, and also of the opposite direction if it uses other links.
+    /// Returns the properties of the forward route, and also of the backward route if the two routes are not symmetric. The
+    /// properties are `None` if there is no route.
     fn route_properties(
         &self,
         platform: &Platform,
@@ -442,7 +444,7 @@ impl<'p> RoutePair<'p> {
     }
 }
 
-/// Returns whether two routes cross the same links, in any direction, with the same latency and bandwidth.
+/// Returns whether two routes use the same links, in either direction, and have the same latency and bandwidth.
 fn have_same_links(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
@@ -520,7 +522,7 @@ fn routes_table(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// Formats the first names as a list, followed by the number of names that are left out.
+/// Formats names as a list; only the first names are written, followed by the number of the others.
 fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
@@ -530,7 +532,8 @@ fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// Creates a table of checks of the platform, each passed or with a warning; findings about implausible values come last.
+/// Creates a table with the result of each check of the platform: passed, or a warning. The findings `odd` about implausible
+/// values come last.
 fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
     let columns = [
         text_column("check", "level"),

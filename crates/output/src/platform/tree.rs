@@ -1,6 +1,6 @@
 //! Draws a tree of zones as nested boxes, with the explicit routes between the zones.
 //!
-//! Of more than three equal zones, two are drawn, and the first of these with its content. The others are counted ("and 98
+//! Of more than three equal zones, two are drawn, and the first of these with its content. The other zones are counted ("and 98
 //! more"). The content of zones is drawn from the outermost zone inwards, until the picture is wide enough.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,23 +14,24 @@ use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::{Inside, Platform, Routes, WrittenRoute, ZoneOutline, Zones};
 
-/// Maximum number of boxes side by side in a zone; the constants below limit the connecting lines in a zone and the boxes without
-/// inner boxes in the whole picture.
+/// Maximum number of zones that are drawn side by side in a zone. The constants `MOST_WAYS` and `MOST_LEAVES` limit the
+/// connecting lines in a zone and the boxes without inner boxes in the whole picture.
 const MOST_ACROSS: usize = 6;
 const MOST_WAYS: usize = 10;
 const MOST_LEAVES: usize = 12;
-/// Depth in the tree of zones (the outermost zone has 0) from which zones are drawn without their content.
+/// Depth in the tree of zones at and beyond which zones are drawn without their content; the outermost zone has depth 0.
 const MOST_DEPTH: u32 = 6;
-/// Maximum size of a group of equal zones that is drawn completely; the constant below is the number of zones that are drawn of a
-/// larger group.
+/// Maximum number of equal zones that are all drawn. Of a larger group of equal zones, only the first `SHOWN_ALIKE` zones are
+/// drawn.
 const MOST_ALIKE: usize = 3;
 const SHOWN_ALIKE: usize = 2;
 const MARGIN: f64 = 20.0;
-/// Height of the title \[px\]; the constant below is its font size.
+/// Height of the area for the title above the outermost box \[px\]. The constant `TITLE_LETTERS` is the font size of the title
+/// \[px\].
 const TITLE_HEIGHT: f64 = 44.0;
 const TITLE_LETTERS: f64 = 17.0;
 
-/// Draws a platform of zones as SVG; returns `None` if the platform has no tree of zones.
+/// Returns a drawing of the tree of zones of a platform as SVG; `None` if the platform has no zones or only one zone.
 pub(super) fn draw(platform: &Platform) -> Option<String> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -64,7 +65,7 @@ pub(super) fn draw(platform: &Platform) -> Option<String> {
     Some(svg)
 }
 
-/// The hosts that belong directly to a zone, not to one of its inner zones.
+/// The hosts that belong directly to a zone and not to an inner zone of this zone.
 #[derive(Clone, Copy, Debug)]
 struct Hosts {
     first: HostId,
@@ -73,35 +74,37 @@ struct Hosts {
     count: usize,
 }
 
-/// Properties in which equal zones agree: routing, number of hosts directly in the zone and in total, number of zones, speeds of
-/// the slowest and fastest host.
+/// The properties by which zones count as equal.
+///
+/// They are the routing, the number of hosts directly in the zone and in total, the number of inner zones, and the bits of the
+/// speeds of the slowest and of the fastest host.
 type ZoneKind = (&'static str, usize, usize, usize, u64, u64);
 
-/// The tree of zones of a platform in depth-first order, with the hosts of each zone.
+/// The tree of zones of a platform: the zones in depth-first order, with the hosts of each zone.
 struct Tree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
-    /// The host at each network point; points that are routers are left out.
+    /// The host at each network point; routers, which are network points without a host, are not contained.
     hosts: BTreeMap<u32, HostId>,
     outlines: Vec<ZoneOutline<'p>>,
-    /// Indices of the inner zones of each zone.
+    /// Indices of the direct inner zones of each zone.
     children: Vec<Vec<usize>>,
     own_hosts: Vec<Option<Hosts>>,
     speeds: Vec<(f64, f64)>,
 }
 
-/// Kind of a box inside a zone; the order of the variants is the order of the boxes.
+/// Content of a box that is drawn inside the box of a zone; boxes are drawn in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The inner zone with this index.
+    /// A direct inner zone, given by its index in the tree of zones.
     Zone(usize),
-    /// A single box for all inner zones that are not drawn.
+    /// All inner zones that are not drawn one by one, together in one box.
     Rest,
     Hosts,
     Routers,
 }
 
-/// The routes between the same two boxes of a zone, which are drawn as one line.
+/// All routes that connect the same two boxes of a zone; they are drawn as one line.
 #[derive(Debug)]
 struct RouteBundle<'p> {
     /// Pairs of zones or network points that the routes connect.
@@ -148,7 +151,8 @@ impl<'p> Tree<'p> {
         tree
     }
 
-    /// Fills in the inner zones of each zone, and the lowest and highest speed of all hosts in it.
+    /// Determines the direct inner zones of each zone, and the speeds of the slowest and of the fastest host in each zone
+    /// including its inner zones.
     fn link_zones(&mut self) {
         let mut above: Vec<usize> = Vec::new();
         let mut parents = Vec::with_capacity(self.outlines.len());
@@ -184,7 +188,7 @@ impl<'p> Tree<'p> {
         )
     }
 
-    /// Lists the inner zones of the zone with index `at` that get a box of their own.
+    /// Lists the direct inner zones of the zone with the index `at` that are drawn as separate boxes.
     fn drawn_zones(&self, at: usize) -> Vec<usize> {
         let mut counts: BTreeMap<ZoneKind, usize> = BTreeMap::new();
         for &child in &self.children[at] {
@@ -206,8 +210,8 @@ impl<'p> Tree<'p> {
         shown
     }
 
-    /// Returns the zones that are drawn with their content. They are chosen from the outermost zone inwards; of equal zones
-    /// within a zone, only the first is chosen.
+    /// Returns the indices of the zones that are drawn with their content. They are chosen from the outermost zone inwards; of
+    /// several equal zones within a zone, only the first is chosen.
     fn opened_zones(&self) -> BTreeSet<usize> {
         let mut opened = BTreeSet::new();
         let mut next = VecDeque::from([0]);
@@ -230,7 +234,7 @@ impl<'p> Tree<'p> {
         opened
     }
 
-    /// Lists the boxes inside the zone with index `at`, in their order.
+    /// Lists the boxes that are drawn inside the zone with the index `at`, from left to right.
     fn parts(&self, at: usize) -> Vec<Part> {
         let shown = self.drawn_zones(at);
         let is_all = shown.len() == self.children[at].len();
@@ -243,7 +247,7 @@ impl<'p> Tree<'p> {
             .collect()
     }
 
-    /// Creates the box of the zone with index `at`; its content is added if the zone is in `opened`.
+    /// Creates the box of the zone with the index `at`. The box contains inner boxes if the set `opened` contains the zone.
     fn zone_box(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
         let zone = &self.outlines[at];
         let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
@@ -269,7 +273,7 @@ impl<'p> Tree<'p> {
         nested
     }
 
-    /// Adds the inner boxes of a zone and the lines between them to the box of the zone.
+    /// Adds the inner boxes of the zone with the index `at`, and the lines between them, to the box of this zone.
     fn fill_box(&self, nested: &mut Nested, at: usize, opened: &BTreeSet<usize>) {
         let zone = &self.outlines[at];
         let parts = self.parts(at);
@@ -299,7 +303,8 @@ impl<'p> Tree<'p> {
         });
     }
 
-    /// Describes the range of the speeds of the hosts in a zone; `None` if the zone has no hosts.
+    /// Describes the speeds of the hosts in the zone with the index `at`: one speed, or the range from the slowest to the fastest
+    /// host. Returns `None` if the zone has no hosts.
     fn speed_text(&self, at: usize) -> Option<String> {
         let (slowest, fastest) = self.speeds[at];
         let text = match self.outlines[at].all_hosts {
@@ -310,7 +315,8 @@ impl<'p> Tree<'p> {
         Some(text)
     }
 
-    /// Describes latency and bandwidth of the route between the first two hosts of a zone; `None` if there is only one host.
+    /// Describes the latency and bandwidth of the route between the first two hosts of a zone. Returns `None` if the zone has
+    /// only one host or there is no route.
     fn local_route_text(&self, hosts: Hosts) -> Option<String> {
         let way = RouteProperties::between(self.platform, hosts.first, hosts.second?)?;
         Some(format!(
@@ -333,7 +339,8 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Creates the box of the hosts that belong directly to a zone with inner zones.
+    /// Creates the box that stands for the hosts that belong directly to the zone with the index `at`, next to the boxes of its
+    /// inner zones.
     fn hosts_box(&self, at: usize) -> Nested {
         let Some(hosts) = self.own_hosts[at] else {
             return Nested::default();
@@ -350,8 +357,8 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Groups the routes between the boxes of a zone by the two boxes that they connect. The pairs are sorted by the distance of
-    /// their boxes, closest first.
+    /// Groups the routes of a zone by the two inner boxes that they connect. The result contains the indices of both boxes and
+    /// the routes between them; pairs of boxes that are close to each other come first.
     fn route_bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], RouteBundle<'p>)> {
         let places: BTreeMap<u32, usize> = self.children[at]
             .iter()
@@ -395,7 +402,8 @@ impl<'p> Tree<'p> {
         bundles
     }
 
-    /// Computes the total latency of the links and their lowest bandwidth; the bandwidth is `None` if there are no links.
+    /// Computes the sum of the latencies of the links and the lowest bandwidth of these links; the bandwidth is `None` if `links`
+    /// is empty.
     fn latency_and_bandwidth(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
         let links = || links.iter().map(|link| &self.platform.links[link.index()]);
         let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);
@@ -459,7 +467,7 @@ impl RouteBundle<'_> {
             .reduce(lower_bandwidth);
     }
 
-    /// Returns whether the first route of the bundle goes from the right box to the left box.
+    /// Returns whether the first route of the bundle leads from the right box to the left box.
     fn is_reversed(&self) -> bool {
         !self
             .pairs

@@ -1,17 +1,18 @@
-//! Packs numeric arrays of an HTML page into one block, compressed (zlib) and encoded in base64, with a directory of the arrays.
+//! Packs the numeric arrays of an HTML page into one block that is compressed (zlib) and encoded in base64, together with a
+//! directory of the arrays.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
 use super::super::base64::base64;
 
-/// Compression level: the default of zlib.
+/// Compression level for zlib, from 0 to 9; 6 is the default of zlib.
 const LEVEL: u8 = 6;
 
-/// Alignment of each array in the block \[B\], which allows a browser to use the arrays without a copy.
+/// Alignment of the start of each array in the block \[B\]; it allows a browser to use the arrays without a copy.
 const ALIGNMENT: usize = 8;
 
-/// A block of named arrays that is being filled, and its directory.
+/// Collects named numeric arrays in one block of bytes, with a directory that tells where each array begins.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
     directory: Map<String, Value>,
@@ -25,7 +26,8 @@ impl Pack {
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
-    /// Adds an array of 32-bit floats, reduced to the precision of [`rounded`].
+    /// Appends an array of 32-bit floats; each number is rounded to 12 binary digits after the leading digit, which compresses
+    /// better.
     pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
         self.begin(name, "f32", numbers.len());
         self.bytes.extend(
@@ -53,15 +55,16 @@ impl Pack {
         self.directory.insert(name.to_owned(), entry);
     }
 
-    /// Returns the directory (`name: [kind, first byte, count]`) and the compressed block as base64 text.
+    /// Compresses the block. Returns the directory of the arrays (`name: [kind, first byte, count]`) and the compressed block as
+    /// base64 text.
     pub(super) fn finish(self) -> (Value, String) {
         let block = base64(&compress_to_vec_zlib(&self.bytes, LEVEL));
         (Value::Object(self.directory), block)
     }
 }
 
-/// Rounds a number to 12 binary digits after the leading one (1 part in 8000), which is enough for tooltips and pictures and
-/// compresses better.
+/// Rounds a number to 12 binary digits after the leading digit (1 part in 8000), which is precise enough for tooltips and
+/// pictures and compresses better.
 fn rounded(number: f32) -> f32 {
     const CUT: u32 = f32::MANTISSA_DIGITS - 1 - 12;
     if !number.is_finite() {
@@ -72,7 +75,8 @@ fn rounded(number: f32) -> f32 {
     if near.is_finite() { near } else { number }
 }
 
-/// Converts the fraction `part / whole`, from 0 to 1, to a byte from 0 to 255.
+/// Converts the fraction `part / whole` to a byte: 0 stands for 0, 255 for 1. Fractions outside this range are limited to it; the
+/// byte is 0 if `whole` is not positive.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,5 +1,5 @@
-//! Data of the report page about rescheduling calls: the calls with their candidates, for a searchable table, and the moves that
-//! took place.
+//! Data of the report page about rescheduling calls: the calls with their candidates, for a table that the reader can search, and
+//! the moves that took place.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::super::read::{Call, RunOfScenario};
 use super::page_data::Report;
 use migsim_policies::explain::RecordedCandidate;
 
-/// Texts of the page, each stored once and referred to by its index.
+/// A list of different texts, in which each text gets an index; the data of the page contains the indices instead of the texts.
 #[derive(Debug, Default)]
 struct TextIndex<'a> {
     known: BTreeMap<&'a str, usize>,
@@ -25,7 +25,8 @@ impl<'a> TextIndex<'a> {
     }
 }
 
-/// Creates the data for the page: `calls` by scenario, and the `texts` that the calls refer to by index.
+/// Creates the data of the page about rescheduling calls: `calls` contains the calls of each scenario, `texts` the texts to which
+/// the calls refer by index.
 pub(super) fn decisions_data(report: &Report) -> Value {
     let mut texts = TextIndex::default();
     let calls: Vec<Value> = report
@@ -60,7 +61,8 @@ fn encode_call<'a>(call: &'a Call, texts: &mut TextIndex<'a>) -> Value {
     })
 }
 
-/// Encodes a candidate as an array: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
+/// Encodes a candidate as a JSON array: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted,
+/// reason]`. Texts are replaced by their indices in `texts`.
 fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextIndex<'a>) -> Value {
     json!([
         one.process,
@@ -76,8 +78,8 @@ fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextIndex<'a>) -
     ])
 }
 
-/// Encodes the moves of a scenario as arrays `[superstep, process, to host, start, end]`, in which hosts are indices from
-/// `hosts`.
+/// Encodes the migrations of a scenario as JSON arrays `[superstep, process, to host, start, end]`, with times in seconds; a host
+/// is given by its index in `hosts`.
 pub(super) fn encode_moves(
     run: &RunOfScenario,
     hosts: &BTreeMap<(usize, &str), usize>,

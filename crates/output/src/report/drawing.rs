@@ -1,5 +1,5 @@
-//! Draws the platform for the report page: clusters with a common router in one column, links between columns, and a cell for
-//! each host in use. The page adds the processes.
+//! Draws the platform for the report page: clusters that share a router in one column, links between columns, and a cell for each
+//! host that a run uses. The page adds the processes.
 //!
 //! A run folder contains paths but no routers. Clusters without a link between them are placed at one router. The ends of
 //! consecutive links of a path are joined, which may add routers without clusters.
@@ -11,7 +11,7 @@ use super::super::html::escaped;
 use super::super::machine::{Machine, MachineCluster, MachineGroup};
 use migsim_base::words::counted;
 
-/// Width of the drawing \[pixels\]; the constants below are further sizes.
+/// Width of the whole drawing \[pixels\]; the following constants are sizes of its parts.
 const WIDTH: usize = 1000;
 const LEAST_COLUMN: usize = 170;
 const GAP: usize = 14;
@@ -20,15 +20,16 @@ const HEADER: usize = 40;
 const LEVEL: usize = 30;
 const ROUTER: usize = 22;
 
-/// Maximum number of hosts that are drawn one by one in the whole drawing.
+/// Maximum number of hosts for which the drawing contains a cell for each host; of more hosts, only the clusters are drawn.
 const MOST_HOSTS: usize = 1000;
-/// Maximum number of clusters of a platform that is drawn.
+/// Maximum number of clusters of a platform; a platform with more clusters is not drawn.
 const MOST_CLUSTERS: usize = 64;
 
-/// Index in the page's data of each host that a run names, by the index of its cluster and the name of the host.
+/// Index of each host that a run uses in the data of the page. The key consists of the index of its cluster and the name of the
+/// host.
 pub(super) type HostIndices<'a> = BTreeMap<(usize, &'a str), usize>;
 
-/// Draws the platform as SVG; returns `None` if the platform has too many clusters.
+/// Draws a platform with the hosts in `hosts` as SVG. Returns `None` if the platform has no clusters or more than 64.
 pub(super) fn draw_platform(machine: &Machine, hosts: &HostIndices<'_>) -> Option<String> {
     let clusters = machine.clusters.len();
     if clusters > MOST_CLUSTERS || clusters == 0 {
@@ -98,17 +99,19 @@ fn push_element(svg: &mut String, element: std::fmt::Arguments<'_>) {
     svg.push('\n');
 }
 
-/// Horizontal position of a cluster in the drawing, and the widths of its box and its cells \[pixels\].
+/// A column of the drawing: its horizontal position, and the widths of the boxes of clusters and of the cells of hosts in it
+/// \[pixels\].
 #[derive(Clone, Copy, Debug)]
 struct Column {
     x: usize,
     width: usize,
-    /// Width of the cell of a host \[pixels\], with room for the number of a process and a plus.
+    /// Width of the cell of a host \[pixels\]; the number of a process and a plus sign fit into it.
     cell_width: usize,
 }
 
 impl Column {
-    /// Draws a cluster with its upper edge at `y`, and returns its height \[pixels\].
+    /// Draws a cluster of this column with its hosts; the upper edge of its box is at `y`. Returns the height of the box
+    /// \[pixels\].
     fn draw_cluster(
         self,
         svg: &mut String,
@@ -150,7 +153,8 @@ impl Column {
         height
     }
 
-    /// Draws the box of a cluster with its name and size, and leaves its SVG group open for the hosts.
+    /// Draws the box of a cluster with its name and the number of its hosts, and leaves the SVG group open, so that the cells of
+    /// the hosts can be added.
     fn open_cluster(
         self,
         svg: &mut String,
@@ -198,7 +202,8 @@ impl Column {
         );
     }
 
-    /// Draws a cell for each host, from `y` downwards. A host is given by its index in the page's data and its name.
+    /// Draws a cell for each host in lines of `per_line` cells, from `y` downwards. Each host is given by its index in the data
+    /// of the page and its name.
     fn draw_hosts(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
         let Self {
             x,
@@ -225,7 +230,8 @@ impl Column {
     }
 }
 
-/// Describes how many hosts of a cluster never have a process; `is_whole` tells whether these are all hosts of the cluster.
+/// Describes how many hosts of a cluster never have a process. `is_whole` tells whether this is the case for all hosts of the
+/// cluster.
 fn unused_text(hosts: u64, is_whole: bool) -> String {
     match (hosts, is_whole) {
         (1, true) => "its host has no process".to_owned(),
@@ -235,8 +241,8 @@ fn unused_text(hosts: u64, is_whole: bool) -> String {
     }
 }
 
-/// Describes a cluster by the number and the speed of its hosts and the bandwidth of their links: `20 hosts, 1.5 Ginstr/s, 1
-/// Gbps`.
+/// Describes a cluster by the number and the speed of its hosts and the bandwidth of their access links: `20 hosts, 1.5 Ginstr/s,
+/// 1 Gbps`.
 fn describe_cluster(cluster: &MachineCluster) -> String {
     let hosts = counted(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
@@ -264,7 +270,7 @@ fn describe_cluster(cluster: &MachineCluster) -> String {
     text
 }
 
-/// Formats a bandwidth that is given in bytes per second \[B/s\] in bits per second.
+/// Formats a bandwidth \[B/s\] as text in bits per second, with a suitable unit prefix.
 fn bandwidth_text(bytes_per_s: f64) -> String {
     with_prefix(
         8.0 * bytes_per_s,
@@ -273,12 +279,12 @@ fn bandwidth_text(bytes_per_s: f64) -> String {
     )
 }
 
-/// Formats a duration \[s\] in s, ms or us.
+/// Formats a latency \[s\] as text in s, ms or us.
 fn latency_text(seconds: f64) -> String {
     with_prefix(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
 }
 
-/// Formats a number with the first of the unit prefixes for which the scaled number is at least 1.
+/// Formats a number with a unit and the first of `prefixes` with which the number is at least 1.
 fn with_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     let found = prefixes.iter().find(|(size, _)| value >= *size);
     let (size, prefix) = found.or(prefixes.last()).copied().unwrap_or((1.0, ""));
@@ -292,13 +298,13 @@ fn with_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     format!("{shown} {prefix}{unit}")
 }
 
-/// Network between clusters, reconstructed from the paths in a run folder: routers (nodes) and the links between them.
+/// The network between clusters, reconstructed from the paths in a run folder: routers as nodes, and the links between them.
 #[derive(Debug)]
 struct Network {
-    /// Parent of each node in a union-find structure: nodes with the same root are the same router. The nodes of clusters come
-    /// first.
+    /// For each node, its parent in a union-find structure; nodes with the same root are the same router. The first nodes are the
+    /// routers of the clusters.
     parents: Vec<usize>,
-    /// Nodes at both ends of each link; `None` for a link that is on no path.
+    /// The nodes at the two ends of each link; `None` if no path contains the link.
     ends: Vec<Option<(usize, usize)>>,
     clusters: usize,
 }
@@ -323,7 +329,7 @@ impl Network {
         network
     }
 
-    /// Follows a link from the node `from`, and returns the node at its other end. If the link was not seen before, its end is
+    /// Returns the node at the other end of a link that begins at the node `from`. If the other end is not yet known, it becomes
     /// `to`, or a new node if `to` is `None`.
     fn follow_link(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
         let from = self.root(from);
@@ -355,12 +361,12 @@ impl Network {
         self.parents[a.max(b)] = a.min(b);
     }
 
-    /// Returns the node (router) to which a cluster is connected.
+    /// Returns the node of the router to which a cluster is connected.
     fn node(&self, cluster: usize) -> usize {
         self.root(cluster)
     }
 
-    /// Lists the links with the nodes at both ends: `(link, node, node)`. A link from a node to itself is left out.
+    /// Lists the links between different nodes: the index of the link, and the nodes at its two ends.
     fn edges(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
             let (a, b) = (*ends)?;
@@ -370,8 +376,8 @@ impl Network {
         self.ends.iter().enumerate().filter_map(one)
     }
 
-    /// Returns the nodes in their order from left to right: a node with few links comes first, and nodes that share a link are
-    /// close to each other.
+    /// Returns the nodes in the order in which they are drawn from left to right. A node with few links is the first, and nodes
+    /// that are connected by a link are close to each other.
     fn order(&self) -> Vec<usize> {
         let nodes: BTreeSet<usize> = (0..self.clusters)
             .map(|cluster| self.node(cluster))
@@ -406,11 +412,12 @@ impl Network {
     }
 }
 
-/// Links between columns of the drawing: straight lines between neighbouring columns, and otherwise arcs, at heights at which
-/// they do not overlap.
+/// The links between columns of the drawing: straight lines between neighbouring columns, and arcs between other columns, at
+/// heights at which they do not overlap.
 #[derive(Debug)]
 struct Arcs {
-    /// For each link: its index, its left column, its right column, and the height level of its arc (0 for a straight line).
+    /// For each link: its index, the columns at its left and at its right end, and the level of its height (0: a straight line;
+    /// 1, 2, ...: arcs, from below).
     arcs: Vec<(usize, usize, usize, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! Figures of a run for articles: makespans, times of supersteps, placement and activity of the processes.
+//! Draws the figures of a run for articles: makespans, durations of supersteps, placement and activity of the processes.
 
 use super::super::activity::{Activity, Whereabouts};
 use super::super::read::RunOfScenario;
@@ -14,13 +14,15 @@ const COMMUNICATES: Colour = Colour(230, 159, 0);
 const MIGRATES: Colour = Colour(158, 60, 0);
 const WAITS: Colour = Colour(222, 222, 222);
 
-/// Maximum number of supersteps whose parts are drawn as bars; if there are more, colours show the share of time for computation.
+/// Maximum number of supersteps that the chart of the activity shows one by one, as bars for computation, communication and
+/// waiting. If a run has more supersteps, colours show the share of the time in which a process computes.
 const MOST_BARS: usize = 48;
 
-/// Maximum number of points of a curve, and maximum number of columns of a chart.
+/// Maximum number of points of a curve, and of bars in a row of a chart; several supersteps are combined if there are more
+/// supersteps.
 const MOST_POINTS: usize = 200;
 
-/// A figure that a run can have: its name, a sentence about it, and the function that draws it.
+/// A figure that can be drawn from a run: its name, a sentence that describes it, and the function that draws it.
 type FigureEntry = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
 
 const PICTURES: [FigureEntry; 4] = [
@@ -47,7 +49,7 @@ const PICTURES: [FigureEntry; 4] = [
 ];
 
 impl Report {
-    /// Draws the figure `wanted` of the run, or all figures if `wanted` is `all`.
+    /// Draws the figure `wanted` of this run, or all figures for which there is data if `wanted` is `all`.
     ///
     /// # Errors
     /// There is no such figure, or the run folder lacks the data for it.
@@ -69,14 +71,14 @@ impl Report {
             .collect())
     }
 
-    /// Lists the names of the figures that can be drawn from the run, each with a sentence about it.
+    /// Lists the figures that can be drawn from this run: the name of each figure, and a sentence that describes it.
     pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
         let has = |name: &str| name != "gantt" || self.activity.is_some();
         let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
-    /// Returns the index and the results of the last scenario, which the figures of a single scenario show.
+    /// Returns the index and the results of the last scenario of the run, which figures about a single scenario show.
     fn last_scenario(&self) -> (usize, &RunOfScenario) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
@@ -87,7 +89,7 @@ fn time_title(style: &Style) -> String {
     style.translate("time [s]", "tempo [s]").to_owned()
 }
 
-/// Draws the activity of each process over time in the last scenario.
+/// Draws the activity of each process in the last scenario over time.
 fn draw_gantt(report: &Report, style: &Style) -> Drawing {
     let (index, run) = report.last_scenario();
     let activity = report.activity.as_ref().map(|all| &all[index]);
@@ -129,7 +131,7 @@ fn draw_gantt(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Creates the bars of a process: for each superstep its computation, its communication and its waiting.
+/// Creates the bars of one process: for each superstep a bar for its computation, its communication and its waiting.
 fn superstep_bars(
     run: &RunOfScenario,
     activity: &Activity,
@@ -157,8 +159,8 @@ fn superstep_bars(
     bars
 }
 
-/// Creates the bars of a process in a long run: each bar covers several supersteps, and its colour is the share of time for
-/// computation.
+/// Creates the bars of one process in a run of many supersteps. Each bar covers several supersteps; its colour is the share of
+/// the time in which the process computes.
 fn share_bars(
     run: &RunOfScenario,
     activity: &Activity,
@@ -184,7 +186,7 @@ fn share_bars(
     columns.map(bar).collect()
 }
 
-/// Draws the makespan of each scenario, divided into supersteps, rescheduling calls and migrations.
+/// Draws the makespan of each scenario as a bar that is divided into supersteps, rescheduling calls and migrations.
 fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
@@ -230,7 +232,7 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Returns the title of an axis of supersteps, where one point is the mean of `supersteps_per_point` supersteps.
+/// Returns the title of an axis of supersteps on which each point is the mean of `supersteps_per_point` supersteps.
 fn superstep_axis_title(style: &Style, supersteps_per_point: usize) -> String {
     let name = style.translate("superstep", "superpasso");
     if supersteps_per_point == 1 {
@@ -242,7 +244,7 @@ fn superstep_axis_title(style: &Style, supersteps_per_point: usize) -> String {
     )
 }
 
-/// Draws the duration of each superstep in each scenario.
+/// Draws the durations of the supersteps of each scenario as curves.
 fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
     let size = match report.supersteps().div_ceil(MOST_POINTS) {
         size @ (0 | 1) => size.max(1),
@@ -278,7 +280,7 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Draws the number of processes in each cluster over the supersteps of the last scenario.
+/// Draws the number of processes in each cluster over the supersteps of the last scenario, as curves.
 fn draw_placement(report: &Report, style: &Style) -> Drawing {
     let (_, run) = report.last_scenario();
     let mut places = Whereabouts::new(&report.machine, run);

@@ -1,8 +1,8 @@
-//! Data for the chart of the activity of the processes over time, in several resolutions.
+//! Creates the data for the chart of the activity of the processes over time, in several resolutions.
 //!
 //! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a
 //! unit are durations; bars that are equal in several scenarios, as often in scenarios i and ii, are stored once. Coarser
-//! resolutions of 4, 16, ... units contain the share of time for which each process computes and communicates. The page uses them
+//! resolutions of 4, 16, ... units contain the share of time in which each process computes and communicates. The page uses them
 //! when the chart is zoomed out.
 
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use super::super::read::RunOfScenario;
 use super::compress::{Pack, fraction_to_byte};
 use super::page_data::Report;
 
-/// Maximum number of units (groups of supersteps) in the chart of one run.
+/// Maximum number of units (groups of supersteps) into which the chart divides a run.
 const MOST_UNITS: usize = 20_000;
 /// Maximum number of bars in the charts of all scenarios together.
 const MOST_BARS: usize = 6_000_000;
-/// Maximum number of rows (processes) of the chart.
+/// Maximum number of processes for which the chart is drawn; each process is a row.
 pub(super) const MOST_ROWS: usize = 20_000;
-/// Factor between two resolutions: the number of units that one interval of the next coarser resolution covers.
+/// Ratio of the lengths of the intervals in two consecutive resolutions of the chart.
 const RESOLUTION_STEP: usize = 4;
-/// Maximum number of intervals in the coarsest resolution.
+/// Maximum number of intervals in the coarsest resolution of the chart.
 const COARSEST: usize = 200;
 
-/// Computes the number of supersteps that a unit of the chart covers, such that the chart is not too large.
+/// Computes how many supersteps a unit of the chart covers, such that the numbers of units and bars stay within their limits.
 pub(super) fn unit_size(report: &Report) -> usize {
     let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
     let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
@@ -36,7 +36,8 @@ pub(super) fn unit_size(report: &Report) -> usize {
     unit
 }
 
-/// Adds the bars of all scenarios to the block of arrays, and returns the description of the arrays for the page.
+/// Adds the bars of all scenarios to the arrays of the page. Returns the description of these arrays, or the reason why the chart
+/// is not drawn. `unit` is the number of supersteps per unit.
 pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return json!({ "reason": "The run folder has no data on the activities of the processes. Add them with: migsim run ... --out DIR --processes" });
@@ -68,7 +69,7 @@ pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut Pack) -> Value 
     json!({ "levels": levels, "has_delays": has_delays })
 }
 
-/// Activity of the processes of a scenario, in seconds per process and unit.
+/// Times for computation and communication in a scenario \[s\], for each unit (group of supersteps) and each process.
 struct Bars<'a> {
     run: &'a RunOfScenario,
     units: usize,
@@ -76,7 +77,8 @@ struct Bars<'a> {
     delay: Vec<f32>,
     compute: Vec<f32>,
     communication: Vec<f32>,
-    /// Time between the supersteps within and after each unit \[s\]: first for rescheduling calls, then for migrations.
+    /// Time that rescheduling calls took, and time that migrations took, during each unit and between this unit and the next
+    /// \[s\].
     call_and_migration_times: Vec<(f64, f64)>,
     edges: Vec<f64>,
 }
@@ -123,7 +125,8 @@ impl<'a> Bars<'a> {
         &list[at * self.processes..(at + 1) * self.processes]
     }
 
-    /// Adds the arrays of the resolution in which an interval covers `size` units: the shares of time, process by process.
+    /// Adds a coarser resolution to the arrays of the page, in which an interval covers `size` units. The arrays contain the
+    /// share of the time that each process computes and communicates in each interval.
     fn add_resolution(&self, size: usize, name: &str, pack: &mut Pack) {
         let bins = self.units.div_ceil(size);
         let (mut compute, mut communication) = (
@@ -162,14 +165,14 @@ impl<'a> Bars<'a> {
     }
 }
 
-/// Lists the start time of each unit of `unit` supersteps, followed by the end of the run \[s\].
+/// Lists the time at which each unit of `unit` supersteps starts, followed by the end of the run \[s\].
 pub(super) fn unit_edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()
 }
 
-/// Lists for each superstep the time of the rescheduling call after it, and the time of the migrations before the next superstep
-/// \[s\].
+/// Returns, for each superstep, the time of the rescheduling call after it and the time of the migrations before the next
+/// superstep \[s\].
 fn times_after_supersteps(run: &RunOfScenario) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
@@ -183,7 +186,7 @@ fn times_after_supersteps(run: &RunOfScenario) -> Vec<(f64, f64)> {
     run.supersteps.iter().zip(next).map(gap).collect()
 }
 
-/// Rows of durations, one value per process. Rows that are equal are stored once.
+/// Rows with a duration for each process; equal rows are stored only once and get the same index.
 struct SharedRows {
     processes: usize,
     known: BTreeMap<Vec<u32>, u32>,

@@ -1,4 +1,5 @@
-//! The head of a report: the description of the run, the table of scenarios, and the causes of their differences (ledger).
+//! The head of a report: the description of the run, the table of scenarios, and the causes of the differences between their
+//! makespans.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use migsim_base::quantities::seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, Term};
 
-/// Describes the experiment in one line, as the title of the report.
+/// Describes the experiment of the run in one line, which is the title of the report.
 pub(super) fn title(report: &Report) -> String {
     heading_from(
         &report.run.application,
@@ -23,8 +24,8 @@ pub(super) fn title(report: &Report) -> String {
     )
 }
 
-/// Describes in a paragraph on which papers and choices the settings are based; empty if the run folder does not contain this
-/// information.
+/// Returns a paragraph that describes on which papers and choices the settings of the run are based; empty if the run folder does
+/// not contain this information.
 pub(super) fn basis_paragraph(report: &Report) -> String {
     let told = report.run.experiment["basis"].clone();
     serde_json::from_value(told).map_or_else(
@@ -38,7 +39,7 @@ pub(super) fn basis_paragraph(report: &Report) -> String {
     )
 }
 
-/// Formats a number with its sign and `decimals` decimal places; a number that rounds to 0 becomes `0`.
+/// Formats a number with its sign and `decimals` decimal places; a number that is rounded to 0 becomes `0` without a sign.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.contains(|digit| ('1'..='9').contains(&digit)) {
@@ -48,7 +49,8 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Creates the HTML table of scenarios: makespan, comparison with scenario i, numbers and costs of calls and moves.
+/// Creates the HTML table of the scenarios: makespan, comparison with scenario i, and the numbers and costs of rescheduling calls
+/// and moves.
 pub(super) fn scenarios_table(report: &Report) -> String {
     let mut html = String::from(
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
@@ -81,8 +83,8 @@ pub(super) fn scenarios_table(report: &Report) -> String {
     html
 }
 
-/// Describes the static starts and the moves straight back, for the page below the table of scenarios; empty on the platforms of
-/// the papers.
+/// Returns HTML about the makespans from other initial placements, and about moves that bring a process straight back to its
+/// previous host; empty if there is nothing to report.
 pub(super) fn remarks(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
@@ -112,8 +114,8 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
     html.push_str("</tr>\n");
 }
 
-/// Creates one HTML table of the causes of the differences of scenarios ii and iii from scenario i, with bars; empty if scenario
-/// i was not run.
+/// Creates one HTML table with bars that shows the causes of the differences between the makespans of scenarios ii and iii and
+/// the makespan of scenario i. If scenario i was not run, returns a paragraph that says so.
 pub(super) fn ledger_table(report: &Report) -> String {
     let ledgers: Vec<(&RunOfScenario, &Difference)> = report
         .run

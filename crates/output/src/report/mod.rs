@@ -5,12 +5,13 @@
 //!   head              what was run, scenarios, ledger                    HTML
 //!   verdict           whether migration pays                             sentence
 //!   notes             interpretations of the papers, and notes           HTML
-//!   gantt             rows, bars, levels of detail                       arrays
-//! series            times of supersteps, imbalance, intervals          arrays
-//! usage             use of hosts and links over time                   arrays
+//!   gantt             rows, bars, resolutions                            arrays
+//!   series            times of supersteps, imbalance, intervals          arrays
+//!   usage             use of hosts and links over time                   arrays
 //!   scores            scores of the policy and their terms               arrays
 //!   decisions         calls, candidates, reasons                         facts
-//! reasons           the decisions in sentences                         arrays
+//!   reasons           the decisions in sentences                         arrays
+//!   path              the critical path                                  arrays
 //!   drawing           the platform                                       SVG
 //! page                the template with all these parts, in the frame of all pages
 //! ```
@@ -36,8 +37,8 @@ mod verdict;
 
 pub use page_data::Report;
 
-/// Returns the key by which names are sorted such that `h9` comes before `h10`: the text before the first number, the number, and
-/// the whole name.
+/// Returns the key by which names are sorted such that `h9` comes before `h10`: the text before the first number, this number,
+/// and the whole name.
 fn sort_key(name: &str) -> (&str, u64, &str) {
     let start = name
         .find(|letter: char| letter.is_ascii_digit())

@@ -1,13 +1,13 @@
-//! Notes on the page of a run: the interpretations of the papers on which the result depends, and warnings about implausible
-//! values.
+//! Notes on the report page of a run: the interpretations of the papers on which the result depends, and warnings about
+//! implausible values.
 
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
 use super::page_data::Report;
 
-/// Creates a paragraph about the interpretations of the papers, and a paragraph for each note of the run; empty if there are
-/// none.
+/// Returns HTML with a paragraph about the interpretations of the papers, and a paragraph for each note of the run; empty if the
+/// run has neither.
 pub(super) fn notes_html(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
@@ -25,7 +25,7 @@ pub(super) fn notes_html(report: &Report) -> String {
     html
 }
 
-/// Adds a note to the page as a paragraph.
+/// Appends a note to the HTML text as a paragraph.
 fn push_paragraph(html: &mut String, text: &str) {
     let text = escaped(text);
     writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");

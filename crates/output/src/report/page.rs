@@ -13,13 +13,13 @@ use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
 
-/// Styles of the page: the first is inserted before the styles of all pages, the second after them.
+/// CSS styles of the report page: the first is inserted before the styles that all pages share, the second after these styles.
 const STYLES: [&str; 2] = [
     include_str!("vendor/uPlot.min.css"),
     include_str!("report.css"),
 ];
 
-/// The chart library uPlot, with its licence as a comment before it; the constants below are the scripts of the page in the order
+/// Source text of the chart library uPlot. The constant `LICENCE` is its licence, `SCRIPTS` the scripts of the page in the order
 /// of their dependencies.
 const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
@@ -37,7 +37,7 @@ const SCRIPTS: [&str; 10] = [
 ];
 
 impl Report {
-    /// Returns the report as one HTML file.
+    /// Returns the report as the text of one HTML file.
     pub fn html(&self) -> String {
         let hosts = hosts_in_use(self);
         let mut pack = Pack::default();
@@ -92,12 +92,12 @@ impl Report {
     }
 }
 
-/// Returns the text of the chart library, with its licence as a comment before it.
+/// Returns the source text of the chart library uPlot, with its licence as a comment at its beginning.
 fn library() -> String {
     format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
 }
 
-/// Creates the HTML elements with the data, the chart library and the scripts of the page.
+/// Creates the HTML elements with the data (`facts` and the block of arrays), the chart library and the scripts of the page.
 fn script_elements(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
@@ -108,7 +108,7 @@ fn script_elements(facts: &Value, block: &str, library: &str) -> String {
     [vec![data, library], own.to_vec()].concat().join("\n")
 }
 
-/// Encodes a value as JSON in which no text can end the surrounding script element.
+/// Encodes a value as JSON that can be inserted into an HTML script element: no text in it can end this element.
 fn json_for_script(value: &Value) -> String {
     value
         .to_string()
@@ -117,7 +117,7 @@ fn json_for_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Collects all hosts that have a process at some time, and numbers them in the order of cluster and name.
+/// Assigns an index to each host that has a process at some time of the run, in the order of the clusters and of the names.
 fn hosts_in_use(report: &Report) -> HostIndices<'_> {
     let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
     let mut hosts = HostIndices::new();
@@ -135,14 +135,14 @@ fn hosts_in_use(report: &Report) -> HostIndices<'_> {
     hosts
 }
 
-/// Lists the hosts, as cluster and name, in the order of their indices.
+/// Lists the hosts in the order of their indices, each as the index of its cluster and its name.
 fn by_index<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, name)| name)
 }
 
-/// Collects the JSON data of the page for the scripts, and adds the arrays to the block.
+/// Collects the data that the page contains as JSON, and adds the numeric arrays of the page to `pack`.
 fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut Pack) -> Value {
     let unit = gantt::unit_size(report);
     let bars = gantt::pack_bars(report, unit, pack);

@@ -1,4 +1,4 @@
-//! Data of a report, read from the files of a run folder or taken from a run in memory.
+//! The data that a report shows, read from the files of a run folder or taken from a run in memory.
 
 use std::path::Path;
 
@@ -13,24 +13,24 @@ use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results};
 
-/// A run with all data that its report shows.
+/// A run together with all the data that its report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(super) run: Run,
     pub(super) machine: Machine,
-    /// Activity of the processes in each scenario; `None` if it was not recorded.
+    /// Times for computation and communication of the processes in each scenario; `None` if they were not recorded.
     pub(super) activity: Option<Vec<Activity>>,
-    /// Traffic on the links in each scenario and group of supersteps; `None` if it was not recorded.
+    /// Traffic on the links in each scenario and each group of supersteps; `None` if it was not recorded.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
-    /// Critical paths of the scenarios, piece by piece; empty if none was recorded.
+    /// Rows of the critical paths of all scenarios; empty if no critical path was recorded.
     pub(super) path: Vec<PathRow>,
 }
 
 impl Report {
-    /// Reads the data of a report from a run folder.
+    /// Reads all the data of a report from a run folder.
     ///
     /// # Errors
-    /// The folder cannot be read, was written by another version, or its content is not what was written.
+    /// The folder cannot be read, was written by an unsupported version, or its content is damaged.
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let run = Run::read(registry, folder)?;
         let machine = read_machine(&folder.join("platform.json"))?;
@@ -48,7 +48,7 @@ impl Report {
         })
     }
 
-    /// Creates the report of a run in memory; `activity` is the activity of its processes in each scenario.
+    /// Creates the report of a run from its results in memory; `activity` contains the times of the processes in each scenario.
     ///
     /// # Errors
     /// None, unless the data in the format of the files cannot be read.
@@ -66,19 +66,19 @@ impl Report {
         })
     }
 
-    /// Returns the report with the critical paths of the scenarios added.
+    /// Adds the critical paths of the scenarios to the report.
     #[must_use]
     pub fn with_path(mut self, path: Vec<PathRow>) -> Self {
         self.path = path;
         self
     }
 
-    /// Returns the number of processes of the run.
+    /// Returns the number of processes of the application.
     pub(super) fn processes(&self) -> usize {
         self.machine.placement.len()
     }
 
-    /// Returns the number of supersteps of the run.
+    /// Returns the number of supersteps of the run; it is equal in all scenarios.
     pub(super) fn supersteps(&self) -> usize {
         self.run
             .scenarios
@@ -93,7 +93,7 @@ fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Reads the text of a file of a run folder; returns `None` if the file does not exist.
+/// Returns the content of a text file of a run folder; `None` if the file does not exist.
 fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
     Ok(read_if_there(path, read_text)?)
 }
@@ -113,11 +113,11 @@ fn read_machine(path: &Path) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// Checks that the platform summary matches the run: the number of processes is equal, and all links and clusters that are named
-/// exist.
+/// Checks that the summary of the platform agrees with the run: the number of processes is equal, and all links and clusters to
+/// which the files refer exist.
 ///
 /// # Errors
-/// They do not match; the text describes the first problem.
+/// The summary and the run disagree; the text describes the first problem.
 fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
     if machine.placement.len() as u64 != run.processes {
         return Err(format!(

@@ -1,4 +1,5 @@
-//! The critical path on the report page: a section with a bar for each resource, and its pieces on the chart of the processes.
+//! The critical path on the report page: a section with the time that each resource contributes, and the pieces of the path for
+//! the chart of the processes.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,12 @@ use crate::frame::section;
 use migsim_base::quantities::seconds;
 use migsim_bsp::PieceKind;
 
-/// Number of rows of the table that are visible before the reader unfolds the rest.
+/// Number of rows of a table that are visible at first; the reader unfolds the other rows.
 const VISIBLE_ROWS: usize = 20;
-/// Maximum number of pieces of the critical paths of all scenarios that are drawn on the chart.
+/// Maximum number of pieces of the critical paths of all scenarios together; longer paths are not drawn on the chart.
 const MOST_PIECES: usize = 200_000;
 
-/// Creates the HTML section about the critical paths; empty if none was recorded.
+/// Creates the HTML section about the critical paths of all scenarios; empty if no critical path was recorded.
 pub(super) fn path_section(report: &Report) -> String {
     let of_scenario = |run: &RunOfScenario| {
         let rows: Vec<&PathRow> = rows_of(report, run).collect();
@@ -49,15 +50,15 @@ pub(super) fn path_section(report: &Report) -> String {
     )
 }
 
-/// Lists the rows of the critical path of a scenario.
+/// Lists the rows of the critical path of one scenario.
 fn rows_of<'r>(report: &'r Report, run: &RunOfScenario) -> impl Iterator<Item = &'r PathRow> {
     let scenario = run.scenario;
     let rows = report.path.iter();
     rows.filter(move |row| row.scenario == scenario)
 }
 
-/// Creates a table with the total time on the critical path of each combination of kind, resource and process; the longest time
-/// comes first.
+/// Creates a table with the total time on the critical path for each combination of kind of activity, resource and process; the
+/// largest time comes first.
 fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let columns = [
         text_column("kind", "kind"),
@@ -89,8 +90,8 @@ fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
     table
 }
 
-/// Adds the pieces of the critical paths to the block of arrays, and returns the texts and kinds to which their numbers refer.
-/// Adds nothing if no path was recorded or the paths are too long.
+/// Adds the pieces of the critical paths to the arrays of the page. Returns the texts to which the arrays refer by index; null,
+/// without adding anything, if no path was recorded or the paths have too many pieces.
 pub(super) fn pack_path(report: &Report, pack: &mut Pack) -> Value {
     let of_scenario = |run| group_rows(&rows_of(report, run).collect::<Vec<_>>());
     let all: Vec<Vec<Part<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();

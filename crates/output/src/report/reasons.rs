@@ -1,4 +1,5 @@
-//! The decisions of the policy in words, as `migsim explain` prints them, for each call and each of its candidates.
+//! The decisions of the policy in words for the report page: for each rescheduling call and each of its candidates, the sentences
+//! that `migsim explain` prints.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +11,14 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::RecordedCandidate;
 
-/// Maximum total size of all sentences on the page \[B\].
+/// Maximum total size of the sentences about decisions on the page \[B\].
 const MOST_BYTES: usize = 2_000_000;
 
-/// Maximum number of questions (calls and candidates) that are answered on the page.
+/// Maximum number of rescheduling calls and candidates about whose decisions the page contains sentences.
 const MOST_STORIES: usize = 4000;
 
-/// Adds the sentences about calls (key `scenario/superstep`) and candidates (`scenario/superstep/process`) to the block. Returns
-/// whether all of them fitted.
+/// Adds sentences about the rescheduling calls (key `scenario/superstep`) and their candidates (key `scenario/superstep/process`)
+/// to the arrays of the page. Returns `false` if the limits did not allow all sentences.
 pub(super) fn pack_sentences(report: &Report, pack: &mut Pack) -> bool {
     let mut words = Words::default();
     let is_complete = words.add_all(&report.run).is_some();
@@ -32,8 +33,8 @@ struct Words {
 }
 
 impl Words {
-    /// Adds the sentences about all calls and then about all candidates, each time from the last scenario to the first. Returns
-    /// `None` if there was not enough room.
+    /// Adds the sentences about all rescheduling calls, and then the sentences about all candidates; each time the last scenario
+    /// comes first. Returns `None` if a limit was reached before the end.
     fn add_all(&mut self, run: &Run) -> Option<()> {
         let scenarios = || run.scenarios.iter().enumerate().rev();
         for (at, this) in scenarios() {
@@ -66,7 +67,7 @@ impl Words {
         Some(())
     }
 
-    /// Checks that there is room for one more answer; returns `None` if there is not.
+    /// Returns `Some` if the limits allow one more answer, otherwise `None`.
     fn check_room(&self) -> Option<()> {
         (self.bytes <= MOST_BYTES && self.answers.len() < MOST_STORIES).then_some(())
     }
@@ -78,7 +79,8 @@ impl Words {
     }
 }
 
-/// Creates the question about a call or, if `candidate` is given, about one of its candidates.
+/// Creates the question why a rescheduling call decided as it did or, if `candidate` is given, why it moved this candidate or
+/// not.
 fn question_about(
     this: &RunOfScenario,
     call: &Call,

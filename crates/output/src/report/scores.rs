@@ -1,5 +1,5 @@
-//! Scores that the policy computed at each rescheduling call for each process and cluster, with the terms of which each score
-//! consists.
+//! Scores for the report page that the policy computed for each process and cluster at each rescheduling call, with the terms of
+//! which each score consists.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::Score;
 
-/// Maximum number of score values of all scenarios that are stored on the page.
+/// Maximum number of values of scores of all scenarios that the page contains.
 const MOST_NUMBERS: usize = 4_000_000;
 
-/// A rescheduling call with scores: the superstep after which it took place, the scores, and the threshold for a move (`None` if
-/// the policy has none).
+/// A rescheduling call with scores: the superstep after which it took place, the scores, and the score above which a process is
+/// moved (`None` if the policy has no threshold).
 type ScoredCall<'a> = (u64, Vec<Score<'a>>, Option<f64>);
 
-/// Adds the scores to the block of arrays, and returns their description for the page: the names of the terms, and the calls by
-/// scenario.
+/// Adds the scores of all scenarios to the arrays of the page. Returns the description of these arrays: the names of the terms,
+/// and the rescheduling calls of each scenario.
 pub(super) fn pack_scores(report: &Report, pack: &mut Pack) -> Value {
     let words = report.run.narrator.score_words();
     let (processes, clusters) = (report.processes(), report.machine.clusters.len());
@@ -55,7 +55,7 @@ pub(super) fn pack_scores(report: &Report, pack: &mut Pack) -> Value {
     })
 }
 
-/// Lists the rescheduling calls of a scenario whose records contain scores.
+/// Lists the rescheduling calls of a scenario for which the policy recorded scores.
 fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'a>> {
     let of = |call: &'a super::super::read::Call| {
         let (scores, threshold) = report.run.narrator.scores(&call.explanation);
@@ -65,7 +65,8 @@ fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'
     all.filter(|(_, scores, _)| !scores.is_empty()).collect()
 }
 
-/// Lists the values of each term, ordered by call, process and cluster; a value is NaN if the policy recorded none.
+/// Returns, for each term of the scores, its values ordered by rescheduling call, process and cluster; a value that the policy
+/// did not record is NaN.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"

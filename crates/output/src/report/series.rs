@@ -1,4 +1,5 @@
-//! Data of the charts over supersteps: times of supersteps, imbalance, and interval between rescheduling calls.
+//! Data of the charts over supersteps on the report page: durations of supersteps, imbalance, and intervals between rescheduling
+//! calls.
 
 use serde_json::{Value, json};
 
@@ -6,7 +7,8 @@ use super::compress::Pack;
 use super::gantt::unit_edges;
 use super::page_data::Report;
 
-/// Adds the times and the imbalance of each unit of `unit` supersteps to the block of arrays.
+/// Adds the mean duration of a superstep and the imbalance of computation (largest time over mean time) to the arrays of the
+/// page, for each unit of `unit` supersteps.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
@@ -54,8 +56,8 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut Pack) {
     }
 }
 
-/// Lists for each rescheduling call the interval before and after it, and whether the policy found the supersteps before it
-/// balanced; empty for policies without intervals.
+/// Lists for each rescheduling call the length of the interval before and after it \[supersteps\], and whether the policy found
+/// each superstep before it balanced; empty for policies without intervals.
 pub(super) fn intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {

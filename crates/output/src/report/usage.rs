@@ -1,8 +1,8 @@
 //! The use of hosts and links over time, for the report page.
 //!
-//! For a host, it is the share of each time interval in which at least one of its processes computes. For a link, it is the
-//! number of bytes that crossed it in a group of supersteps, divided by the number that its nominal bandwidth allows in this
-//! time.
+//! The use of a host is the share of each time interval in which at least one of its processes computes. The use of a link is the
+//! number of bytes that crossed it in a group of supersteps, divided by the number of bytes that its nominal bandwidth allows in
+//! this time.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use super::compress::{Pack, fraction_to_byte};
 use super::page_data::Report;
 use super::sort_key;
 
-/// Number of time intervals of equal length into which a run is divided.
+/// Number of equal time intervals into which a run is divided in order to show the use of its hosts.
 const INTERVALS: usize = 240;
-/// Maximum number of hosts, and of links, that are shown; those with the highest use are chosen.
+/// Maximum number of hosts, and of links, that are shown; the hosts and links with the highest use are chosen.
 const MOST_ROWS: usize = 400;
 
-/// Adds the use of the hosts to the block of arrays, and returns the names of the hosts by scenario; null if the activity was not
-/// recorded.
+/// Adds the use of the hosts over time to the arrays of the page, and returns the names of the hosts by scenario; null if the
+/// activity was not recorded.
 pub(super) fn pack_hosts(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return Value::Null;
@@ -51,8 +51,8 @@ pub(super) fn pack_hosts(report: &Report, pack: &mut Pack) -> Value {
     json!({ "intervals": INTERVALS, "scenarios": scenarios })
 }
 
-/// Computes for each host the time in each interval for which at least one process computes \[s\]. The key is the index of the
-/// cluster and the name of the host.
+/// Computes the time in each interval in which at least one process of a host computes \[s\], for all hosts in use. The key is
+/// the index of the cluster and the name of the host.
 fn busy_times(
     run: &RunOfScenario,
     activity: &Activity,
@@ -105,8 +105,8 @@ fn busy_times(
         .collect()
 }
 
-/// Computation on a host: the periods in the current superstep in which its processes compute, and the busy time in each interval
-/// \[s\].
+/// Use of a host: the periods of the current superstep in which its processes compute, and the time in each interval in which at
+/// least one process computes \[s\].
 #[derive(Debug)]
 struct HostUsage {
     interval: f64,
@@ -129,7 +129,8 @@ impl HostUsage {
         self.computing.push((start, end));
     }
 
-    /// Adds the collected periods to the busy time of the intervals; periods that overlap count once.
+    /// Adds the periods in which the processes compute to the busy times of the intervals, and clears the list of periods; times
+    /// at which several processes compute count once.
     fn merge_periods(&mut self) {
         let mut now = std::mem::take(&mut self.computing);
         if now.len() > 1 {
@@ -165,8 +166,8 @@ impl HostUsage {
     }
 }
 
-/// Adds the use of the links to the block of arrays, and returns the names of the links by scenario; null if the traffic was not
-/// recorded.
+/// Adds the use of the links over time to the arrays of the page, and returns the names of the links of each scenario; null if
+/// the traffic was not recorded.
 pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.traffic else {
         return Value::Null;
@@ -218,12 +219,12 @@ pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
     json!({ "scenarios": scenarios })
 }
 
-/// Traffic on a link in a scenario: its use in each group of supersteps, and its total bytes and flows.
+/// Traffic on a link in a scenario: its use in each group of supersteps, and the total numbers of bytes and flows.
 struct LinkUsage {
     shares: Vec<u8>,
     bytes: f64,
     flows: u64,
-    /// Number of bytes that the link could have carried in the whole run at its nominal bandwidth \[B\].
+    /// Number of bytes that the link could have carried at its nominal bandwidth during the whole run \[B\].
     capacity: f64,
 }
 
@@ -238,7 +239,8 @@ impl LinkUsage {
     }
 }
 
-/// Removes all rows except those with the highest use, without changing their order; returns the number of removed rows.
+/// Removes the rows with the lowest use if there are more rows than are shown; the order of the remaining rows is kept. Returns
+/// the number of removed rows.
 fn keep_most_used<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     if left_out > 0 {
@@ -254,7 +256,7 @@ fn keep_most_used<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     left_out
 }
 
-/// Computes the fraction `part / whole`, rounded to six decimals; 0 if `whole` is not positive.
+/// Computes the fraction `part / whole`, rounded to six decimals; returns 0 if `whole` is not positive.
 fn fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole * 1e6).round() / 1e6

@@ -1,4 +1,5 @@
-//! The verdict of a report: a sentence that tells whether migration pays, with the quantities that show it.
+//! Writes the verdict of a report: a sentence that tells whether migration reduces the execution time, with the quantities that
+//! show it.
 
 use super::super::read::{Run, RunOfScenario};
 use super::super::starts;
@@ -9,52 +10,56 @@ use migsim_bsp::Scenario;
 use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// Meaning of the number of rescheduling calls of a scenario.
+/// Explanation of the quantity `calls`: the number of rescheduling calls of a scenario.
 const CALLS: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
-/// Meaning of the number of migrations that took place in a scenario.
+/// Explanation of the quantity `migrations_of_run`: the number of migrations that took place in a scenario.
 const MOVED: Meaning = Meaning::new(
     "migrations_of_run",
     Unit::Count,
     "the number of migrations that happened",
 );
-/// Meaning of the makespan of a scenario \[s\].
+/// Explanation of the quantity `makespan_s`: the execution time of a scenario \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "makespan_s",
     Unit::Seconds,
     "the execution time of the scenario",
 );
-/// Meaning of the overhead of scenario ii: its makespan beyond that of scenario i \[%\].
+/// Explanation of the quantity `overhead_percent`: by how much the makespan of scenario ii is above the makespan of scenario i,
+/// relative to scenario i \[%\].
 const OVERHEAD: Meaning = Meaning::new(
     "overhead_percent",
     Unit::Percent,
     "100 (T_ii - T_i) / T_i of scenario ii",
 );
-/// Meaning of the gain of scenario iii: how much its makespan is below that of scenario i \[%\].
+/// Explanation of the quantity `gain_percent`: by how much the makespan of scenario iii is below the makespan of scenario i,
+/// relative to scenario i \[%\].
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
     "100 (T_i - T_iii) / T_i of scenario iii",
 );
-/// Meaning of the loss of scenario iii: how much its makespan is above that of scenario i \[%\].
+/// Explanation of the quantity `loss_percent`: by how much the makespan of scenario iii is above the makespan of scenario i,
+/// relative to scenario i \[%\].
 const LOSS: Meaning = Meaning::new(
     "loss_percent",
     Unit::Percent,
     "100 (T_iii - T_i) / T_i of scenario iii",
 );
-/// Meaning of the cost of the rescheduling calls: the time for which the application waited for them \[s\].
+/// Explanation of the quantity `scheduling_s`: the total time for which the application waited for rescheduling calls \[s\].
 const CALLS_COST: Meaning = Meaning::new(
     "scheduling_s",
     Unit::Seconds,
     "the time for which the application waited for calls",
 );
-/// Meaning of the total cost of rescheduling calls and migrations \[s\].
+/// Explanation of the quantity `cost_s`: the total time for which the application waited for rescheduling calls and migrations
+/// \[s\].
 const TOTAL_COST: Meaning = Meaning::new(
     "cost_s",
     Unit::Seconds,
     "the time of scheduling and migration: scheduling_s + migration_s",
 );
 
-/// Creates a quantity from a time \[s\], shown as in the tables.
+/// Creates a quantity from a time \[s\], formatted with its unit and as many digits as in the tables.
 fn time_quantity(meaning: &Meaning, value: f64) -> Quantity {
     let shown = format!("{} s", seconds(value));
     meaning.with_value(value).shown_as(shown)
@@ -77,7 +82,7 @@ fn migrations_quantity(run: &RunOfScenario) -> Quantity {
 }
 
 impl Report {
-    /// Returns a sentence that tells whether migration pays in this run.
+    /// Returns a sentence that tells whether migration reduces the execution time of this run, with the quantities that show it.
     pub fn verdict(&self) -> Sentence {
         verdict(&self.run)
     }
@@ -129,8 +134,8 @@ fn verdict_with_starts(
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
-/// Returns the verdict on scenario iii against scenario i from the same starting placement. `is_beaten` says that a better
-/// starting placement without migrations is faster than scenario iii.
+/// Compares scenario iii with scenario i from the same initial placement in a sentence. `is_beaten` tells whether another initial
+/// placement without any migration is faster than scenario iii.
 fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = say!(

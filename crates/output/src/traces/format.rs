@@ -1,24 +1,24 @@
-//! The formats of traces, and what a trace describes: scenario, platform, narrator of the policy.
+//! The file formats of traces, and the data that a trace describes: scenario, platform and policy.
 
 use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
 use migsim_platform::Platform;
 use migsim_policies::explain::Narrator;
 
-/// File format of a trace.
+/// File format in which a trace of a scenario is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TraceFormat {
-    /// The JSON of Chrome's trace viewer, which Perfetto reads.
+    /// The JSON format of Chrome's trace viewer, which Perfetto reads.
     Perfetto,
-    /// The format of Paje, which `ViTE` and `pj_dump` read.
+    /// The format of Paje, which the tools `ViTE` and `pj_dump` read.
     Paje,
 }
 
 impl TraceFormat {
-    /// All formats of traces.
+    /// All file formats in which traces can be written.
     pub const ALL: [Self; 2] = [Self::Perfetto, Self::Paje];
 
-    /// Returns the file name of the trace of a scenario in this format.
+    /// Returns the name of the file that contains the trace of a scenario in this format.
     pub fn file_name(self, scenario: Scenario) -> String {
         let suffix = match self {
             Self::Perfetto => "perfetto.json",
@@ -28,21 +28,21 @@ impl TraceFormat {
     }
 }
 
-/// The scenario and platform that a trace describes.
+/// The scenario whose events a trace contains, with the platform, the initial placement and the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceSubject<'a> {
-    /// Platform on which the processes run.
+    /// Platform on which the processes of the application run.
     pub platform: &'a Platform,
-    /// The first host of each process.
+    /// Host on which each process starts.
     pub placement: &'a [HostId],
     /// Scenario whose events the trace contains.
     pub scenario: Scenario,
-    /// Narrator of the policy, from which the trace gets the superstep of the next rescheduling call.
+    /// Describes the decisions of the policy; the trace gets the superstep of the next rescheduling call from it.
     pub narrator: &'static dyn Narrator,
 }
 
 impl TraceSubject<'_> {
-    /// Returns the title of the whole trace.
+    /// Returns the title of the trace, which names the scenario and the platform.
     pub(super) fn title(&self) -> String {
         format!("{}, scenario {}", self.platform.name, self.scenario.name())
     }

@@ -1,24 +1,26 @@
-//! Writes many lines of text fast: copies short texts of fixed length into one buffer, and writes numbers without `format!`.
+//! Writes text files of many lines fast: short texts of fixed length are copied into one buffer, and numbers are written without
+//! `format!`.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Size of the buffer without the additional bytes for the last text \[B\].
+/// Number of bytes after which the buffer is written to the file \[B\]; the buffer itself is larger by [`SLACK`].
 const BUFFER_BYTES: usize = 1 << 18;
-/// Additional size of the buffer, which is also the size of the largest text that is appended in one step \[B\].
+/// Size of the reserve at the end of the buffer, and maximum size of a text that is appended in one step \[B\].
 const SLACK: usize = 1 << 12;
 
-/// Writer of a text file with a buffer. The first error is stored, and nothing is written after it.
+/// Writer of a text file with a large buffer. The first error is stored, and nothing is written to the file after it.
 #[derive(Debug)]
 pub(super) struct LineWriter {
     file: File,
     buffer: Box<[u8]>,
-    /// Number of bytes in the buffer that are in use.
+    /// Number of bytes of the buffer that contain text.
     filled: usize,
     failure: Option<io::Error>,
 }
 
-/// A short text in an array of fixed length. Copying the whole array is faster than copying the part in use.
+/// A text of at most N bytes in an array of N bytes, which is copied as a whole because this is faster than copying a variable
+/// number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShortText<const N: usize> {
     bytes: [u8; N],
@@ -26,7 +28,7 @@ pub(super) struct ShortText<const N: usize> {
 }
 
 impl<const N: usize> ShortText<N> {
-    /// Creates a short text from at most N bytes.
+    /// Creates a short text from `text`, which must have at most N bytes.
     pub(super) const fn new(text: &[u8]) -> Self {
         let mut bytes = [0; N];
         let mut at = 0;
@@ -48,7 +50,7 @@ impl LineWriter {
         }
     }
 
-    /// Adds text of any length.
+    /// Appends a text of any length.
     #[inline]
     pub(super) fn push(&mut self, text: &[u8]) -> &mut Self {
         if text.len() > SLACK {
@@ -63,7 +65,7 @@ impl LineWriter {
         self
     }
 
-    /// Adds a short text to the buffer.
+    /// Appends a text that is stored in an array of fixed length.
     #[inline]
     pub(super) fn push_short<const N: usize>(&mut self, text: &ShortText<N>) -> &mut Self {
         self.make_room(N);
@@ -72,7 +74,7 @@ impl LineWriter {
         self
     }
 
-    /// Adds a whole number.
+    /// Appends a whole number in decimal digits.
     #[inline]
     pub(super) fn push_number(&mut self, number: u64) -> &mut Self {
         const MILLION: u64 = 1_000_000;
@@ -88,7 +90,7 @@ impl LineWriter {
         }
     }
 
-    /// Adds a number that is given in thousandths, as a decimal fraction with three decimals.
+    /// Appends the number `number` / 1000 as a decimal fraction with three decimals.
     #[inline]
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000);
@@ -96,7 +98,7 @@ impl LineWriter {
             .push_last_three(number)
     }
 
-    /// Adds the last three digits of a number, with leading zeros.
+    /// Appends the last three decimal digits of a number, with leading zeros.
     #[inline]
     fn push_last_three(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
@@ -106,7 +108,7 @@ impl LineWriter {
         })
     }
 
-    /// Adds a number below 1000 without leading zeros.
+    /// Appends a number below 1000 in decimal digits, without leading zeros.
     #[inline]
     fn push_below_thousand(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
@@ -118,25 +120,25 @@ impl LineWriter {
         self.push_short(&ShortText { bytes, length })
     }
 
-    /// Adds a number as a decimal fraction without an exponent, with enough digits to restore the same value.
+    /// Appends a number as a decimal fraction without an exponent; the digits suffice to read the same value again.
     pub(super) fn push_float(&mut self, number: f64) -> &mut Self {
         let mut text = Vec::new();
         write_float_text(number, &mut text);
         self.push(&text)
     }
 
-    /// Adds a line end.
+    /// Appends a line end.
     #[inline]
     pub(super) fn end_line(&mut self) {
         self.push_short(&const { ShortText::<1>::new(b"\n") });
     }
 
-    /// Stores an error, unless an earlier error is stored; no text is written to the file after it.
+    /// Stores an error if none was stored before; nothing is written to the file after an error.
     pub(super) fn fail(&mut self, error: io::Error) {
         self.failure.get_or_insert(error);
     }
 
-    /// Writes the buffer to the file if it has no room for `bytes` more bytes, which must be at most [`SLACK`].
+    /// Ensures that the buffer has room for `bytes` more bytes (at most [`SLACK`]): writes its content to the file if necessary.
     #[inline]
     fn make_room(&mut self, bytes: usize) {
         if self.filled + bytes > self.buffer.len() {
@@ -152,10 +154,10 @@ impl LineWriter {
         self.filled = 0;
     }
 
-    /// Writes the rest of the buffer, and waits until the disk has stored the file.
+    /// Writes the remaining text to the file, and waits until the file is stored on the disk.
     ///
     /// # Errors
-    /// The first error of a write.
+    /// The first write that failed, if any.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush();
         match self.failure {
@@ -165,7 +167,8 @@ impl LineWriter {
     }
 }
 
-/// Replaces the content of `text` by a number without an exponent, with enough digits to restore the same value.
+/// Replaces the content of `text` by a number as a decimal fraction without an exponent; the digits suffice to read the same
+/// value again.
 pub(super) fn write_float_text(number: f64, text: &mut Vec<u8>) {
     text.clear();
     if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
@@ -176,7 +179,7 @@ pub(super) fn write_float_text(number: f64, text: &mut Vec<u8>) {
     }
 }
 
-/// The digits of the numbers `000` to `999`.
+/// The decimal digits of the numbers from `000` to `999`, as ASCII characters.
 static THREE_DIGITS: [[u8; 3]; 1000] = {
     let mut table = [[b'0'; 3]; 1000];
     let (mut number, mut digit) = (0, [0_u8; 3]);

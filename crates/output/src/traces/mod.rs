@@ -1,4 +1,4 @@
-//! Traces for external viewers, written during the run: the activity and the host of each process over time.
+//! Traces for external viewers, written during the simulation: the activity and the host of each process over time.
 //!
 //! ```text
 //! runtime ── times, calls, migrations ──> Timeline ── "p7 waits from 1.25 s on" ──> Perfetto  trace-iii.perfetto.json

@@ -19,7 +19,7 @@ use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;
 
-/// Definitions of the events that occur in the file: name, number, and the names and types of the fields of each event.
+/// Definitions of the Paje events that occur in the file: name, number, and the names and types of the fields of each event.
 const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     (
         "PajeDefineContainerType",
@@ -112,7 +112,8 @@ const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     ),
 ];
 
-/// Definition of the event that ends a link, which differs from the event that starts a link in one field.
+/// Definition of the Paje event that ends a link between two containers; it differs from the event that starts a link in one
+/// field.
 const END_LINK: (&str, u8, &[[&str; 2]]) = (
     "PajeEndLink",
     10,
@@ -126,8 +127,9 @@ const END_LINK: (&str, u8, &[[&str; 2]]) = (
     ],
 );
 
-/// Definitions of the types of containers (A site, C cluster, H host, P process), states, variables and links; then of the values
-/// of states and links. The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
+/// Definitions of the types of containers (A site, C cluster, H host, P process), states, variables and links in the file,
+/// followed by the values of states and links. The colours are those of Okabe and Ito, which colour-blind readers can
+/// distinguish.
 const TYPES: &str = r#"0 A 0 "Site"
 0 C A "Cluster"
 0 H C "Host"
@@ -142,26 +144,26 @@ const TYPES: &str = r#"0 A 0 "Site"
 pub(super) struct Paje<'a> {
     lines: LineWriter,
     platform: &'a Platform,
-    /// For each process, the text that gives its type and name in state events, and the number of its migrations so far.
+    /// For each process, the text with its type and its present name in state events, and the number of its migrations up to now.
     processes: Vec<(ShortText<32>, u32)>,
     is_known: Vec<bool>,
     is_known_cluster: Vec<bool>,
-    /// Events that are not written yet: the time (as bits, which have the same order), and the index into `events`, in the order
-    /// of arrival.
+    /// Events that are not yet written: the time as the bits of a float (whose order is the order of the times), and the index of
+    /// the event in the next field.
     pending: Vec<(u64, u32)>,
     event_kinds: Vec<What>,
     migrations: Vec<MigrationRecord>,
-    /// Time that was written last \[s\]; the field below is its text.
+    /// Time of the event that was written last \[s\]. The next field is this time as text.
     last_time: f64,
     last_time_text: Vec<u8>,
-    /// Time up to which all events are written \[s\]; events that follow are not earlier.
+    /// Time up to which all events have been written \[s\]; no event that is added later has an earlier time.
     written_until: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
     State(u32, State),
-    /// A process leaves its host for a migration, which is given by its index.
+    /// A process leaves its host for the migration with the given index.
     Leaves(u32),
     Arrives(u32),
     Superstep(f64),
@@ -232,7 +234,8 @@ impl<'a> Paje<'a> {
         }
     }
 
-    /// Creates the container of a process on a host.
+    /// Writes the event that creates the container of a process on a host, and the containers of this host and its cluster if
+    /// they do not exist yet.
     fn create_process(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);
@@ -259,7 +262,7 @@ impl<'a> Paje<'a> {
         write_destroy(&mut self.lines, &self.last_time_text, kind, alias);
     }
 
-    /// Writes an event if no earlier event can follow; otherwise stores it until then.
+    /// Writes an event at once if no event with an earlier time can follow; otherwise stores it until this is certain.
     fn add_event(&mut self, date: f64, what: What) {
         if date <= self.written_until {
             self.set_time(date);
@@ -272,7 +275,8 @@ impl<'a> Paje<'a> {
         self.event_kinds.push(what);
     }
 
-    /// Sets the time of the events that are written next to `date` \[s\]; a time before the last one is replaced by the last one.
+    /// Sets the time of the events that are written next to `date` \[s\]; a time before the last written time is replaced by the
+    /// last written time.
     fn set_time(&mut self, date: f64) {
         if date > self.last_time {
             self.last_time = date;
@@ -364,7 +368,7 @@ impl Sink for Paje<'_> {
     }
 }
 
-/// Returns the head of the file: the definitions of events, types and values.
+/// Returns the beginning of a Paje file: the definitions of the events, types and values that it uses.
 fn file_head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
@@ -422,8 +426,8 @@ fn write_destroy(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
     lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
 }
 
-/// Puts a name in quotation marks. The format cannot represent a quotation mark or a line end in a name; these characters are
-/// replaced.
+/// Puts a name in quotation marks. Quotation marks and line ends in the name are replaced by other characters, because the format
+/// cannot represent them.
 fn quoted(name: &str) -> String {
     let plain = |letter: char| match letter {
         '"' => '\'',

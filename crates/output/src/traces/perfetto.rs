@@ -1,9 +1,9 @@
-//! Writes traces in the JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per
-//! slice of time.
+//! Writes traces in the JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one JSON
+//! object for each activity of a process, called a slice.
 //!
-//! Each host is a process of the viewer, and each BSP process is a track in it. A process that migrates continues in a track of
-//! its new host, and an arrow leads to this track. A first group holds the supersteps and the counters. Waiting processes have no
-//! slice, except at the end of an arrow: viewers show idle time anyway, and half of all slices would be waits.
+//! Each host is a process of the viewer, and each BSP process is a track of its host. A process that migrates continues in a
+//! track of its new host, and an arrow leads to this track. A first group contains the supersteps and the counters. Waiting
+//! processes have no slice, except at the end of an arrow: viewers show idle time anyway, and half of all slices would be waits.
 //!
 //! Times are microseconds with three decimals, that is whole nanoseconds, the unit of the viewers. Start and end times are
 //! rounded, not durations, so that slices meet without gap or overlap. A decimal fraction may become slightly lower or higher as
@@ -18,10 +18,10 @@ use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
 
-/// Number of the group of events that belong to no host (supersteps and counters); the groups of the hosts have the following
+/// Number of the viewer's group for the supersteps and counters, which belong to no host; the groups of the hosts have higher
 /// numbers.
 const RUN_GROUP: u64 = 1;
-/// Latest time that fits into the viewer's 64 bits of nanoseconds, rounded down \[s\].
+/// Latest time that a trace may contain \[s\]: nanoseconds up to this time fit into the 64 bits of the viewer.
 const LATEST_TIME: f64 = 9e9;
 
 #[derive(Debug)]
@@ -29,23 +29,24 @@ pub(super) struct Perfetto<'a> {
     lines: LineWriter,
     platform: &'a Platform,
     tracks: Vec<Track>,
-    /// Whether the name of each host has been written to the file.
+    /// For each host, whether the event with its name has been written to the file.
     is_described: Vec<bool>,
     arrows: u64,
-    /// Number of the current superstep, counted from 1, and its start \[ns\]; `None` before the first superstep.
+    /// Number of the current superstep, counted from 1, and the time at which it started \[ns\]; `None` before the first
+    /// superstep.
     superstep: Option<(u64, u64)>,
 }
 
-/// Track of a process in the viewer, with the current host and activity of the process.
+/// The track of a process in the viewer: the host on which the process runs, and its current activity.
 #[derive(Debug)]
 struct Track {
-    /// Text with which all slices of the track begin, up to the time.
+    /// The JSON text before the start time, with which each slice of this track begins.
     head: ShortText<64>,
     host: HostId,
     state: State,
-    /// Start of the current activity \[ns\].
+    /// Time at which the current activity started \[ns\].
     since: u64,
-    /// Number of the arrow that ends at the next slice; 0 if no arrow does.
+    /// Number of the arrow that ends at the next slice of this track; 0 if no arrow ends there.
     arrow: u64,
 }
 
@@ -81,7 +82,7 @@ impl<'a> Perfetto<'a> {
         self.lines
     }
 
-    /// Writes the pieces of the critical path as a separate track; writes nothing if the path is empty.
+    /// Writes the pieces of the critical path as slices of a separate track; writes nothing if the path is empty.
     pub(super) fn write_critical_path(&mut self, path: &CriticalPath) {
         if path.pieces.is_empty() {
             return;
@@ -104,7 +105,7 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Creates the track of a process on a host.
+    /// Writes the events that name a track for a process on a host, and returns the track, on which the process waits.
     fn create_track(&mut self, process: usize, host: HostId) -> Track {
         let pid = u64::from(host.0) + RUN_GROUP + 1;
         let tid = process as u64 + 1;
@@ -130,12 +131,13 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Adds an event to the list of events in the file.
+    /// Appends an event to the list of events in the file.
     fn push_event(&mut self, event: &str) {
         self.lines.push(b",\n").push(event.as_bytes());
     }
 
-    /// Writes the slice of the current activity of a process, which ends at `until` \[ns\].
+    /// Writes the slice of the activity that a process ends at the time `until` \[ns\]. No slice is written for a wait without an
+    /// arrow, nor for an activity of length zero other than a migration.
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
         let is_empty = until <= track.since && track.state != State::Migrate;
@@ -154,7 +156,8 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Writes the start or the end (`which`) of arrow number `arrow` at the time `date` \[ns\].
+    /// Writes the start or the end of the arrow with the number `arrow` at the time `date` \[ns\]; `which` is the JSON text that
+    /// tells start from end.
     fn write_arrow(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
         let (host, tid) = (self.tracks[process].host, process + 1);
         let pid = u64::from(host.0) + RUN_GROUP + 1;
@@ -181,7 +184,7 @@ impl<'a> Perfetto<'a> {
             .push(b"}");
     }
 
-    /// Rounds a time that is given in seconds to whole nanoseconds.
+    /// Rounds a time \[s\] to whole nanoseconds. A time that is too late for the viewer is stored as an error of the file.
     fn nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST_TIME {
             let what = format!(
@@ -201,7 +204,7 @@ impl<'a> Perfetto<'a> {
 }
 
 impl State {
-    /// Returns the text with which all slices of this activity end.
+    /// Returns the JSON text after the duration, with which each slice of this activity ends.
     fn slice_end(self) -> ShortText<24> {
         const TAILS: [ShortText<24>; 5] = [
             ShortText::new(b",\"name\":\"compute\"}"),
@@ -261,7 +264,7 @@ impl Sink for Perfetto<'_> {
     }
 }
 
-/// Creates the event that names a group (`tid` 0) or a track of the viewer.
+/// Creates the event that gives a name to a group of the viewer (if `tid` is 0) or to a track of this group.
 fn naming_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
@@ -269,7 +272,7 @@ fn naming_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
     )
 }
 
-/// Writes a time in microseconds; the last digit is explained in the comment at the beginning of this file.
+/// Writes a time, given in nanoseconds, as microseconds with four decimals; the head of this file explains the fourth decimal.
 fn push_time(lines: &mut LineWriter, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
     lines.push_short(&const { ShortText::<1>::new(b"2") });

@@ -1,22 +1,22 @@
-//! Timeline of each process: converts the recorded times of a run to changes of the activity of processes, in order of time.
+//! Converts the recorded times of a run to changes of the activity of each process, in chronological order.
 //!
 //! ```text
 //! began(k)   computed(k)     arrived(k)                                   began(k+1)
 //!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
 //!                                        calls and migrations recorded since the barrier
 //! ```
-//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival until it begins
-//! the next superstep. Of that time, rescheduling is the time for which all processes wait for a rescheduling call, and migrate
-//! is the time of the process's own migration. Waiting for the migrations of other processes, and the time between the last
-//! barrier and the end of the run, count as waiting. A state of zero length is left out, so that a process without work in a
-//! superstep continues to wait. A superstep lasts from the first begin of a process in it to the first begin in the next
-//! superstep.
+//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival at the barrier
+//! until it begins the next superstep. Of that time, rescheduling is the time for which all processes wait for a rescheduling
+//! call, and migrate is the time of the process's own migration. Waiting for the migrations of other processes, and the time
+//! between the last barrier and the end of the run, count as waiting. A state of zero length is omitted, so that a process
+//! without work in a superstep continues to wait. A superstep lasts from the time at which the first process begins it to the
+//! time at which the first process begins the next superstep.
 
 use migsim_base::units::{HostId, ProcessId, Time};
 use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
 use migsim_policies::{Measures, explain::Narrator};
 
-/// Activity of a process in a trace: computing, communicating, waiting, taking part in a rescheduling call, or migrating.
+/// Activity of a process in a trace: it computes, communicates, waits, takes part in a rescheduling call, or migrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Compute,
@@ -49,9 +49,10 @@ impl State {
 /// A quantity of the whole application whose value over time is shown in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
-    /// Imbalance of the superstep: the longest time of a process divided by the mean time of the processes, minus 1.
+    /// Imbalance of the superstep: the longest time for computation and communication of a process, divided by the mean of the
+    /// processes, minus 1.
     Imbalance,
-    /// Number of supersteps until the next rescheduling call.
+    /// Number of supersteps until the next rescheduling call, as the policy decided in the last call.
     Interval,
 }
 
@@ -66,40 +67,43 @@ impl Counter {
     }
 }
 
-/// Writer of a trace file. Times are in seconds and at least 0, and for each process they never decrease.
+/// A writer of a trace file in some format. Its methods receive times in seconds that are at least 0; for each process they never
+/// decrease.
 pub(super) trait Sink: Send {
-    /// Starts an activity of a process at the time `date` \[s\]; before its first activity a process waits.
+    /// Starts an activity of a process at the time `date` \[s\]; a process waits before its first activity.
     fn enter(&mut self, process: u32, state: State, date: f64);
 
-    /// Puts a migrating process on its new host; its migration lasts from `start` to `end` \[s\].
+    /// Continues a migrating process on its new host; the migration lasts from `start` to `end` \[s\].
     fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64);
 
-    /// Starts the superstep number `superstep` (counted from 0) at the time `date` \[s\].
+    /// Starts superstep `superstep` (counted from 0) at the time `date` \[s\].
     fn superstep(&mut self, superstep: usize, date: f64);
 
-    /// Sets the value of a counter from the time `date` on \[s\].
+    /// Sets the value that a counter has from the time `date` \[s\] on.
     fn set_counter(&mut self, counter: Counter, value: f64, date: f64);
 
-    /// Tells the writer that no event before the time `date` \[s\] will follow.
+    /// Informs the writer that no later call will report an event before the time `date` \[s\].
     fn commit(&mut self, date: f64);
 }
 
-/// The current activity of all processes, and the writer to which changes are passed.
+/// Follows the activity of all processes during a run, and reports each change to the writer of a trace file.
 #[derive(Debug)]
 pub(super) struct Timeline<S> {
     sink: S,
     origin: f64,
-    /// Start of each process in the current superstep, relative to `origin` \[s\]; empty if all start at `origin`.
+    /// Time at which each process starts the current superstep, relative to the previous field \[s\]; empty if all processes
+    /// start at the same time.
     start_offsets: Vec<f64>,
     barrier_time: f64,
-    /// Time at which each process reached the previous barrier \[s\].
+    /// Time at which each process reached the last barrier \[s\].
     arrived: Vec<f64>,
-    /// Whether each process has been reported to the writer as waiting since it reached the previous barrier.
+    /// For each process, whether it waits and the writer knows this; false for a process that has not yet been reported as
+    /// waiting since it reached the last barrier.
     is_waiting: Vec<bool>,
-    /// Times for which all processes waited for rescheduling calls after the previous barrier.
+    /// Periods since the last barrier in which all processes waited for a rescheduling call.
     calls: Vec<Wait>,
     moves: Vec<MigrationRecord>, // sorted by process before they are read
-    /// Values of the counter of the interval between calls that are not written yet, each with its time.
+    /// Values of the counter "supersteps until the next rescheduling call" that were not yet reported, each with its time.
     intervals: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
 }
@@ -120,7 +124,7 @@ impl<S: Sink> Timeline<S> {
         }
     }
 
-    /// Ends the activities of all processes at the end of the run, and returns the writer.
+    /// Reports the activities of all processes until the end of the run, and returns the writer.
     pub(super) fn finish(mut self, makespan: Time) -> S {
         self.moves.sort_by_key(|one| one.process);
         self.report_intervals();
@@ -131,8 +135,8 @@ impl<S: Sink> Timeline<S> {
         self.sink
     }
 
-    /// Reports the activities of a process between its arrival at the barrier and the time `until` \[s\], at which it continues
-    /// with the next superstep.
+    /// Reports the waits, rescheduling calls and migrations of a process from its arrival at the last barrier until the time
+    /// `until` \[s\], at which it starts the next superstep.
     fn report_until(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
         let mut at = self.arrived[process].min(until);

@@ -1,4 +1,4 @@
-//! Writes the trace of one scenario in the requested format, from the records that the runtime delivers.
+//! Writes the trace of one scenario in the requested format, from the records that the simulation delivers.
 
 use super::lines::LineWriter;
 use super::paje::Paje;
@@ -11,12 +11,12 @@ use migsim_base::units::HostId;
 use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
 use migsim_policies::Measures;
 
-/// Trace of one scenario that is being written.
+/// Writer of the trace of one scenario; it records the events while the scenario is simulated.
 #[derive(Debug)]
 pub struct Trace<'a> {
     draft: Draft,
     timeline: Format<'a>,
-    /// The critical path of the scenario; empty if it was not recorded.
+    /// The critical path of the scenario, which is written at the end of the trace; empty if it was not recorded.
     path: CriticalPath,
 }
 
@@ -27,7 +27,7 @@ enum Format<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// Creates the trace file of a scenario in a run folder.
+    /// Creates the temporary file for the trace of a scenario in a run folder, and writes its beginning.
     ///
     /// # Errors
     /// The file cannot be created or written.
@@ -56,7 +56,8 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// Completes the trace of a run with this `outcome`, and returns its file, which is not published yet.
+    /// Completes the trace of a scenario with the result `outcome`, and returns its temporary file, which is not yet published
+    /// under its final name.
     ///
     /// # Errors
     /// A write failed.

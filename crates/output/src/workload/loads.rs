@@ -1,25 +1,25 @@
-//! The computation and messages of each superstep of an application.
+//! Computes the total work and messages of each superstep of an application.
 
 use migsim_experiment::Experiment;
 use migsim_workloads::Plan;
 
-/// Totals of one superstep over all processes.
+/// Totals of the work and messages of all processes in one superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Total work of all processes in the superstep \[instr\].
+    /// Sum of the work of all processes in the superstep \[instr\].
     pub work: f64,
-    /// Imbalance of the work: the largest work of a process divided by the mean work of the processes, minus 1; 0 if no process
+    /// Imbalance of the work: the largest work of a process divided by the mean work of all processes, minus 1; 0 if no process
     /// has work.
     pub imbalance: f64,
-    /// Number of messages in the superstep.
+    /// Number of messages that are sent in the superstep.
     pub messages: usize,
-    /// Number of bytes of all messages in the superstep \[B\].
+    /// Sum of the sizes of all messages in the superstep \[B\].
     pub volume: f64,
-    /// The h-relation of the superstep: the largest number of bytes that one process sends or receives \[B\].
+    /// The h-relation of the superstep: the largest number of bytes that any process sends or receives \[B\].
     pub h: f64,
 }
 
-/// Computes the totals of each superstep of the application of an experiment.
+/// Computes the total work and messages of each superstep of the application of an experiment.
 pub fn superstep_loads(experiment: &Experiment) -> Vec<Load> {
     let workload = &experiment.workload;
     let processes = workload.processes();
@@ -39,7 +39,7 @@ pub fn superstep_loads(experiment: &Experiment) -> Vec<Load> {
     loads
 }
 
-/// Computes the totals of the superstep described by `plan`. `sent` and `received` are buffers with an entry per process.
+/// Computes the total work and messages of the superstep `plan`. `sent` and `received` are buffers with an entry per process.
 fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     sent.fill(0.0);
     received.fill(0.0);

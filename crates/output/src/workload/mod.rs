@@ -1,14 +1,14 @@
-//! Describes an application for people: the computation and messages of its processes, for each superstep or for ranges of
+//! Describes an application for users: the computation and messages of its processes, for each superstep or for ranges of
 //! supersteps.
 //!
-//! | column | what |
+//! | column | meaning |
 //! | --- | --- |
 //! | work | the sum over the processes \[instr\] |
-//! | imbalance | the largest work of a process over the mean, less 1 (of all processes, those without work too) |
-//! | messages, volume | the number of messages, and the bytes that they carry |
+//! | imbalance | the largest work of a process over the mean of all processes (those without work, too), minus 1 |
+//! | messages, volume | the number of messages, and the sum of their sizes \[B\] |
 //! | h | the h-relation \[B\]: the largest number of bytes that one process sends or receives (Valiant 1990) |
 //!
-//! All supersteps are evaluated. A row for a range of supersteps shows the means, and the largest h.
+//! All supersteps are evaluated. A row for a range of supersteps shows the means of its supersteps, and the largest h.
 
 mod loads;
 mod picture;

@@ -10,15 +10,16 @@ use migsim_base::quantities::{four_digits, size, work};
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;
 const TOP: f64 = 48.0;
-/// Vertical space between two panels of the picture \[px\].
+/// Vertical space between two panels of the drawing \[px\].
 const GAP: f64 = 34.0;
-/// Maximum number of points of a line in the picture; more points would not be distinguishable.
+/// Maximum number of points of a curve in the drawing; more points could not be distinguished.
 const MOST_POINTS: usize = 560;
 
-/// A panel of the picture: its name, the function that returns the value of a superstep, and the function that formats the value.
+/// A panel of the drawing: the name of a quantity, the function that returns its value for a superstep, and the function that
+/// formats a value.
 type Panel = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// Draws the picture of an application as SVG, with one panel for each quantity.
+/// Returns a drawing of an application as SVG, with one panel over the supersteps for each of its quantities.
 pub fn draw_workload(title: &str, loads: &[Load]) -> String {
     let panels: [Panel; 4] = [
         ("work [instr]", |load| load.work, work),

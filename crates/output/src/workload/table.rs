@@ -1,4 +1,4 @@
-//! Describes an application in lines of text and a table.
+//! Describes an application in lines of text and a table of the work and messages of its supersteps.
 
 use super::Load;
 use crate::placed::StartsByCluster;
@@ -8,11 +8,12 @@ use migsim_base::quantities::{four_digits, size, work};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
-/// A line with a small chart: its name, the function that returns the value of a superstep, and the function that formats the
-/// value.
+/// A line of text with a small chart: the name of a quantity, the function that returns its value for a superstep, and the
+/// function that formats a value.
 type ChartLine = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// Describes the application of an experiment in lines and in a table of at most `rows` rows.
+/// Describes the application of an experiment: a heading, small charts over the supersteps, and a table of at most `rows` ranges
+/// of supersteps.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
     let placed = StartsByCluster::from_experiment(experiment);
@@ -54,7 +55,8 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
     sheet
 }
 
-/// Creates a table of the mean loads in at most `rows` ranges of supersteps, and in all supersteps together.
+/// Creates a table with the mean work and messages of a superstep, for at most `rows` ranges of supersteps and for all supersteps
+/// together.
 fn means_table(loads: &[Load], rows: usize) -> Table {
     let columns = [
         text_column("supersteps", "supersteps"),
@@ -83,7 +85,8 @@ fn means_table(loads: &[Load], rows: usize) -> Table {
     table
 }
 
-/// Computes the cells of a row from the mean loads of some supersteps.
+/// Creates the cells of a row of the table: the mean work, imbalance and messages of the supersteps `loads`, and their largest
+/// h-relation.
 fn means_row(name: &str, loads: &[Load]) -> [Cell; 6] {
     let mean = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
     let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
@@ -99,8 +102,8 @@ fn means_row(name: &str, loads: &[Load]) -> [Cell; 6] {
     ]
 }
 
-/// Draws a chart of values in one line of text. Each letter shows the mean of a range of values, on a scale from 0 to the highest
-/// mean.
+/// Draws a bar chart of values as one line of text. Each letter shows the mean of a range of values, on a scale from 0 to the
+/// highest mean.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let means = means_of_parts(values, 60);
@@ -117,7 +120,7 @@ pub(super) fn sparkline(values: &[f64]) -> String {
     means.iter().map(letter).collect()
 }
 
-/// Divides values into at most `most` consecutive parts, and returns the mean of each part.
+/// Divides values into at most `most` consecutive parts of about equal length, and returns the mean of each part.
 pub(super) fn means_of_parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
     let part = |index: usize| {

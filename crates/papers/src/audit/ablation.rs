@@ -1,5 +1,5 @@
-//! Ablation: gives every option of a reproduction each of its other values, and counts the published results that are then no
-//! longer reproduced.
+//! Ablation: sets every option of a reproduced experiment to each of its other values, and counts the published results that are
+//! then no longer reproduced.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,28 @@ use super::score::Achieved;
 use super::settings::{Setting, display_value};
 use migsim_experiment::Progress;
 
-/// Number of reproduced results if an option has another value.
+/// Published results of a paper that are reproduced if one option of the experiment is set to another value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ablation {
     /// Name of the paper whose results are reproduced.
     pub paper: String,
-    /// Description of what the option decides.
+    /// Description of the option: the property of the experiment that it decides.
     pub what: String,
     /// Keys of the settings that form the option, separated by spaces.
     pub keys: String,
-    /// Value of the option in the reproduction.
+    /// Value of the option in the reproduced experiment.
     pub value: String,
-    /// Where the value comes from: `fitted`, `inferred`, `stated`, or without a known origin.
+    /// Kind of origin of the value: `fitted`, `inferred` or `stated`; another word if the files give no origin.
     pub origin: String,
-    /// Whether the option counts as a constant of the reproduction in the comparison with the number of data.
+    /// Whether the option counts as a constant that was fitted, when the audit compares the number of constants with the number
+    /// of published data.
     pub is_counted: bool,
-    /// The other value of the option that is tried.
+    /// Other value of the option, for which the results are counted.
     pub other: String,
-    /// Whether the other value is the default of the setting.
+    /// Whether the other value is the default, which applies if a file does not set the option.
     pub is_default: bool,
-    /// Reason why the other value cannot be simulated, or why there is no other value; empty if it is simulated.
+    /// Reason why the other value cannot be simulated, or why the option has no other value; empty if the other value was
+    /// simulated.
     pub refused: String,
     /// Number of published times (cells of tables) that are reproduced within 2.5 % with the other value.
     pub cells: usize,
@@ -50,21 +52,22 @@ pub struct Ablation {
 }
 
 impl Ablation {
-    /// Returns whether all results are still reproduced with the other value.
+    /// Returns whether the other value was simulated and every result that the original value reproduces is still reproduced.
     pub(super) fn loses_nothing(&self) -> bool {
         self.refused.is_empty() && self.lost_cells + self.lost_decisions + self.lost_schedules == 0
     }
 }
 
-/// Reproduces a paper with each other value of an option, and counts the results for each. If the keys of an option have
-/// different values, each key gets rows of its own.
+/// Reproduces a paper once for each other value of an option, and counts the reproduced and the lost results. If the keys of the
+/// option have different values or alternatives, each key is changed alone.
 pub(super) fn ablation(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let parts = parts(setting);
     let rows = parts.iter().map(|part| rows_of_part(part, base, progress));
     rows.collect::<Vec<_>>().concat()
 }
 
-/// Returns the option as a whole if its keys have one value and the same alternatives; otherwise returns one setting per key.
+/// Splits an option into one setting per key. The option stays whole if all its keys have the same value and the same
+/// alternatives.
 fn parts(setting: &Setting) -> Vec<Setting> {
     let pairs = || setting.keys.iter().zip(&setting.values);
     let mut all = pairs().map(|(key, value)| (value, alternatives(key, value)));

@@ -1,4 +1,5 @@
-//! The alternatives to the value of an option: all other values that the file format allows, or values listed here.
+//! Alternatives to the value of an option: the other values that the schema of the file format allows, or values listed in this
+//! file.
 
 use std::sync::OnceLock;
 
@@ -8,7 +9,8 @@ use migsim_experiment as experiment;
 use migsim_experiment::Registry;
 use migsim_platform as platform;
 
-/// Values to try for keys whose possible values are not listed by the file format, by the end of the key.
+/// Values to try for keys whose possible values the schema of the file format does not list; a row applies to all keys with its
+/// ending.
 const LISTED_VALUES: &[(&str, &[&str])] = &[
     // With contention, without it, and with the present model of SimGrid.
     ("network.model", &["cm02", "ideal", "lv08"]),
@@ -40,22 +42,22 @@ const NO_ALTERNATIVES: &[(&str, &str)] = &[
     ("policy.migbsp.viability_cost", NO_OPERATIONS),
 ];
 
-/// Reason why there is no other value for a fixed cost of migrations of 0 s.
+/// Reason why a fixed cost of 0 s for migrations has no other value to try.
 const NO_OPERATIONS: &str =
     "a migration costs its transfer alone; a price of its own would be a constant";
 
-/// Other values that an option can have, or the reason why there are none.
+/// Other values to which an option can be set, or the reason why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alternatives {
-    /// The other values; the second entry tells whether the value is the default, which a file may leave out.
+    /// The other values of the option. The second entry of each pair tells whether the value is the default of the file format.
     Values(Vec<(Value, bool)>),
-    /// There is no other value, for this reason.
+    /// The option has no other value, for the reason in this text.
     Without(&'static str),
-    /// Neither other values nor a reason are known: the key is missing in the lists of this file.
+    /// Neither another value nor a reason is known, because this file does not list the key.
     Unknown,
 }
 
-/// Lists the other values of an option that has this key and this value.
+/// Lists the values other than `value` to which the option `key` can be set, or gives the reason why there are none.
 pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     if let Some((_, reason)) = NO_ALTERNATIVES
         .iter()
@@ -97,7 +99,7 @@ pub(super) fn is_option(key: &str, value: &Value) -> bool {
     (is_word || value.is_boolean()) && !NO_ALTERNATIVES.iter().any(|(known, _)| is_named(known))
 }
 
-/// Returns the first sentence of the description of a key in the schema of the file format.
+/// Returns the first sentence of the description that the schema of the file format gives for a key.
 pub(super) fn description(key: &str) -> String {
     let node = node_of(key);
     let text = node
@@ -119,7 +121,7 @@ pub(super) fn description(key: &str) -> String {
     }
 }
 
-/// Returns a key without the name of its experiment: the part after the colon.
+/// Returns the part of a key after the colon, that is, without the prefix that names the file (such as `platform:`).
 fn key_in_file(key: &str) -> &str {
     key.split_once(':').map_or(key, |(_, key)| key)
 }
@@ -142,7 +144,7 @@ fn schema_of(key: &str) -> &'static Value {
     }
 }
 
-/// Finds the entry of a key in the schema: its description and default, and the possible values of its type.
+/// Finds the entry of a key in the schema of the file format. It holds the description, the default and the possible values.
 fn node_of(key: &str) -> Option<Value> {
     let schema = schema_of(key);
     let mut node = schema.clone();
@@ -170,7 +172,7 @@ fn member(schema: &Value, node: &Value, name: &str) -> Option<Value> {
         .find_map(|variant| member(schema, &with_type(schema, variant.clone()), name))
 }
 
-/// Adds to an entry of the schema the properties of its type; properties of the entry itself have priority.
+/// Adds the properties of the referenced type to an entry of the schema; properties that the entry already has are kept.
 fn with_type(schema: &Value, node: Value) -> Value {
     let reference = node["$ref"]
         .as_str()
@@ -197,7 +199,8 @@ fn with_type(schema: &Value, node: Value) -> Value {
     whole
 }
 
-/// Lists the possible values of a setting from its entry in the schema, if it is a choice or a switch.
+/// Lists the possible values in a schema entry: `false` and `true` for a switch, the listed words for a choice. The list is empty
+/// for all other settings.
 fn choices(node: &Value) -> Vec<Value> {
     if node["type"] == "boolean" {
         return vec![json!(false), json!(true)];

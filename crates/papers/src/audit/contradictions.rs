@@ -1,4 +1,4 @@
-//! Contradictory cells: published times that no simulation can reproduce together with the rest of their paper.
+//! Contradictory published times: times that no simulation can reproduce together with the other statements of their paper.
 
 use super::super::cells::CellResult;
 use super::super::facts::Facts;
@@ -15,24 +15,27 @@ pub struct Contradictory {
     pub what: String,
     /// Statement of the paper that contradicts the published time.
     pub because: String,
-    /// Relative error of the simulated time against the published time.
+    /// Relative error of the simulated time against the published time, as a fraction with its sign.
     pub error: f64,
 }
 
-/// Errors of the reproduction of a paper with and without its contradictory times.
+/// Errors of the simulated times of a paper with and without the published times that contradict other statements of the paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradictions {
     /// Name of the paper.
     pub paper: &'static str,
-    /// Contradictory times in the tables and figures of the paper.
+    /// Published times, in tables and figures, that contradict other statements of the paper.
     pub cells: Vec<Contradictory>,
-    /// Relative errors of all published times in tables.
+    /// Relative errors of the simulated times against all published times in the tables of the paper, as fractions with their
+    /// signs.
     pub all: Vec<f64>,
-    /// Relative errors of the published times in tables that contradict nothing.
+    /// Relative errors for the published times in tables that contradict no other statement of the paper, as fractions with their
+    /// signs.
     pub without: Vec<f64>,
 }
 
-/// Computes the shares of the errors within 2.5 % and within 5 %, and the median of the absolute errors, all in percent \[%\].
+/// Computes the share of the relative errors within 2.5 %, the share within 5 %, and the median of the absolute errors, all in
+/// percent \[%\].
 pub(super) fn shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
     let totals = Totals {
         errors: errors.iter().map(|error| error.abs()).collect(),
@@ -45,10 +48,11 @@ pub(super) fn shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
     )
 }
 
-/// Finds the contradictory times of a paper. `words` describes the run of a published time.
+/// Lists the published times that contradict their paper according to `facts`, with the errors with and without them. `words`
+/// returns a description of the run to which a published time belongs.
 ///
 /// # Errors
-/// A fact names a published time that the paper does not have.
+/// The facts name a published time that does not exist in the paper.
 pub(super) fn contradictions(
     paper: &'static str,
     facts: &Facts,

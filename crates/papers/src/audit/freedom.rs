@@ -2,11 +2,12 @@
 //!
 //! A published time counts as an independent datum unless other published times imply it within [`TIGHT`], the tolerance of the
 //! audit:
-//! 1. In a row, which holds the times of one run size, a time does not count if it lies within the tolerance of a time of its row
-//!    that was counted before (scenario ii if calls are cheap, scenario iii if no process moves).
-//! 2. Of the remaining times of a column, which differ only in the size of the run, 1 counts if all times lie within the
-//!    tolerance of a multiple of their numbers of supersteps. 2 count if all lie within the tolerance of a straight line (a rate
-//!    and a constant). Otherwise all of them count.
+//! 1. A row holds the times of one size of run in all scenarios. A time does not count if an earlier counted time of its row
+//!    differs from it by no more than the tolerance. Scenario ii repeats scenario i in this way if rescheduling calls cost
+//!    little, and scenario iii repeats scenario ii if no process moves.
+//! 2. A column holds the remaining times that differ only in the size of the run. One time counts if all times are proportional
+//!    to the number of supersteps within the tolerance. Two times count if all times lie on a straight line within the tolerance.
+//!    Otherwise all times count.
 //!
 //! The rule uses published numbers only.
 
@@ -23,31 +24,33 @@ use super::settings::Setting;
 pub struct Freedom {
     /// Name of the paper.
     pub paper: &'static str,
-    /// Number of constants that were chosen for the reproduction of this paper.
+    /// Number of constants (numbers and options) that were chosen for the reproduction of this paper.
     pub constants: usize,
-    /// Number of constants that were already counted for another paper, and how many of these are numbers.
+    /// Number of constants that were already counted for another paper, followed by the number of these constants that are
+    /// numbers.
     pub shared_constants: (usize, usize),
-    /// Number of constants that are numbers; the other constants are options.
+    /// Number of constants whose value is a number; the remaining constants are options (words and switches).
     pub numeric_constants: usize,
-    /// Number of constants in an earlier count, which did not include options under other names; `None` if it was equal.
+    /// Number of constants by an earlier count, in which an option that agrees with published numbers could still be called
+    /// inferred. `None` if the earlier count gave the present number.
     pub former_constants: Option<usize>,
-    /// Number of published times in tables.
+    /// Number of published times in the tables of the paper.
     pub cells: usize,
-    /// Number of columns of the tables: times that differ only in the size of the run.
+    /// Number of columns of the tables; a column holds the published times that differ only in the size of the run.
     pub columns: usize,
-    /// Number of published times that do not count because their row contains an equal time (within the tolerance).
+    /// Number of published times that are not counted as data, because their row contains an equal time (within the tolerance).
     pub repeated: usize,
-    /// Number of published times that count as independent data.
+    /// Number of published times that count as independent data, by the rule of this module.
     pub independent: usize,
     /// Number of published decisions of the policy.
     pub decisions: usize,
     /// Number of published schedules of rescheduling calls.
     pub schedules: usize,
-    /// Number of runs for which the paper publishes decisions or schedules.
+    /// Number of different runs for which the paper publishes decisions or schedules of rescheduling calls.
     pub runs_with_decisions: usize,
 }
 
-/// Counts the constants of the reproduction of a paper and the independent data of the paper.
+/// Counts the constants of the reproduction of a paper, and the independent data that the paper publishes.
 pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
     let counted = settings.iter().filter(|one| one.is_counted);
     // Settings that count as constants come first, in the order of the facts.
@@ -93,7 +96,8 @@ fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
-/// Counts the columns, the times that do not count in their row, and the independent data.
+/// Counts in the published times the columns, the times that repeat another time of their row, and the independent data, in this
+/// order.
 fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
@@ -132,8 +136,8 @@ fn is_near(value: f64, other: f64) -> bool {
     (value / other - 1.0).abs() <= TIGHT
 }
 
-/// Counts the numbers that describe a column of (supersteps, time): 0 if it is empty, 1 for a multiple of the supersteps, 2 for a
-/// straight line, otherwise all.
+/// Counts the parameters that describe a column of pairs (number of supersteps, time \[s\]) within the tolerance. The result is 1
+/// for a multiple of the supersteps, 2 for a straight line, otherwise the length of the column.
 fn count_parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
         column

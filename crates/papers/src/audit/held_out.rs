@@ -1,9 +1,10 @@
 //! Held-out prediction: fits the constants of a reproduction to some of the published times, and predicts the remaining times.
 //!
-//! Options keep their values. They were chosen with all published times in view, so their selection is not held out. The
-//! simulator is replaced by a linear model ([`super::linear`]). Its slopes are the differences of two runs in which a constant is
-//! changed by a small step up and down. The smaller of the two slopes is used, because one of them is a jump if a decision
-//! changes.
+//! Options keep their values. They were chosen with knowledge of all published times, so the choice of options is not held out.
+//!
+//! A linear model ([`super::linear`]) replaces the simulator. Two runs, in which a constant is changed by a small step up and
+//! down, give two slopes for each published time. The model uses the smaller slope: if a decision changes in one of the runs, its
+//! slope is a jump and no derivative.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,31 +19,32 @@ use super::settings::Setting;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// Relative change of a constant by which the slopes of the linear model are computed.
+/// Relative change of a constant, up and down, from which the slopes of the linear model are computed (a fraction).
 const SLOPE_STEP: f64 = 1e-3;
 
-/// Quality of the prediction of published times that were not used for fitting.
+/// Accuracy of the prediction of published times that were not used in the fit of the constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     /// Name of the paper.
     pub paper: String,
-    /// Published times that are considered: all cells, or the cells of scenario i.
+    /// Published times that are considered: `all cells`, or the cells of `scenario i`.
     pub scope: String,
-    /// What is left out of the fit each time and then predicted, such as one row.
+    /// Part of the published times that is excluded from a fit and then predicted, such as `one row`.
     pub left_out: String,
-    /// Number of parts, each of which is left out once.
+    /// Number of fits, each of which leaves out one part of the published times and predicts it.
     pub times: usize,
-    /// Number of constants that are fitted again without the part.
+    /// Number of constants that are fitted again in each fit.
     pub constants: usize,
-    /// Maximum number of constants that kept their values because the remaining times do not determine them.
+    /// Maximum number of constants in a fit that keep their values, because the times in the fit do not determine these
+    /// constants.
     pub unfixed: usize,
     /// Number of published times that are predicted.
     pub cells: usize,
-    /// Number of times that are predicted within 2.5 %.
+    /// Number of published times that are predicted with a relative error of at most 2.5 %.
     pub within: usize,
-    /// Number of times that are predicted within 5 %.
+    /// Number of published times that are predicted with a relative error of at most 5 %.
     pub wide: usize,
-    /// Median of the absolute relative errors of the predicted times.
+    /// Median of the absolute relative errors of the predicted times, as a fraction.
     pub median: f64,
 }
 
@@ -55,12 +57,13 @@ pub struct Refitted {
     pub what: String,
     /// Value of the constant in the reproduced experiment.
     pub value: String,
-    /// Relative change of the constant by the fit to all published times, as a fraction; `None` if the times do not determine the
-    /// constant.
+    /// Relative change of the constant by the fit, as a fraction (0.01 is 1 % larger). `None` if the published times do not
+    /// determine the constant.
     pub change: Option<f64>,
 }
 
-/// Predicts the held-out published times of a paper with refitted constants; also returns the constants fitted to all times.
+/// Predicts published times of a paper with constants fitted to its remaining times, for several partitions of the times. Also
+/// returns the constants fitted to all times.
 ///
 /// # Errors
 /// A run with a changed constant fails.
@@ -135,12 +138,12 @@ pub(super) fn held_out(
     Ok((all, refitted))
 }
 
-/// Name of the scope that contains all published times of a paper.
+/// Name of the scope that contains all published times of a paper in tables.
 pub(super) const ALL: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
 const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
 
-/// Computes for each published time the change of its relative error per relative change of a constant.
+/// Computes the slope for each published time: the change of its relative error divided by the relative change of a constant.
 fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
         let there = achieved_with(constant.paper, constant.scaled(factor), progress);
@@ -172,7 +175,7 @@ fn count_unfixed(change: &[Option<f64>]) -> usize {
     change.iter().filter(|one| one.is_none()).count()
 }
 
-/// Some published times of a paper, and their linear model.
+/// A selection of the published times of a paper, with the rows of the linear model for these times.
 struct Scope<'c> {
     paper: &'static Paper,
     name: &'static str,
@@ -183,8 +186,8 @@ struct Scope<'c> {
 
 type Part = fn(&CellResult) -> String;
 
-/// Ways to divide the published times into parts: a name, and the function that returns the part to which a published time
-/// belongs.
+/// Ways to divide the published times into parts: the name of a part, and a function that returns the part to which a published
+/// time belongs.
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
@@ -238,8 +241,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Predicts the published times for each partition in turn: each part is predicted from the others. Partitions with a single
-    /// part and repeated partitions are left out.
+    /// Predicts the published times once for each partition: each part is predicted by a fit to the other parts. Partitions with
+    /// a single part and partitions equal to an earlier one are left out.
     fn partitions(&self) -> Vec<HeldOut> {
         let mut seen: Vec<Vec<usize>> = Vec::new();
         let mut all = Vec::new();

@@ -1,40 +1,43 @@
 //! Robust least squares with few parameters: fits the values of constants to published times.
 //!
-//! The model is linear: the relative error of published time c is `e_c + Σ_k s_ck · d_k`, where `e_c` is the present error, `d_k`
-//! the relative change of constant k, and `s_ck` its slope. The sum of Huber's function of the errors is minimised by iteratively
-//! reweighted least squares. Errors below [`BEND`] count squared and larger ones linearly, so that a time that no constant can
-//! improve has little weight. The function is convex, so the minimum does not depend on the present values of the constants.
+//! The model is linear: the relative error of published time c is `e_c + Σ_k s_ck · d_k`. Here `e_c` is the present error, `d_k`
+//! the relative change of constant k, and `s_ck` the slope of the error for this constant.
 //!
-//! A constant that the times do not determine keeps its value. Columns are chosen by pivoted Gram-Schmidt, the longest residual
-//! first. A column with a residual shorter than `BEND / KNOWN` is left out, because times with errors of `BEND` would determine
-//! the constant to no better than `KNOWN` of its value.
+//! The fit minimises the sum of Huber's function of the errors by iteratively reweighted least squares. Errors below [`BEND`]
+//! count squared and larger errors linearly, so that a time that no constant can improve has little weight. The function is
+//! convex, so the minimum does not depend on the present values of the constants.
+//!
+//! A constant that the times do not determine keeps its value. Such constants are found by pivoted Gram-Schmidt orthogonalisation
+//! of the columns of slopes, where the column with the longest residual comes next. A column whose residual is shorter than `BEND
+//! / KNOWN` is left out. Times with errors of `BEND` would leave its constant uncertain by more than the fraction `KNOWN`.
 
 /// Relative error at which Huber's function changes from quadratic to linear: 1 %.
 const BEND: f64 = 0.01;
 
-/// Maximum relative uncertainty of a constant that is fitted; less certain constants keep their values.
+/// Maximum relative uncertainty with which a constant is still fitted (a fraction); less certain constants keep their values.
 const KNOWN: f64 = 0.25;
 
-/// Number of rounds of the iterative reweighting; the weights converge much earlier.
+/// Number of iterations of the reweighting in the robust fit; the weights converge in far fewer.
 const ROUNDS: usize = 200;
 
-/// A published time in the linear model: its present error, and the slopes of this error.
+/// A published time in the linear model: its present relative error, and the slope of this error for each constant.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Relative error at present: simulated time over published time, minus 1.
+    /// Relative error with the present constants: simulated time divided by published time, minus 1.
     pub(super) error: f64,
-    /// Derivative of the error by the relative change of each constant.
+    /// Derivative of the relative error with respect to the relative change of each constant.
     pub(super) slopes: Vec<f64>,
 }
 
 impl Row {
-    /// Computes the error that the model predicts after the relative changes `change` of the constants.
+    /// Computes the relative error that the linear model predicts if each constant changes by the fraction in `change`.
     pub(super) fn error_after(&self, change: &[f64]) -> f64 {
         self.error + dot(&self.slopes, change)
     }
 }
 
-/// Computes the relative change of each constant that fits the rows best; `None` for a constant that the rows do not determine.
+/// Computes the relative change of each constant that minimises the errors of the rows; `None` for a constant that the rows do
+/// not determine.
 pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
     let taken = determined_constants(rows, constants);
     let mut change = vec![0.0; constants];
@@ -75,7 +78,7 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Lists the constants that the rows determine; the constant that is determined best comes first.
+/// Lists the indices of the constants that the rows determine, ordered from the best to the least determined constant.
 fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
     let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
     let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();
@@ -102,8 +105,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky decomposition; `None` if the matrix is not
-/// positive definite.
+/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky decomposition. Returns `None` if the matrix
+/// is not positive definite.
 fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let n = right.len();
     for i in 0..n {

@@ -1,6 +1,6 @@
 //! The audit of the reproductions, in the order of a reviewer's questions. It counts constants and independent data, predicts
-//! held-out published times, and tests the sensitivity to every constant and option. It ends with the number of searches for
-//! constants, the effect of rounding, and the contradictions in the papers.
+//! held-out published times, and tests the sensitivity to every constant and option. It ends with the number of tried settings,
+//! the effect of rounding, and the contradictions in the papers.
 //!
 //! ```text
 //! facts, experiments ─> settings ─┬─> freedom                     counted without runs
@@ -8,8 +8,8 @@
 //!                                 └─> Tables: held out, refitted, sensitivity, ablation    some thousand reproductions
 //!                                        └─> CSV files ─> page
 //! ```
-//! Results of long computations are stored as tables, and the page is made from the tables. A test can therefore make the page
-//! again from the committed tables.
+//! Results of long computations are stored as tables, and the page is written from these tables. A test can therefore write the
+//! page again from the committed tables.
 
 mod ablation;
 mod choices;
@@ -43,7 +43,7 @@ use super::page::Page;
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// Computes the audit of all reproductions, and creates its page and its tables.
+/// Computes the audit of all reproductions, and returns its page and its tables.
 ///
 /// # Errors
 /// A run fails.

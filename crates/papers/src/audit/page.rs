@@ -14,7 +14,7 @@ use crate::markdown::{escape_cell, push_table, put};
 use crate::named::application_of;
 use crate::readme::push_effect_table;
 
-/// Creates the text of the audit page from the tables and from the papers' own counts.
+/// Creates the text of the audit page from the tables and from the counts for each paper.
 pub(super) fn page(papers: &[AuditCounts], tables: &Tables) -> String {
     let mut text = String::from(
         "# Audit\n\nThis page is for reviewers of the reproduction. It is written by `migsim reproduce audit --out results`. Nothing is random, and the file does not depend on the number of\nthreads. Tables that take long to compute are also stored as CSV (`audit-*.csv`). CI writes this page again from them and recomputes a sample of their rows.\n\n",
@@ -31,7 +31,7 @@ pub(super) fn page(papers: &[AuditCounts], tables: &Tables) -> String {
     text
 }
 
-/// Writes the section about the effects of rescheduling, which are the subject of the papers; it comes before the times.
+/// Appends the section on the simulated effects of rescheduling (overheads and gains) to the text of the page.
 fn push_effects(text: &mut String, papers: &[AuditCounts]) {
     let counts = counts_of_cells(papers.iter().map(|one| (one.paper.name, &*one.cells)));
     let Some(all) = counts.last() else {
@@ -54,7 +54,7 @@ fn percent(part: usize, all: usize) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
 }
 
-/// Writes the summary of the audit in five sentences.
+/// Returns the five numbered sentences that summarise the audit.
 fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
     let total =
         |of: fn(&Freedom) -> usize| papers.iter().map(|one| of(&one.freedom)).sum::<usize>();
@@ -189,7 +189,7 @@ fn push_held_out(text: &mut String, tables: &Tables) {
     push_table(text, columns, rows);
 }
 
-/// Formats the numbers of reproduced times, decisions and schedules of rescheduling calls.
+/// Formats three counts separated by commas: reproduced times, decisions, and schedules of rescheduling calls.
 fn counts_text(score: Score) -> String {
     format!("{}, {}, {}", score.cells, score.decisions, score.schedules)
 }
@@ -234,7 +234,7 @@ fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) 
     push_table(text, columns, rows);
 }
 
-/// Formats the origin of a value, and whether the value counts as a constant of the reproduction.
+/// Returns the origin of a value, followed by "counted" if the value counts as a constant of the reproduction.
 fn origin_text(origin: &str, is_counted: bool) -> String {
     let counted = if is_counted { ", counted" } else { "" };
     format!("{origin}{counted}")
@@ -259,14 +259,15 @@ fn window_text(one: &Sensitivity) -> String {
     format!("{minus} to {plus}")
 }
 
-/// An option of a reproduction with the results for all its other values.
+/// An option of a reproduction, with the results for each of its other values.
 struct OptionResults<'t> {
     paper: &'t str,
     others: Vec<&'t Ablation>,
 }
 
 impl OptionResults<'_> {
-    /// Returns whether every other value that can be simulated loses a reproduced result.
+    /// Returns whether every other value that can be simulated loses at least one reproduced result; `false` if no other value
+    /// can be simulated.
     fn is_needed(&self) -> bool {
         let mut run = self
             .others
@@ -277,8 +278,8 @@ impl OptionResults<'_> {
     }
 }
 
-/// Lists the options that count as constants of the reproductions (or, if `is_counted` is false, those that do not). Values that
-/// a paper states are left out, because they were not chosen for the reproduction.
+/// Lists the options that count as constants of the reproductions or, if `is_counted` is false, the remaining options. Options
+/// whose value is stated in a paper are left out of the second list, because they were not chosen.
 fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<'_>> {
     let mut all: Vec<OptionResults<'_>> = Vec::new();
     let rows = tables.ablation.iter();

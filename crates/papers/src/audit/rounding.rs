@@ -1,32 +1,32 @@
-//! Rounding of published times: a time with k decimals stands for all times that round to it, within half a unit of its last
-//! decimal.
+//! Rounding of published times. A published time with k decimals stands for all times within half a unit of its last decimal.
 
 use super::super::cells::CellResult;
 use super::score::TIGHT;
 
-/// Effect of the rounding of published times on the number of reproduced times of a paper.
+/// Effect of the rounding of published times on the number of times of a paper that count as reproduced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounding {
     /// Name of the paper.
     pub paper: &'static str,
     /// Maximum number of decimals of the times in the tables of the paper.
     pub decimals: usize,
-    /// Number of simulated times within 2.5 % of all times that round to the published time.
+    /// Number of simulated times that are within 2.5 % of every time that rounds to the published time.
     pub certain: usize,
-    /// Number of simulated times within 2.5 % of some of the times that round to the published time, but not of all.
+    /// Number of simulated times within 2.5 % of some, but not of all, of the times that round to the published time.
     pub possible: usize,
-    /// Number of simulated times within 2.5 % of none of the times that round to the published time.
+    /// Number of simulated times that are not within 2.5 % of any time that rounds to the published time.
     pub missed: usize,
-    /// Description of the shortest published time, and the time \[s\].
+    /// Shortest published time of the paper: a description of its run, and the time \[s\].
     pub shortest: (String, f64),
-    /// Largest relative rounding error: half a unit of the last decimal divided by the shortest time.
+    /// Largest relative rounding error, as a fraction: half a unit of the last decimal divided by the shortest published time.
     pub largest_relative: f64,
-    /// Number of published times whose relative rounding error exceeds the median error of the paper.
+    /// Number of published times whose relative rounding error exceeds the median relative error of the simulated times of the
+    /// paper.
     pub coarse: usize,
 }
 
-/// Counts the published times of a paper by the effect of rounding; returns `None` if the paper has none. `words` describes the
-/// run of a time.
+/// Counts the published times of a paper by the effect of their rounding; returns `None` if the paper has no published times.
+/// `words` returns a description of the run of a published time.
 pub(super) fn rounding(
     paper: &'static str,
     cells: &[&CellResult],
@@ -55,8 +55,8 @@ pub(super) fn rounding(
     })
 }
 
-/// Classifies a simulated time: 0 if it is within the tolerance of all times that round to the published time, 1 of some of them,
-/// 2 of none. `half` is half a unit of the last decimal.
+/// Classifies a simulated time by the published times before rounding that are within the tolerance: 0 if all are, 1 if some are,
+/// 2 if none is. `half` is half a unit of the last published decimal.
 fn rounding_class(simulated: f64, published: f64, half: f64) -> usize {
     // |simulated/t - 1| <= TIGHT for t in [simulated/(1 + TIGHT), simulated/(1 - TIGHT)].
     let (low, high) = (simulated / (1.0 + TIGHT), simulated / (1.0 - TIGHT));
@@ -70,7 +70,7 @@ fn rounding_class(simulated: f64, published: f64, half: f64) -> usize {
     }
 }
 
-/// Counts the decimal places of a number as it is printed.
+/// Counts the decimal places in the shortest decimal text of a number.
 fn decimals(number: f64) -> usize {
     let text = number.to_string();
     text.split_once('.')

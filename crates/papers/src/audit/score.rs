@@ -1,22 +1,22 @@
-//! Score of the reproduction of a paper with some settings (numbers of reproduced results), and the results lost against another
-//! reproduction.
+//! Scores of a reproduction: numbers of reproduced results, and numbers of results that another reproduction of the same paper
+//! loses.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::decisions::Verdict;
 use super::super::reproduce::Compared;
 
-/// Maximum relative error with which a published time counts as reproduced.
+/// Maximum relative error with which a published time counts as reproduced (a fraction).
 pub const TIGHT: f64 = 0.025;
-/// Maximum relative error for a second, wider count of reproduced times.
+/// Maximum relative error for the second, more tolerant count of reproduced times (a fraction).
 pub const WIDE: f64 = 0.05;
 
-/// Numbers of published times in tables, decisions and schedules of rescheduling calls that are reproduced.
+/// Numbers of published results that are reproduced: times in tables, decisions, and schedules of rescheduling calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Score {
-    /// Number of published times reproduced within [`TIGHT`].
+    /// Number of published times that are reproduced with a relative error of at most [`TIGHT`] (2.5 %).
     pub cells: usize,
-    /// Number of published times reproduced within [`WIDE`].
+    /// Number of published times that are reproduced with a relative error of at most [`WIDE`] (5 %).
     pub wide: usize,
     /// Number of published decisions that are reproduced.
     pub decisions: usize,
@@ -24,18 +24,18 @@ pub struct Score {
     pub schedules: usize,
 }
 
-/// For each published result of a paper, how well it is reproduced.
+/// Accuracy of a reproduction, listed separately for every published time, decision and schedule of a paper.
 #[derive(Clone, Debug)]
 pub struct Achieved {
-    /// Relative error of each published time of a table, with its sign.
+    /// Relative error of the simulated time for each published time in a table, as a fraction with its sign.
     pub errors: Vec<f64>,
     decisions: Vec<bool>,
     schedules: Vec<bool>,
 }
 
 impl Achieved {
-    /// Evaluates the comparison of a reproduction with its paper. Times that are quoted from figures are left out, as in the
-    /// totals of the other pages.
+    /// Collects the errors and verdicts from the comparison of a reproduction with its paper. Times that are quoted from figures
+    /// are left out, as in the totals of the other pages.
     pub fn from_comparison(compared: &Compared) -> Self {
         let in_tables = compared.cells.iter().filter(|cell| !cell.in_figure);
         let matches = |verdict: Verdict| verdict == Verdict::Match;
@@ -48,7 +48,7 @@ impl Achieved {
         }
     }
 
-    /// Counts the reproduced results.
+    /// Counts the published results that are reproduced.
     pub fn score(&self) -> Score {
         let within = |bound: f64| self.errors.iter().filter(|one| one.abs() <= bound).count();
         let count = |all: &[bool]| all.iter().filter(|&&one| one).count();
@@ -60,8 +60,8 @@ impl Achieved {
         }
     }
 
-    /// Counts the results that are reproduced here but not in `other`. Results that only `other` reproduces do not compensate for
-    /// them.
+    /// Counts the results that this reproduction reproduces but `other` does not. Results that only `other` reproduces are not
+    /// subtracted.
     pub fn lost_in(&self, other: &Self) -> Score {
         let within = |bound: f64| {
             let pairs = self.errors.iter().zip(&other.errors);
@@ -85,7 +85,7 @@ impl Achieved {
 }
 
 impl Score {
-    /// Returns whether the numbers of times within [`TIGHT`], decisions and schedules are all 0.
+    /// Returns whether no time is reproduced within [`TIGHT`], no decision and no schedule.
     pub const fn is_nothing(&self) -> bool {
         self.cells + self.decisions + self.schedules == 0
     }

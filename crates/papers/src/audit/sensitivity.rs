@@ -1,5 +1,5 @@
-//! Sensitivity: reproduced results with each number of a reproduction 1 % lower, unchanged and 1 % higher; and the range of each
-//! number in which no result is lost.
+//! Sensitivity: counts the reproduced results with each number of a reproduction 1 % lower, unchanged and 1 % higher. Also finds
+//! the range of each number in which no result is lost.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -11,27 +11,29 @@ use super::score::{Achieved, Score};
 use super::settings::{Origin, Setting};
 use migsim_experiment::Progress;
 
-/// Relative changes that are tried in the search for the window of a number \[%\]: the number is multiplied or divided by `1 +
-/// step/100`.
+/// Relative changes \[%\] that are tried in the search for the range of a number in which no result is lost. The number is
+/// multiplied or divided by `1 + step/100`.
 pub const WINDOW_STEPS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 
-/// Relative change of a number upwards and downwards for the test of sensitivity.
+/// Relative change of a number, upwards and downwards, in the test of sensitivity (a fraction).
 const CHANGE: f64 = 0.01;
 
-/// Numbers of reproduced results if a number of the reproduction is changed.
+/// Numbers of published results that are reproduced if one number of the experiment is changed by 1 %, and the window in which no
+/// result is lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     /// Name of the paper whose results are reproduced.
     pub paper: String,
-    /// Description of the number.
+    /// Description of the number that is changed.
     pub what: String,
-    /// Keys of the settings that hold the number, separated by spaces.
+    /// Keys of the settings that have the number as their value, separated by spaces.
     pub keys: String,
-    /// Value of the number in the reproduction; if there are several keys, the value of the first.
+    /// Value of the number in the reproduced experiment; if there are several keys, the value of the first key.
     pub value: String,
-    /// Where the value comes from: `fitted`, `inferred`, `stated`, or without a known origin.
+    /// Kind of origin of the value: `fitted`, `inferred` or `stated`; another word if the files give no origin.
     pub origin: String,
-    /// Whether the number counts as a constant of the reproduction in the comparison with the number of data.
+    /// Whether the number counts as a constant that was fitted, when the audit compares the number of constants with the number
+    /// of published data.
     pub is_counted: bool,
     /// Number of published times reproduced within 2.5 % if the number is 1 % lower.
     pub below_cells: usize,
@@ -51,15 +53,16 @@ pub struct Sensitivity {
     pub above_decisions: usize,
     /// Number of published schedules of rescheduling calls reproduced if the number is 1 % higher.
     pub above_schedules: usize,
-    /// Largest decrease of the number for which no reproduced time, decision or schedule is lost \[%\], among the steps that are
-    /// tried; 0 if the first step loses one.
+    /// Largest decrease of the number \[%\], among the steps that are tried, at which no reproduced result is lost; 0 if the
+    /// smallest step already loses a result.
     pub window_below: f64,
-    /// Largest increase of the number for which no reproduced time, decision or schedule is lost \[%\], among the steps that are
-    /// tried; 0 if the first step loses one.
+    /// Largest increase of the number \[%\], among the steps that are tried, at which no reproduced result is lost; 0 if the
+    /// smallest step already loses a result.
     pub window_above: f64,
 }
 
-/// Counts the reproduced results with a number 1 % lower and higher, and searches for the window in which none is lost.
+/// Counts the reproduced results with a number 1 % lower, unchanged and 1 % higher, and searches for the window of the number in
+/// which no result is lost.
 pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
     let (row, windows) = rayon::join(
         || sensitivity_without_window(setting, base, progress),
@@ -77,7 +80,8 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
     }
 }
 
-/// Counts the reproduced results with a constant 1 % lower and 1 % higher. Does not search for the window in which none is lost.
+/// Counts the reproduced results with a number 1 % lower, unchanged and 1 % higher. The fields for the window in which no result
+/// is lost are NaN.
 pub(super) fn sensitivity_without_window(
     setting: &Setting,
     base: &Achieved,
@@ -111,7 +115,8 @@ pub(super) fn sensitivity_without_window(
 }
 
 impl Sensitivity {
-    /// Returns the scores with the number 1 % lower, unchanged and 1 % higher.
+    /// Returns the numbers of reproduced results with the number 1 % lower, unchanged and 1 % higher; the counts within 5 % are
+    /// 0.
     pub(super) fn scores(&self) -> [Score; 3] {
         let score = |cells, decisions, schedules| Score {
             cells,
@@ -126,15 +131,16 @@ impl Sensitivity {
         ]
     }
 
-    /// Returns whether a result is lost before the number has doubled or halved, unless a paper states the number.
+    /// Returns whether a result is lost before the number has doubled or halved. The answer is always `false` for a number that a
+    /// paper states.
     pub(super) fn matters(&self) -> bool {
         let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
         self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
     }
 }
 
-/// Finds the largest step upwards or downwards for which no result is lost \[%\]. If the largest step changes no time, it is
-/// returned without trying smaller steps.
+/// Finds the largest step of a number \[%\], upwards or downwards, up to which no result is lost. If the largest step loses
+/// nothing and changes no time, smaller steps are not tried.
 fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
     let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
     let is_without_effect = |there: Achieved| there.errors == base.errors;
@@ -148,7 +154,8 @@ fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Pr
     steps.last().copied().unwrap_or_default()
 }
 
-/// Returns the results with the number changed by one step, or `None` if a reproduced result is lost there.
+/// Reproduces the paper with a number changed by one step, and returns the results; `None` if a result of `base` is lost or the
+/// changed number is refused.
 pub(super) fn results_without_loss(
     (setting, is_above, step): (&Setting, bool, f64),
     base: &Achieved,
@@ -160,7 +167,7 @@ pub(super) fn results_without_loss(
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
-/// Reproduces a paper with changed settings; returns `None` if the changed settings are refused.
+/// Reproduces a paper with changed settings, and evaluates the results; returns `None` if the changed settings are refused.
 pub(super) fn achieved_with(
     paper: &'static Paper,
     changes: Changes,

@@ -1,5 +1,5 @@
-//! The values in the experiments and platforms of a paper, each with its origin. In the audit, numbers are varied a little and
-//! options are replaced. The values are read from the files, so that new values are included without further work.
+//! The settings in the experiments and platforms of a paper, each with the origin of its value. The audit varies numbers slightly
+//! and replaces options. The settings are read from the files, so a new setting is audited without a change of this code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Progress, built_in_names, lookup};
 use migsim_platform as platform;
 
-/// Origin of a value, recognised by the first word of the text about its origin.
+/// Origin of the value of a setting, recognised by the first word of the text that explains the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// The value was chosen because it reproduces published numbers.
     Fitted,
-    /// The value follows from other data.
+    /// The value was derived from other data than the results that it reproduces.
     Inferred,
     /// A paper states the value.
     Stated,
@@ -47,37 +47,38 @@ impl Origin {
     }
 }
 
-/// A value of a reproduction, or several values that form one constant and are changed together.
+/// A setting of a reproduction: one value, or several values that form one constant and are changed together.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
-    /// Description of the constant.
+    /// Description of the setting for the tables of the audit.
     pub(super) what: String,
-    /// Keys of the settings that form the constant, in the form of [`super::super::Fitted`].
+    /// Keys of the values, written as in [`super::super::Fitted`] (a prefix names another experiment or the platform).
     pub(super) keys: Vec<String>,
-    /// Value of each key; the values of one constant need not be equal.
+    /// Value for each key; the values of one setting need not be equal.
     pub(super) values: Vec<Value>,
     pub(super) origin: Origin,
-    /// Whether the value counts as a constant of the reproduction in the comparison with the number of data.
+    /// Whether the setting counts as a constant that was fitted, when the audit compares the number of constants with the number
+    /// of published data.
     pub(super) is_counted: bool,
 }
 
 impl Setting {
-    /// Returns whether all values of the setting are non-zero numbers, with or without units. Whole numbers without a unit count
-    /// as options, not as numbers.
+    /// Returns whether all values of the setting are non-zero numbers, with or without a unit. A whole number without a unit
+    /// counts as an option.
     pub(super) fn is_number(&self) -> bool {
         self.values
             .iter()
             .all(|value| parse_quantity(value).is_some())
     }
 
-    /// Returns the changes that multiply all values of the setting by `factor`.
+    /// Returns the changes of an experiment in which all values of the setting are multiplied by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Changes {
         let values = self.values.iter().map(|value| scaled_value(value, factor));
         self.with_values(values)
     }
 
-    /// Returns the changes that give all keys of the setting the value `value`.
+    /// Returns the changes of an experiment in which all keys of the setting have the value `value`.
     pub(super) fn set_to(&self, value: &Value) -> Changes {
         self.with_values(self.values.iter().map(|_| value.clone()))
     }
@@ -88,7 +89,7 @@ impl Setting {
         changes
     }
 
-    /// Adds to `changes` the values of the setting multiplied by `factor`.
+    /// Adds to `changes` the values of the setting, each multiplied by `factor`.
     pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
         let values = self.values.iter().map(|value| scaled_value(value, factor));
         self.add_to(changes, values);
@@ -101,13 +102,13 @@ impl Setting {
         }
     }
 
-    /// Formats the value of the first key of the setting.
+    /// Formats the value of the first key of the setting for tables.
     pub(super) fn value_text(&self) -> String {
         display_value(self.values.first().unwrap_or(&Value::Null))
     }
 }
 
-/// Formats a value for people, with at most six digits and a convenient unit.
+/// Formats a value for tables: a quantity has at most six significant digits and a convenient unit.
 pub(super) fn display_value(value: &Value) -> String {
     match (parse_quantity(value), value) {
         (Some((number, unit)), _) => {
@@ -120,7 +121,7 @@ pub(super) fn display_value(value: &Value) -> String {
     }
 }
 
-/// Converts a quantity to a unit in which the number is short, such as 0.0005 s to 500 us.
+/// Converts a quantity to a unit in which its number is short: 0.0005 s becomes 500 us.
 fn in_readable_unit(number: f64, unit: &str) -> (f64, &str) {
     match (unit, number) {
         ("s", ..1e-3) => (number * 1e6, "us"),
@@ -131,8 +132,8 @@ fn in_readable_unit(number: f64, unit: &str) -> (f64, &str) {
     }
 }
 
-/// Parses a value as a number with its unit (empty if it has none). Returns `None` for zero, for whole numbers without a unit
-/// (counts), and for other texts.
+/// Parses a value as a non-zero number with its unit (empty if there is none). Returns `None` for zero, for whole numbers without
+/// a unit, and for other values.
 fn parse_quantity(value: &Value) -> Option<(f64, &str)> {
     let found = match value {
         Value::Number(number) if number.is_f64() => (number.as_f64()?, ""),
@@ -153,13 +154,13 @@ fn scaled_value(value: &Value, factor: f64) -> Value {
     }
 }
 
-/// Lists the papers that have an experiment with settings.
+/// Lists the papers that are reproduced by a built-in experiment, so that they have settings to audit.
 pub(super) fn papers_with_settings() -> impl Iterator<Item = &'static Paper> {
     PAPERS.iter().filter(|paper| paper.experiment.is_some())
 }
 
-/// Lists the settings in the experiments and platforms of a paper, except plain numbers that a paper states. The constants of the
-/// reproduction come first, in their order; the other settings follow, sorted by key.
+/// Lists the settings in the experiments and platforms of a paper, except numbers that a paper states. Fitted constants come
+/// first, in the order of the facts; the other settings follow, sorted by key.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -208,7 +209,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
     Ok(all)
 }
 
-/// Subject that is named for keys with a given prefix; a longer prefix comes before a shorter one.
+/// Subject that the description of a setting names, by the prefix of the key; a longer prefix comes before a shorter one.
 const SUBJECTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
@@ -219,13 +220,13 @@ const SUBJECTS: [(&str, &str); 7] = [
     ("network.", "network"),
 ];
 
-/// Content of the experiment and platform files of a paper.
+/// Values and origins that were read from the experiment and platform files of a paper.
 struct Files {
     experiment: &'static str,
-    /// Complete settings of each experiment, by its name.
+    /// Complete settings (with all defaults) of each experiment of the paper, by the name of the experiment.
     resolved: BTreeMap<String, Value>,
     platform: Value,
-    /// Origin of the value of each key; `None` if the file gives no origin.
+    /// Origin of the value of each key; `None` if the files give no origin for the key.
     origins: BTreeMap<String, Option<String>>,
 }
 
@@ -300,8 +301,8 @@ impl Files {
         })
     }
 
-    /// Describes the subject of some keys: the description of the first key in the schema, and the clusters if the keys belong to
-    /// a platform.
+    /// Describes the setting with these keys: the first sentence on the first key in the schema or, for a platform, the key with
+    /// the names of its clusters or links.
     fn describe(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
@@ -330,7 +331,8 @@ impl Files {
     }
 }
 
-/// Adds to `keys` the keys of a JSON document whose values are options, without an origin.
+/// Adds to `keys` the key of every value in the `workload`, `network`, `runtime`, `policy` and `costs` of a JSON document,
+/// without an origin.
 fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
     const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
     if let Value::Object(map) = value {
@@ -349,7 +351,7 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
     }
 }
 
-/// Reads the platform file that the complete settings of an experiment name.
+/// Returns the built-in platform file that the complete settings of an experiment name, as JSON.
 fn read_platform(resolved: &Value) -> Result<Value, Error> {
     let file = resolved["platform"].as_str().unwrap_or_default();
     let mut all = platform::built_in().iter();

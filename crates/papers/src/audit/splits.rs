@@ -1,26 +1,26 @@
-//! The splits of published times into fitted and predicted ones for which the most (mildest split) and the fewest times (harshest
-//! split) are predicted well.
+//! The mildest and the harshest split of each paper. A split divides the published times into parts, each predicted by a fit to
+//! the others; the mildest split predicts most times within 2.5 %, the harshest fewest.
 
 use super::held_out::{ALL, HeldOut};
 use super::tables::committed_held_out;
 use crate::named::application_of;
 use migsim_base::error::Error;
 
-/// Column headings of the table that [`splits`] returns, separated by bars.
+/// Column headings of the table of mildest and harshest splits, separated by vertical bars.
 pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted | mildest split | predicted within 2.5 % | harshest split | predicted within 2.5 %";
 
-/// For one paper, the splits with the most and with the fewest published times predicted within 2.5 %; of equal splits, the
-/// first.
+/// The splits of one paper with the most and with the fewest published times predicted within 2.5 %. The first of several equal
+/// splits is taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extremes<'t> {
-    /// Results of the reproduction itself, without a part that is left out.
+    /// Results of the reproduction with its present constants, without a new fit.
     pub(super) base: &'t HeldOut,
     pub(super) mildest: &'t HeldOut,
     pub(super) harshest: &'t HeldOut,
 }
 
-/// Finds for each paper the splits with the most and with the fewest published times predicted within 2.5 %, in the order of the
-/// table.
+/// Finds for each paper the splits with the most and with the fewest published times predicted within 2.5 %. The papers are in
+/// the order of `held_out`.
 pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     let of_all = held_out.iter().filter(|row| row.scope == ALL);
     let mut all: Vec<Extremes<'_>> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     all
 }
 
-/// Creates the rows of a table with the mildest and the harshest split of each paper, and the sums over all papers.
+/// Creates the rows of the table of mildest and harshest splits: one row per paper, and a last row with the sums over all papers.
 pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
     let all = extreme_splits(held_out);
     let rows = all.iter().map(|one| {
@@ -66,8 +66,8 @@ pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
     rows.chain([total]).collect()
 }
 
-/// Creates the table of the mildest and the harshest split of each paper from the committed predictions, because computing
-/// predictions takes minutes.
+/// Creates the rows of the table of mildest and harshest splits from the committed predictions, because computing new predictions
+/// takes minutes.
 ///
 /// # Errors
 /// The committed table cannot be read.

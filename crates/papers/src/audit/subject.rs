@@ -1,4 +1,4 @@
-//! A paper that is audited: its reproduction, which is computed once, and the counts that follow from it.
+//! A paper in the audit: its reproduction, which is computed once, and the counts that follow from the reproduction.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::{Paper, named};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// A paper with its facts, its settings and its reproduction.
+/// A paper in the audit, with its facts, its settings and its reproduction.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) paper: &'static Paper,
@@ -25,7 +25,7 @@ pub(super) struct Subject {
     pub(super) achieved: Achieved,
 }
 
-/// Results of the audit of a paper that need no further simulations.
+/// Results of the audit of a paper that are computed from its reproduction without further simulations.
 #[derive(Debug)]
 pub(super) struct AuditCounts {
     pub(super) paper: &'static Paper,
@@ -58,7 +58,8 @@ impl Subject {
         })
     }
 
-    /// Lists the published times in tables of the paper, each with its simulated time.
+    /// Lists the published times in the tables of the paper, each with its simulated time. Times quoted from figures are left
+    /// out.
     pub(super) fn cells(&self) -> Vec<&CellResult> {
         let all = self.compared.cells.iter();
         all.filter(|cell| !cell.in_figure).collect()

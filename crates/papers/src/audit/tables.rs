@@ -1,4 +1,4 @@
-//! The tables of the audit that take long to compute: computes them, writes them as CSV, and reads them.
+//! The tables of the audit that take minutes to compute: their computation, their output as CSV, and the reading of this CSV.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -13,16 +13,16 @@ use crate::page::Page;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// Tables of the audit for which some thousand reproductions are needed.
+/// Tables of the audit for which some thousand reproductions of papers are simulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
-    /// Quality of predictions of published times that were left out of the fit.
+    /// Accuracy of predictions of published times that were left out of the fit of the constants.
     pub held_out: Vec<HeldOut>,
-    /// Constants whose values were fitted again to all published times.
+    /// Constants of the reproductions, fitted again to all published times.
     pub refitted: Vec<Refitted>,
-    /// Numbers of reproduced results with each number of a reproduction changed a little.
+    /// Numbers of reproduced results with each number of a reproduction 1 % lower and 1 % higher, and the window without losses.
     pub sensitivity: Vec<Sensitivity>,
-    /// Numbers of reproduced results with each option replaced by another value.
+    /// Numbers of reproduced results with each option of a reproduction set to each of its other values.
     pub ablation: Vec<Ablation>,
 }
 
@@ -32,8 +32,7 @@ const SENSITIVITY: &str = "audit-sensitivity.csv";
 const ABLATION: &str = "audit-ablation.csv";
 
 impl Tables {
-    /// Computes all tables. The order of the rows follows the papers and their settings, and does not depend on the number of
-    /// threads.
+    /// Computes all tables. Rows are in the order of the papers and their settings, independent of the number of threads.
     pub(super) fn compute(subjects: &[Subject], progress: &Progress) -> Result<Self, Error> {
         let pairs: Vec<(&Subject, &Setting)> = subjects
             .iter()
@@ -72,10 +71,10 @@ impl Tables {
         })
     }
 
-    /// Returns the tables as CSV files.
+    /// Returns the four tables as CSV files, each with its name and text.
     ///
     /// # Errors
-    /// A table cannot be written.
+    /// A table cannot be written as CSV.
     pub fn csv_pages(&self) -> Result<Vec<Page>, Error> {
         Ok(vec![
             csv_page(HELD_OUT, &self.held_out)?,
@@ -85,10 +84,10 @@ impl Tables {
         ])
     }
 
-    /// Reads the tables; `file` returns the text of the CSV file of a given name.
+    /// Reads the four tables. The function `file` returns the text of the CSV file with a given name.
     ///
     /// # Errors
-    /// A file is missing, or is not such a table.
+    /// A file is missing, or does not have the columns of its table.
     pub fn read(file: impl Fn(&str) -> Result<String, Error>) -> Result<Self, Error> {
         Ok(Self {
             held_out: parse_rows(HELD_OUT, &file(HELD_OUT)?)?,
@@ -99,10 +98,10 @@ impl Tables {
     }
 }
 
-/// Reads the table of held-out predictions that is part of the program.
+/// Reads the committed table of held-out predictions, which is compiled into the program.
 ///
 /// # Errors
-/// The file is not such a table.
+/// The file does not have the columns of this table.
 pub(super) fn committed_held_out() -> Result<Vec<HeldOut>, Error> {
     let text = include_str!("../../../../results/audit-held-out.csv");
     parse_rows(HELD_OUT, text)

@@ -1,7 +1,7 @@
-//! Stored form of a run of the authors' program: the content of a case file, and how it is read.
+//! Reader of case files: a case is a stored run of the authors' simulation program of 2015.
 //!
-//! In a file, processes (ranks), hosts of a Set (cluster) and supersteps are counted from 1, and Sets from 0. In memory all are
-//! counted from 0 except supersteps.
+//! In a file, processes (ranks), hosts of a Set (cluster) and supersteps are counted from 1, and Sets from 0. In memory, only
+//! supersteps are counted from 1; everything else is counted from 0.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +11,8 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 use migsim_policies::authors_2015::{Call, Heuristic, Move, Report, Set, age_value};
 
-/// Heuristics for the selection of candidates, by their names in a case file; `none` stands for a run without calls.
+/// Heuristics that select the processes to move, by their names in a case file; `none` stands for a run without rescheduling
+/// calls.
 const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
     ("none", None),
     ("one", Some(Heuristic::One)),
@@ -23,27 +24,28 @@ const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
 /// Names of the scenarios in a case file.
 const SCENARIOS: [&str; 3] = ["i", "ii", "iii"];
 
-/// A stored run of the authors' program.
+/// A stored run of the authors' simulation program, with its rescheduling calls.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) name: String,
     /// Scenario of the run: `i`, `ii` or `iii`.
     pub(super) scenario: String,
-    /// Heuristic for the selection of candidates; `None` if the run has no rescheduling calls.
+    /// Heuristic that selects the processes to move; `None` if the run has no rescheduling calls.
     pub(super) heuristic: Option<Heuristic>,
     pub(super) x: f64,
     pub(super) d: f64,
     pub(super) sets: Vec<Set>,
-    /// Prefix of the host names of each Set (cluster).
+    /// Prefix of the host names of each Set (cluster), such as `suno` for `suno-3`.
     pub(super) prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
-    /// The case as JSON, as it is stored; the field below is the name of its file.
+    /// The whole case as JSON, as it is in its file.
     pub(super) stored: Value,
     pub(super) source: String,
 }
 
 impl Case {
-    /// Creates the input for the policy `authors-2015` from a stored call, so that the policy can decide the call again.
+    /// Creates the input with which the policy `authors-2015` decides a stored call again: the reports of the processes and the
+    /// parameters of the case.
     pub(super) fn call_input<'a>(
         &'a self,
         call: &'a StoredCall,
@@ -62,33 +64,34 @@ impl Case {
     }
 }
 
-/// A rescheduling call of a stored run.
+/// A rescheduling call of a stored run of the authors' program, with the decision of the program.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCall {
     /// Superstep after which the call took place, counted from 1.
     pub(super) superstep: u64,
     pub(super) indices: Vec<f64>,
-    /// For each superstep of the interval before the call, the number of processes with times outside mean · (1 ± D).
+    /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the previous call.
     pub(super) outside: Vec<usize>,
-    /// Whether each process was a candidate in an earlier call; the program keeps such marks.
+    /// Whether each process was a candidate in an earlier call; the authors' program never clears this mark.
     pub(super) marked: Vec<bool>,
     pub(super) candidates: Vec<bool>,
     pub(super) moves: Vec<Move>,
-    /// Reports of the processes to the managers; `None` if they are not stored (only those of the first calls of a run are).
+    /// Reports that the managers received in this call; `None` if the file does not contain reports for this call.
     pub(super) reports: Option<Reports>,
-    /// Time of each process in each superstep of the interval \[s\]; `None` if the times are not stored (only those of the first
-    /// call of a run are).
+    /// Time \[s\] of each process in each superstep since the previous call; `None` if the file does not contain times for this
+    /// call.
     pub(super) times: Option<Vec<Vec<Seconds>>>,
 }
 
-/// What the processes and managers reported in a call of the authors' program.
+/// Reports of the processes in a call of the authors' program, and the values that the managers computed from the reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    /// Report of each process to its manager.
+    /// Report of each process to the manager of its Set (cluster).
     pub(super) by_process: Vec<Report>,
-    /// Potential of migration PM(i,j) for each process i and Set j.
+    /// Potential of migration PM(i,j), which the managers computed for each process i and each Set (cluster) j.
     pub(super) potentials: Vec<Vec<f64>>,
-    /// The processes in the order in which the program sorted them (by decreasing PM), each with its preferred Set.
+    /// Processes sorted by decreasing potential of migration, as the program sorted them. The second entry of each pair is the
+    /// preferred Set of the process.
     pub(super) order: Vec<(usize, Option<usize>)>,
 }
 
@@ -99,7 +102,7 @@ struct RawCase {
     heuristic: String,
     parameters: RawParameters,
     sets: Vec<RawSet>,
-    /// Latency from the manager of each Set to the manager of each other Set \[s\]; empty if the run has no calls.
+    /// Latency \[s\] from the manager of each Set (row) to the manager of each Set (column); empty if the run has no calls.
     #[serde(default)]
     latency: Vec<Vec<f64>>,
     #[serde(default)]
@@ -128,7 +131,7 @@ struct RawCall {
     iset: Vec<f64>,
     #[serde(default)]
     processes_outside_d: Vec<usize>,
-    /// Processes in the sorted order; stored if the reports are.
+    /// Processes in the order in which the program sorted them; present if the reports of the call are stored.
     order: Option<Table>,
     candidates_left_from_earlier_calls: Vec<usize>,
     candidates: Vec<usize>,
@@ -145,14 +148,15 @@ struct Table {
 
 #[derive(Deserialize)]
 struct RawMeasured {
-    /// For each row: the rank of a process, its times in the supersteps of the interval, and its computation times \[s\].
+    /// One row per process: its rank, its times in the supersteps since the previous call \[s\], and its computation times in
+    /// these supersteps \[s\].
     rows: Vec<(usize, Vec<f64>, Vec<f64>)>,
 }
 
-/// Reads a case from its JSON text; `source` is the name of its file.
+/// Parses a case from its JSON text; `source` is the name of its file.
 ///
 /// # Errors
-/// The text is not JSON or not a stored case; the error names the position of the fault.
+/// The text is not JSON or not a stored case. The error names the position of the fault.
 pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     let document = Document::parse(source, text)?;
     let raw: RawCase = document.deserialize().map_err(|error| {
@@ -171,7 +175,7 @@ pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     .read_case()
 }
 
-/// Converts the JSON form of a case, and reports each fault with its position in the document.
+/// Converts the JSON form of a case to a `Case`, and reports each fault with its position in the document.
 struct Reader<'a> {
     document: &'a Document,
     raw: &'a RawCase,
@@ -308,10 +312,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the index of the process with this rank; a rank is counted from 1.
+    /// Returns the index (from 0) of the process with the rank `rank` (from 1).
     ///
     /// # Errors
-    /// There is no such process.
+    /// The case has no process with this rank.
     fn process_index(&self, key: &str, rank: usize) -> Result<usize, Problem> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
@@ -421,7 +425,7 @@ impl Reader<'_> {
     }
 }
 
-/// Rows of a stored table, with access to a value by the number of its row and the name of its column.
+/// Rows of a table in a case file; a value is found by the index of its row and the name of its column.
 struct Rows<'a> {
     reader: &'a Reader<'a>,
     key: &'a str,
@@ -429,10 +433,10 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Creates the access to the rows of a table.
+    /// Creates access to the rows of the table at `key`.
     ///
     /// # Errors
-    /// A row has another length than the list of columns.
+    /// The number of values in a row differs from the number of columns.
     fn new(reader: &'a Reader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
         let columns = table.columns.len();
         match table.rows.iter().position(|row| row.len() != columns) {
@@ -456,7 +460,7 @@ impl<'a> Rows<'a> {
             })
     }
 
-    /// Returns the position of a value in the document, for an error message.
+    /// Returns the key of a value in the JSON document (table, row and column), for an error message.
     fn position(&self, at: usize, name: &str) -> String {
         let column = self.column_index(name).unwrap_or_default();
         format!("{}.rows[{at}][{column}]", self.key)
@@ -504,8 +508,8 @@ impl<'a> Rows<'a> {
         set.ok_or_else(|| self.wrong_type(at, "set", &format!("a Set below {sets}")))
     }
 
-    /// Returns the Set of a host and the index of the host in the Set, from the name of the host: `suno-3` is the third host of
-    /// `suno`.
+    /// Returns the index of a Set (cluster) and the index of a host within this Set, from a host name: `suno-3` is the third host
+    /// of `suno`.
     ///
     /// # Errors
     /// There is no such host.

@@ -1,17 +1,18 @@
-//! Compares the policy `authors-2015` with the authors' simulation program of 2015: the policy decides stored calls of the
-//! program again.
+//! Comparison of the policy `authors-2015` with the authors' simulation program of 2015: the policy decides the stored
+//! rescheduling calls of the program again.
 //!
 //! ```text
 //! cases.jsonl.br, or a folder ─> case ─┬─> replay: the stored calls, decided again ─┬─> page, table, JSON
 //!                                      └─> runs: the whole run, simulated again ───┘
 //! ```
-//! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence, so none of its text
-//! is included here. The built-in cases are numbers that the program produced with SimGrid 3.32 in the behaviour of SimGrid 3.11:
-//! for each call the reports of the processes and the decision of the managers. A line of `cases.jsonl.br` (brotli) is a case.
-//! The terms of PM (potential of migration) and the times of the reports are left out, since they are not compared.
+//! A case is a run of the program `migcubemighull/heuristics` (2015), stored as numbers. The program has no licence, so this
+//! repository contains none of its text. The built-in cases were produced by the program with SimGrid 3.32 set to the behaviour
+//! of SimGrid 3.11. A case has the reports of the processes and the decision of the managers for each call. Each line of
+//! `cases.jsonl.br` (compressed with brotli) is a case. The terms of PM (potential of migration) and the times of the reports are
+//! not stored, because they are not compared.
 //!
 //! No constant is fitted. [`Call::decide`](migsim_policies::authors_2015::Call::decide) gets the reports of a call, and its
-//! answer is compared with the stored decision. A whole run is simulated with the settings of the built-in experiment
+//! decision is compared with the stored decision. A whole run is simulated with the settings of the built-in experiment
 //! `authors-cpu` and the parameters of the case.
 
 mod case;
@@ -40,38 +41,39 @@ pub use runs::{ComparedRun, simulate_and_compare};
 pub use slips::{Slip, Without};
 pub use ties::Tie;
 
-/// The built-in recorded runs of the authors' program (cases): one JSON object per line, compressed with brotli.
+/// Built-in cases (stored runs of the authors' program): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
-/// Numbers of compared values, and of compared values that are equal in the program and in the policy `authors-2015`.
+/// Numbers of values in the stored calls that were compared, and of values that are equal in the authors' program and in the
+/// policy `authors-2015`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
-    /// Number of calls whose reports are stored.
+    /// Number of rescheduling calls that were compared: those whose reports are stored.
     pub calls: usize,
-    /// Number of Set indices (relative speeds of clusters) that are equal to the last bit.
+    /// Number of Set indices (relative speeds of clusters) that the policy computes equal to the program, to the last bit.
     pub indices_equal: usize,
-    /// Number of Set indices that were compared.
+    /// Number of Set indices (relative speeds of clusters) that were compared.
     pub indices: usize,
-    /// Number of potentials of migration PM(i,j) that are equal to the last bit.
+    /// Number of potentials of migration PM(i,j) that the policy computes equal to the program, to the last bit.
     pub potentials_equal: usize,
-    /// Number of potentials of migration that were compared.
+    /// Number of potentials of migration PM(i,j) that were compared.
     pub potentials: usize,
-    /// Number of calls with the same order of processes and the same preferred Sets.
+    /// Number of compared calls in which policy and program sort the processes in the same order and prefer the same Sets.
     pub orders_equal: usize,
-    /// Number of calls with the same candidates.
+    /// Number of compared calls in which policy and program select the same candidates for a move.
     pub candidates_equal: usize,
-    /// Number of calls with the same moves, each to the same host.
+    /// Number of compared calls in which policy and program decide the same moves to the same hosts.
     pub hosts_equal: usize,
-    /// Number of moves that the program decided in these calls.
+    /// Number of moves that the program decided in the compared calls.
     pub moves: usize,
-    /// Number of supersteps with stored times in which the same number of processes has a time outside mean · (1 ± D).
+    /// Number of supersteps in which policy and program count the same number of processes with a time outside mean · (1 ± D).
     pub outside_equal: usize,
-    /// Number of supersteps with stored times.
+    /// Number of supersteps in which the processes outside mean · (1 ± D) were compared, because their times are stored.
     pub outside: usize,
 }
 
 impl Counts {
-    /// Adds the counts of another case to these counts.
+    /// Adds the counts of `other` to these counts.
     fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.indices_equal += other.indices_equal;
@@ -86,7 +88,7 @@ impl Counts {
         self.outside += other.outside;
     }
 
-    /// Returns whether all compared values are equal.
+    /// Returns whether policy and program agree in all values that were compared.
     pub fn is_exact(&self) -> bool {
         let calls = [self.orders_equal, self.candidates_equal, self.hosts_equal];
         calls == [self.calls; 3]
@@ -99,30 +101,32 @@ impl Counts {
 /// Results of the comparison with the authors' program in all cases.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Authors {
-    /// Name and version of the format of these results.
+    /// Version of the JSON format of these results.
     schema: Version,
     /// Number of cases that were compared.
     pub cases: usize,
-    /// Numbers of compared and of equal values in all cases.
+    /// Numbers of values that were compared in all cases, and of values that are equal in policy and program.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Number of whole runs whose end time agrees with that of the program to a relative difference of 1e-6.
+    /// Number of whole runs whose simulated end time differs from the end time of the program by less than the fraction 1e-6.
     pub makespans_within_1e6: usize,
-    /// Number of whole runs that were simulated again.
+    /// Number of whole runs of the program that were simulated again.
     pub makespans: usize,
-    /// Comparison of each whole run with the run of the program.
+    /// Comparison of each simulated whole run with the same run of the program.
     pub by_run: Vec<ComparedRun>,
-    /// Runs of the built-in deployments with the policy `migbsp` under the common interpretation of the papers.
+    /// Runs of the program's deployments with the policy `migbsp` under the common interpretation of the rules in the MigBSP
+    /// papers.
     pub common_reading: Vec<CommonRun>,
-    /// Runs of the built-in deployments in scenario ii, for each order in which a call answers the processes.
+    /// Runs of the program's deployments in scenario ii, with different orders in which a rescheduling call answers the
+    /// processes.
     pub answered: Vec<AnsweredRun>,
-    /// Effect of each known mistake of the program: results of the calls decided without this mistake.
+    /// Results of deciding the calls again without a mistake of the program, for each known mistake.
     pub without_slips: Vec<Without>,
-    /// Result of the comparison for each case.
+    /// Result of deciding the calls again, for each case.
     pub by_case: Vec<CaseResult>,
 }
 
-/// Name and version of the format of the results.
+/// Version of the JSON format of the results of the comparison with the authors' program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
     /// Version 1, the only version so far.
@@ -131,7 +135,7 @@ enum Version {
     One,
 }
 
-/// Returns the JSON Schema of the data that `migsim reproduce authors-2015 --json` prints.
+/// Returns the JSON Schema of the output of `migsim reproduce authors-2015 --json`.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(Authors).to_value())
 }
@@ -143,8 +147,8 @@ impl Authors {
     }
 }
 
-/// Decides all stored calls again and simulates all stored runs again. The cases are the JSON files in `folder`, or the built-in
-/// cases if it is `None`.
+/// Decides all stored calls again with the policy `authors-2015`, and simulates all stored whole runs again. Cases are read from
+/// the JSON files in `folder`; `None` stands for the built-in cases.
 ///
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
@@ -180,7 +184,7 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
     })
 }
 
-/// Reads the built-in cases.
+/// Reads the cases that are compiled into the program.
 fn built_in_cases() -> Result<Vec<Case>, Error> {
     let text = unpack(CASES)?;
     let lines = (1..).zip(text.lines());
@@ -188,7 +192,7 @@ fn built_in_cases() -> Result<Vec<Case>, Error> {
     lines.map(read).collect()
 }
 
-/// Reads the cases in the JSON files of a folder, sorted by name.
+/// Reads the cases in the JSON files of a folder, sorted by file name.
 fn cases_in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {

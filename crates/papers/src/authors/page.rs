@@ -1,4 +1,5 @@
-//! Creates `authors-2015.md`, `authors-2015.csv`, and the table for a terminal about the comparison with the authors' program.
+//! Creates the outputs of the comparison with the authors' program: the page `authors-2015.md`, the table `authors-2015.csv`, and
+//! the text for a terminal.
 
 use super::predicted::usual_runs;
 use super::{Authors, CaseResult, ComparedRun, Counts};
@@ -6,7 +7,7 @@ use crate::markdown::{escape_cell, put};
 use migsim_output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_policies::authors_2015::Heuristic;
 
-/// Text at the beginning of the page.
+/// Introduction of the page on the comparison with the authors' program.
 const INTRODUCTION: &str = "# The authors' own program, decided again
 
 Written by `migsim reproduce authors-2015 --out results`. The authors of MigBSP published a simulation program (`migcubemighull/heuristics`, 2015).
@@ -26,7 +27,7 @@ Whole runs are also simulated, only from the parameters and the placement of a c
 when process 1 leaves its last call or barrier. Its makespan must agree with that of the program within a relative difference of 1e-6.
 ";
 
-/// Text at the end of the page: what the comparison does not show.
+/// Text at the end of the page, which explains what the comparison with the authors' program does not show.
 const LIMITS: &str = "## What this does not show
 
 - The makespan of a run that takes another course after a tie. If potentials are nearly equal, the last digit of a time decides, and in a whole run this
@@ -36,7 +37,7 @@ const LIMITS: &str = "## What this does not show
   the same form.
 ";
 
-/// Text that explains why scenario ii can be faster than scenario i.
+/// Text that explains why scenario ii (rescheduling calls without moves) can be faster than scenario i (no calls).
 const FASTER: &str = "
 ## Why scenario ii can be faster than scenario i
 
@@ -48,7 +49,7 @@ The makespans are those of all processes, simulated with the policy `authors-201
 
 ";
 
-/// Text that introduces the table of runs that differ from those of the program.
+/// Text that introduces the table of whole runs that decide other moves than the program.
 const TIES: &str = "
 ## Where a run takes another course
 
@@ -57,7 +58,7 @@ A *pair* is two processes whose largest PM compare differently in the two runs, 
 
 ";
 
-/// Text that introduces the table of gains in the program and with the policy `authors-2015`.
+/// Text that introduces the table of gains over scenario i, in the program and with the policy `authors-2015`.
 const PREDICTED: &str = "
 ## Gains of the program and of the edition
 
@@ -69,15 +70,15 @@ heuristic percentage), both in the program and in the edition. This agrees with 
 
 ";
 
-/// Text that introduces the predictions with the common interpretation of the papers.
+/// Text that introduces the table of runs with the policy `migbsp` under the common interpretation of the rules in the papers.
 const COMMON: &str = "
 The next table has the policy `migbsp` with the rules `default` of [one-reading](one-reading.md), the *common reading*, on the same deployments. These rules were fitted to
 the papers, but not to these runs. The gain is 71 to 76 %, with a tenth of the moves. The makespans are those of all processes.
 
 ";
 
-/// Text that explains why the common interpretation gains more than the program: gains with the hosts and the rules of either
-/// side.
+/// Text that explains why the common interpretation of the papers gains more than the authors' program. It has a table of gains
+/// with the hosts and rules of each.
 const WHY_MORE: &str = "
 The common reading gains more for two reasons: it may use more hosts, and it has other rules. Each reason alone adds 10 to 24 percentage points to the gain of migcube. In this table the edition replaces the program:
 
@@ -94,7 +95,7 @@ The common reading gains more for two reasons: it may use more hosts, and it has
 The table was made by hand, with `migsim run authors-cpu` and its options `policy.authors-2015.sets` and `--platform`.
 ";
 
-/// Creates the sentence that summarises all comparisons.
+/// Creates the sentence that summarises the comparison of all calls and runs with the authors' program.
 fn summary(authors: &Authors) -> String {
     let counts = &authors.counts;
     format!(
@@ -112,7 +113,7 @@ fn summary(authors: &Authors) -> String {
     )
 }
 
-/// Creates the text for a terminal: a table of all comparisons by heuristic and scenario, and the differences.
+/// Creates the text for a terminal: a table of the comparisons by heuristic and scenario, and a list of the differences.
 pub fn text(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
     sheet.add_line(summary(authors));
@@ -133,7 +134,7 @@ pub fn text(authors: &Authors) -> String {
     sheet.render(OutputForm::Table)
 }
 
-/// Creates the CSV table of the comparison, with one row per case.
+/// Creates the text of the CSV table of the comparison, with one row per case.
 pub fn csv(authors: &Authors) -> String {
     let mut columns = vec![
         text_column("case", "case"),
@@ -167,7 +168,7 @@ pub fn csv(authors: &Authors) -> String {
     sheet.render(OutputForm::Csv)
 }
 
-/// Creates the Markdown page that compares the policy `authors-2015` with the authors' program of 2015.
+/// Creates the Markdown page on the comparison of the policy `authors-2015` with the authors' program of 2015.
 pub fn markdown(authors: &Authors) -> String {
     let mut page = INTRODUCTION.to_owned();
     put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
@@ -224,7 +225,7 @@ pub fn markdown(authors: &Authors) -> String {
     page
 }
 
-/// Lists the differences that were found: the name of the case and the description of the difference.
+/// Lists the differences between policy and program: the name of the case, and the description of the difference.
 fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     authors.by_case.iter().flat_map(|one| {
         let differences = one.differences.iter();
@@ -232,10 +233,10 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A column of the table of counts: its name, and the function that returns the count.
+/// Column of the table of counts: its heading, and the function that returns its count.
 type NamedCount = (&'static str, fn(&Counts) -> usize);
 
-/// Columns of the table of counts, in their order.
+/// Columns of the table of counts from left to right, each with its heading and its count.
 const COUNTS: [NamedCount; 11] = [
     ("calls", |counts| counts.calls),
     ("indices_equal", |counts| counts.indices_equal),
@@ -261,7 +262,7 @@ fn heuristic_name(heuristic: Option<Heuristic>) -> &'static str {
     }
 }
 
-/// Creates the table of the comparisons by heuristic and scenario.
+/// Creates the table that counts equal values by heuristic and scenario.
 fn heuristics_table(authors: &Authors) -> Table {
     let columns = [
         text_column("heuristic", "heuristic"),
@@ -320,7 +321,8 @@ fn push_row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) 
     table.push_row([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
 }
 
-/// Creates the table of the whole runs: one row per scenario, followed by each run with another end time than in the program.
+/// Creates the table of the whole runs: one row per scenario, then one row for each run whose end time differs from the
+/// program's.
 fn whole_runs_table(authors: &Authors) -> Table {
     let columns = [
         text_column("whole runs", "runs"),
@@ -362,7 +364,8 @@ fn whole_runs_table(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of makespans of scenario ii for each order in which a call answers the processes.
+/// Creates the table of the makespans of scenario ii, with one column for each order in which a rescheduling call answers the
+/// processes.
 fn answered_table(authors: &Authors) -> Table {
     let columns = [
         text_column("experiment", "experiment"),
@@ -380,8 +383,8 @@ fn answered_table(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of runs with different moves: the first call with other moves than in the program, for each run that has
-/// such a call.
+/// Creates the table of whole runs with other moves than in the program; a row compares the potentials of migration in the first
+/// call with other moves.
 fn ties_table(authors: &Authors) -> Table {
     let columns = [
         text_column("run", "case"),
@@ -410,7 +413,8 @@ fn ties_table(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the program's runs with usual parameters, compared with the policy `authors-2015`.
+/// Creates the table of makespans and gains of the program's runs with usual parameters, in the program and with the policy
+/// `authors-2015`.
 fn predictions_table(authors: &Authors) -> Table {
     let columns = [
         text_column("deployment", "deployment"),
@@ -432,7 +436,7 @@ fn predictions_table(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the deployments simulated with the common interpretation of the papers.
+/// Creates the table of the program's deployments, simulated under the common interpretation of the rules in the papers.
 fn common_runs_table(authors: &Authors) -> Table {
     let columns = [
         text_column("experiment", "experiment"),
@@ -458,7 +462,7 @@ fn common_runs_table(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of calls decided without one of the program's mistakes.
+/// Creates the table of the results of deciding the calls without one mistake of the program, with one row per mistake.
 fn without_slips_table(authors: &Authors) -> Table {
     let columns = [
         text_column("stored calls with", "slip"),

@@ -1,11 +1,11 @@
-//! Predicts the runs of the authors' program without fitting: with the policy `authors-2015`, and with the common interpretation
-//! of MigBSP.
+//! Simulates the runs of the authors' program without any fit: with the policy `authors-2015`, and with the policy `migbsp` under
+//! the common interpretation of the rules in the papers.
 //!
-//! Scenario ii is also simulated with other orders in which a call answers the processes, to show why it can be faster than
-//! scenario i.
+//! Scenario ii (rescheduling calls without moves) is also simulated with other orders in which a call answers the processes. This
+//! shows why scenario ii can be faster than scenario i (no calls).
 //!
-//! The policy `authors-2015` has no fitted constant, and the common interpretation has none that was fitted to these runs. A gain
-//! is `100 (T_i - T) / T_i`, with the makespan `T_i` of scenario i.
+//! The policy `authors-2015` has no fitted constant, and the common interpretation has no constant fitted to these runs. A gain
+//! is `100 (T_i - T) / T_i`, where T is a makespan and `T_i` the makespan of scenario i.
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::Progress;
 
-/// Built-in experiments with the program's initial placements (deployments) of processes.
+/// Built-in experiments, one for each initial placement of the processes (deployment) in the authors' program.
 const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-roundrobin"];
 
 /// A run of the program with its usual parameters, and the same run simulated with the policy `authors-2015`.
@@ -26,15 +26,16 @@ const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-ro
 pub(super) struct PredictedRun<'a> {
     /// Name of the deployment (the initial placement of the processes).
     pub(super) deployment: &'a str,
-    /// Heuristic and scenario of the run; only the scenario if the run has no calls.
+    /// Heuristic and scenario of the run, such as `migcube iii`; only the scenario if the run has no rescheduling calls.
     pub(super) run: &'a str,
-    /// End time of process 1, in the program and in the simulation \[s\].
+    /// End time of process 1 \[s\] in the program, followed by that end time in the simulation.
     pub(super) ends_s: [f64; 2],
-    /// Gain over scenario i, in the program and in the simulation \[%\].
+    /// Gain over scenario i \[%\] in the program, followed by that gain in the simulation.
     pub(super) gains: [f64; 2],
 }
 
-/// Selects the runs with usual parameters, whose names contain no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
+/// Selects the runs with the usual parameters of the program; their names contain no parameter (`cpu-i`, `cpu-one-ii`,
+/// `cpu-migcube-iii`).
 pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
     let named = |run: &ComparedRun| format!("-{}", run.scenario);
     let alone = runs.iter().filter(|run| run.scenario == "i");
@@ -70,19 +71,20 @@ pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
     found
 }
 
-/// A deployment of the program, simulated with the policy `migbsp` under the common interpretation of the papers.
+/// Results of a deployment of the authors' program, simulated with the policy `migbsp` under the common interpretation of the
+/// rules in the papers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommonRun {
-    /// Name of the built-in experiment.
+    /// Name of the built-in experiment with this deployment.
     pub experiment: &'static str,
-    /// Makespan of scenario i, of scenario ii and of scenario iii \[s\].
+    /// Makespans of scenarios i, ii and iii, in this order \[s\].
     pub makespans_s: [f64; 3],
-    /// Number of moves in scenario iii.
+    /// Number of migrations in scenario iii.
     pub moves: usize,
 }
 
-/// Simulates the deployments of the program with the policy `migbsp` and the rules that it uses by default for a user's
-/// application.
+/// Simulates the deployments of the authors' program with the policy `migbsp` and the rules that are the default for applications
+/// of users.
 ///
 /// # Errors
 /// A run fails.
@@ -105,24 +107,24 @@ pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
     DEPLOYMENTS.par_iter().map(simulate).collect()
 }
 
-/// Makespans of a deployment of the program in scenario ii, for different orders in which a rescheduling call answers the
+/// Makespans of a deployment of the authors' program in scenario ii, one for each order in which a rescheduling call answers the
 /// processes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AnsweredRun {
-    /// Name of the built-in experiment.
+    /// Name of the built-in experiment with this initial placement.
     pub experiment: &'static str,
-    /// Makespan of scenario i \[s\].
+    /// Makespan of scenario i, which has no rescheduling calls \[s\].
     pub alone_s: f64,
-    /// Makespan of scenario ii if managers send their answers one after the other \[s\].
+    /// Makespan of scenario ii \[s\] if the managers send their answers one after the other.
     pub in_turn_s: f64,
-    /// Makespan of scenario ii if all messages of a round of the call are sent at the same time \[s\].
+    /// Makespan of scenario ii \[s\] if all messages of a round of the rescheduling call are sent at the same time.
     pub at_once_s: f64,
-    /// Makespan of scenario ii if processes wait for each other at calls that take no time \[s\].
+    /// Makespan of scenario ii \[s\] if processes wait for each other at the rescheduling calls, but the calls take no time.
     pub free_s: f64,
 }
 
-/// Simulates the deployments in scenario ii with different calls: answers one after the other, all answers at the same time, and
-/// calls that take no time.
+/// Simulates the program's deployments in scenario ii with answers one after the other, with all answers at the same time, and
+/// with calls without cost.
 ///
 /// # Errors
 /// A run fails.

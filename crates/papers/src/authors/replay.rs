@@ -1,5 +1,5 @@
-//! Compares single calls: the policy `authors-2015` gets the reports of a stored call, and its decision is compared with the
-//! stored decision.
+//! Comparison of single rescheduling calls: the policy `authors-2015` gets the reports of a stored call, and its decision is
+//! compared with the stored decision of the authors' program.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,26 +8,26 @@ use super::Counts;
 use super::case::{Case, Reports, StoredCall};
 use migsim_policies::authors_2015::{Answer, Heuristic, count_outside};
 
-/// Maximum number of differences of a case that are described.
+/// Maximum number of differences of a case that are described in words.
 const MOST_DESCRIBED: usize = 8;
 
-/// Result of a case whose calls were decided again by the policy `authors-2015`.
+/// Result of deciding the calls of a case (a stored run of the authors' program) again with the policy `authors-2015`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
-    /// The name of the case.
+    /// Name of the case, as in its file.
     pub case: String,
     /// Scenario of the run: `i`, `ii` or `iii`.
     pub scenario: String,
-    /// Heuristic for the selection of candidates; `None` if the run has no rescheduling calls.
+    /// Heuristic that selects the processes to move; `None` if the run has no rescheduling calls.
     pub heuristic: Option<Heuristic>,
-    /// Numbers of compared and of equal values in the case.
+    /// Numbers of values that were compared in this case, and of values that are equal in policy and program.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The first differences between the decisions of the authors' program and those of the policy, as text.
+    /// Descriptions of the first differences between the decisions of the policy and of the authors' program.
     pub differences: Vec<String>,
 }
 
-/// Decides the calls of a case again, as far as their reports are stored, and compares the decisions.
+/// Decides those calls of a case again whose reports are stored, and compares the decisions with the stored decisions.
 pub(super) fn replay_calls(case: &Case) -> CaseResult {
     let mut judged = Comparison {
         case,
@@ -49,7 +49,7 @@ pub(super) fn replay_calls(case: &Case) -> CaseResult {
     }
 }
 
-/// Comparison of a case that is in progress.
+/// Intermediate state of the comparison of a case: the counts and the differences up to now.
 struct Comparison<'a> {
     case: &'a Case,
     counts: Counts,
@@ -57,7 +57,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Adds the description of a difference unless `is_equal` is true; returns 1 for equal values and 0 for different values.
+    /// Stores the description of a difference unless `is_equal` is true. Returns 1 if the values are equal, otherwise 0.
     fn record(
         &mut self,
         is_equal: bool,
@@ -72,7 +72,7 @@ impl Comparison<'_> {
         usize::from(is_equal)
     }
 
-    /// Compares, for each superstep with stored times, the number of processes whose time is outside mean · (1 ± D).
+    /// Compares the number of processes whose time lies outside mean · (1 ± D), for each superstep whose times are stored.
     fn compare_times(&mut self, call: &StoredCall) {
         let Some(times) = &call.times else {
             return;
@@ -160,7 +160,8 @@ impl Comparison<'_> {
         self.counts.moves += call.moves.len();
     }
 
-    /// Compares Set indices and potentials of migration to the last bit.
+    /// Compares the Set indices and the potentials of migration in the answer of the policy with the stored values, to the last
+    /// bit.
     fn compare_numbers(&mut self, call: &StoredCall, stored: &Reports, answer: &Answer) {
         for (set, (ours, theirs)) in answer.set_indices.iter().zip(&call.indices).enumerate() {
             let what = || format!("ISet of Set {set} is {ours}, stored {theirs}");
@@ -181,7 +182,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the first index at which two lists differ.
+/// Returns the first index at which two lists of equal length differ.
 fn first_difference<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
     let equal = ours
         .iter()

@@ -1,8 +1,8 @@
-//! Simulates whole runs of the authors' program again, and compares the times of process 1, the end time, and the moves of each
-//! call.
+//! Simulation of whole runs of the authors' program. The start times of process 1, the end time, and the moves of each call are
+//! compared with the stored run.
 //!
-//! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets (clusters) of
-//! the case. No result of the program is an input.
+//! The settings are those of the built-in experiment `authors-cpu`, with the parameters, the placement and the Sets (clusters) of
+//! the stored run. No result of the program is an input of the simulation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,16 @@ use migsim_bsp::{Beginnings, Measures, Outcome, Recorder, Scenario};
 use migsim_experiment::Progress;
 use migsim_platform::Platform;
 
-/// Built-in experiment that contains the settings common to all cases.
+/// Built-in experiment with the settings that all stored runs of the program have in common.
 const EXPERIMENT: &str = "authors-cpu";
-/// Maximum relative difference of two times that count as equal. Stored times have 7 digits; stored end times have more.
+/// Maximum relative difference of two times that count as equal (a fraction). Stored start times have 7 digits, and stored end
+/// times have more.
 const TIME_TOLERANCE: f64 = 1e-6;
 
-/// A whole run of the program compared with the simulated run.
+/// Comparison of a stored whole run of the authors' program with the simulated run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedRun {
-    /// The name of the case.
+    /// Name of the stored run (case), as in its file.
     pub case: String,
     /// Scenario of the run: `i`, `ii` or `iii`.
     pub scenario: String,
@@ -32,35 +33,35 @@ pub struct ComparedRun {
     pub program_s: f64,
     /// Time at which process 1 of the simulated run leaves its last call or barrier \[s\].
     pub simulated_s: f64,
-    /// Relative error of the simulated end time: simulated time minus time of the program, divided by the time of the program.
+    /// Relative error of the simulated end time, as a fraction: (simulated time - program's time) / program's time.
     pub relative_error: f64,
-    /// Number of supersteps at the start of the run that process 1 begins at the same time in both, to a relative difference of
-    /// 1e-6.
+    /// Number of supersteps at the beginning of the run that process 1 starts at the same time in program and simulation, to a
+    /// relative difference of 1e-6.
     pub starts_equal: usize,
     /// Number of supersteps of the run.
     pub supersteps: usize,
-    /// Number of calls at the start of the run with the same moves, each to the same host. In scenario ii the moves are decided
-    /// but not carried out.
+    /// Number of rescheduling calls before the first call that decides other moves in the simulation than in the program. Moves
+    /// to different hosts are different. In scenario ii the moves are decided but not carried out.
     pub calls_equal: usize,
-    /// Number of calls of the run.
+    /// Number of rescheduling calls in the run.
     pub calls: usize,
-    /// Number of moves that the program decided.
+    /// Number of moves that the program decided in the whole run.
     pub program_moves: usize,
-    /// Number of moves that the simulated run decided.
+    /// Number of moves that the simulated run decided in the whole run.
     pub simulated_moves: usize,
-    /// Comparison of the first call with other moves; `None` if all moves are equal or the program's reports for this call are
-    /// not stored.
+    /// Comparison of the potentials of migration in the first call with other moves; `None` if all moves are equal or the
+    /// program's reports for this call are not stored.
     pub tie: Option<Tie>,
 }
 
 impl ComparedRun {
-    /// Returns whether the end times of process 1 are equal to a relative difference of 1e-6.
+    /// Returns whether program and simulation agree in the end time of process 1, to a relative difference of 1e-6.
     pub fn is_makespan_equal(&self) -> bool {
         self.relative_error.abs() <= TIME_TOLERANCE
     }
 }
 
-/// The part of a stored case from which a whole run is simulated and compared.
+/// Part of a case file from which a whole run of the program is simulated and compared.
 #[derive(Debug, Deserialize)]
 struct Stored {
     case: String,
@@ -102,17 +103,18 @@ struct Call {
     reports: Option<Reports>,
 }
 
-/// Rows of the table of decided moves: rank, Set, host, and the time of the move.
+/// Table of the moves that a call decided; a row has the rank of the process, its new Set, its new host, and the time of the
+/// move.
 #[derive(Debug, Deserialize)]
 struct Moves {
     rows: Vec<(usize, usize, String, Value)>,
 }
 
-/// Simulates the run of a stored case, given as JSON, and compares it with the stored times and moves. Returns `None` if the case
+/// Simulates the run of a case, given as JSON, and compares the run with the stored times and moves. Returns `None` if the case
 /// does not contain the end time of its run.
 ///
 /// # Errors
-/// The JSON value is not a stored case, or names a part that the platform does not have.
+/// The JSON value is not a case, or names a part that the platform does not have.
 pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     if case.get("end").is_none() {
         return Ok(None);
@@ -163,7 +165,8 @@ pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> 
     }))
 }
 
-/// Creates the settings of a case: those of the built-in experiment with the parameters, placement and Sets of the case.
+/// Creates the settings of a simulated run: the built-in experiment with the parameters, the placement and the Sets of the stored
+/// run.
 fn case_settings(stored: &Stored) -> Result<Case, Problem> {
     let Stored {
         parameters, sets, ..
@@ -201,7 +204,8 @@ fn case_settings(stored: &Stored) -> Result<Case, Problem> {
     Ok(case)
 }
 
-/// Returns the name of a host on the simulated platform, on which hosts are numbered from 0: `suno-1` is `suno-0`.
+/// Returns the name of the same host on the simulated platform, where hosts are numbered from 0: the program's `suno-1` is
+/// `suno-0`.
 ///
 /// # Errors
 /// The name does not end with a number of at least 1.
@@ -218,7 +222,8 @@ fn simulated_host_name(name: &str) -> Result<String, Problem> {
     Ok(format!("{cluster}-{number}"))
 }
 
-/// Lists the moves of a call of the program, sorted by rank: the rank of the process (from 1), and the name of its new host.
+/// Lists the moves that a call of the program decided: the rank of the process (from 1) and the name of its new host. The list is
+/// sorted by rank.
 fn program_moves(call: &Call) -> Vec<(usize, String)> {
     let rows = call.decided_moves.rows.iter();
     let moves =
@@ -226,8 +231,8 @@ fn program_moves(call: &Call) -> Vec<(usize, String)> {
     sorted(moves.collect())
 }
 
-/// Lists the moves of a call of the simulated run, sorted by rank: the rank of the process (from 1), and the name of its new
-/// host.
+/// Lists the moves that a call of the simulated run decided: the rank of the process (from 1) and the name of its new host. The
+/// list is sorted by rank.
 fn simulated_moves(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
     let migrations = call.decision.migrations.iter();
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
@@ -243,7 +248,8 @@ fn sorted(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
     moves
 }
 
-/// Returns the time at which process 1 leaves its last call, or the last barrier if no call follows this barrier \[s\].
+/// Returns the time \[s\] at which process 1 leaves the last barrier, or the last rescheduling call if a call follows this
+/// barrier.
 fn end_of_first_process(outcome: &Outcome) -> Time {
     let last = outcome.supersteps.len() - 1;
     let call = outcome.calls.last().filter(|call| call.superstep == last);
@@ -251,7 +257,7 @@ fn end_of_first_process(outcome: &Outcome) -> Time {
     answered.unwrap_or(outcome.supersteps[last].end)
 }
 
-/// Recorder of the time at which process 1 begins each superstep \[s\].
+/// Recorder that stores the time \[s\] at which process 1 begins each superstep.
 #[derive(Debug, Default)]
 struct Starts(Vec<f64>);
 

@@ -1,5 +1,5 @@
-//! The effect of known mistakes (slips) of the authors' program on its decisions: stored calls are decided again without each
-//! mistake.
+//! Effects of known mistakes (slips) of the authors' program on its decisions: the stored calls are decided again, each time
+//! without one of the mistakes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,16 +8,17 @@ use super::case::{Case, Reports, StoredCall};
 use migsim_base::units::Seconds;
 use migsim_policies::authors_2015::{Call, Heuristic};
 
-/// A mistake of the program that affects the inputs of a call, so that the call can also be decided without it.
+/// A mistake of the authors' program that affects the inputs of a rescheduling call, so that the call can be decided without the
+/// mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
-    /// The migration cost Mem is subtracted from the PM of staying, while it is 0 for every other Set; it should count against
-    /// moving.
+    /// The migration cost Mem is subtracted from the potential of migration (PM) for staying, and is 0 for all other Sets. It
+    /// should reduce the PM of moving instead.
     Memory,
-    /// Candidates of earlier calls remain candidates in later calls.
+    /// Candidates for a move in earlier rescheduling calls remain candidates in later calls.
     Marks,
-    /// The communication time with a Set is still counted after the process has left this Set.
+    /// The communication time of a process with a Set (cluster) is still counted after the process has left this Set.
     LeftBehind,
 }
 
@@ -25,7 +26,7 @@ impl Slip {
     /// All known mistakes that can be corrected in the inputs of a call.
     const ALL: [Self; 3] = [Self::Memory, Self::Marks, Self::LeftBehind];
 
-    /// Describes in a few words how calls are decided without the mistake.
+    /// Returns a short description of the correction with which calls are decided.
     pub(super) fn correction(self) -> &'static str {
         match self {
             Self::Memory => "no Mem, which punishes staying",
@@ -35,18 +36,18 @@ impl Slip {
     }
 }
 
-/// Result of deciding all stored calls without one of the program's mistakes.
+/// Result of deciding all stored calls without one mistake of the authors' program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Without {
     /// The mistake that is corrected.
     pub slip: Slip,
-    /// Number of calls whose moves differ from the stored moves.
+    /// Number of calls that decide other moves without the mistake than the stored moves.
     pub calls_changed: usize,
-    /// Number of moves that are decided in all calls.
+    /// Number of moves that all calls together decide without the mistake.
     pub moves: usize,
 }
 
-/// Decides all stored calls again without each of the mistakes in turn.
+/// Decides all stored calls again, once without each known mistake, and returns one result per mistake.
 pub(super) fn results_without_slips(cases: &[Case]) -> Vec<Without> {
     Slip::ALL
         .map(|slip| replay_without_mistake(slip, cases))
@@ -71,7 +72,7 @@ fn replay_without_mistake(slip: Slip, cases: &[Case]) -> Without {
     without
 }
 
-/// Decides the moves of a stored call without one of the program's mistakes.
+/// Returns the moves that the policy decides in a stored call if one mistake of the program is corrected in the inputs.
 fn moves_without(
     slip: Slip,
     case: &Case,

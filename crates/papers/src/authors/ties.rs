@@ -1,9 +1,10 @@
-//! Examines the first call of a whole run with other moves than in the program, by comparing the potentials of migration (PM) in
-//! both.
+//! Examination of the first call of a simulated run that decides other moves than the authors' program: compares the potentials
+//! of migration (PM) of both runs.
 //!
 //! The policy `authors-2015` decides the program's moves if it gets the program's reports (`super::replay`). If a whole run
-//! decides other moves, its reports must therefore differ. This module measures the difference, and finds the comparisons of two
-//! processes that it changes. The program sorts processes only by comparing the PM of pairs.
+//! decides other moves, its reports must therefore differ. This module measures the difference of the PM that follow from the
+//! reports. It also finds the pairs of processes whose PM compare differently, because the program sorts processes only by
+//! comparing the PM of pairs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,33 +12,35 @@ use serde_json::Value;
 
 use migsim_bsp::CallRecord;
 
-/// Comparison of the potentials of migration (PM) in the first call of a whole run with other moves than the program's.
+/// Comparison of the potentials of migration (PM) in the first call of a simulated run that decides other moves than the program.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tie {
     /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// Number of potentials PM(i,j) of the call that are equal to the last bit in both runs.
+    /// Number of potentials of migration PM(i,j) in the call that are equal in program and simulation, to the last bit.
     pub equal: usize,
-    /// Number of potentials of migration PM(i,j) in the call.
+    /// Number of potentials of migration PM(i,j) in the call, for all processes i and Sets j.
     pub potentials: usize,
-    /// Largest relative difference between a potential of the simulated run and that potential in the program.
+    /// Largest relative difference between a potential of migration in the simulated run and the same potential in the program,
+    /// as a fraction.
     pub largest_difference: f64,
-    /// Number of pairs of processes whose largest PM compare differently in the two runs: equal in only one run, or in another
-    /// order.
+    /// Number of pairs of processes whose largest PM are ordered differently in program and simulation, or are equal in only one
+    /// of these runs.
     pub pairs: usize,
-    /// Largest relative distance between the two largest PM of such a pair, in either run.
+    /// Largest relative distance, as a fraction, between the PM of two processes in such a differently ordered pair, in either
+    /// run.
     pub largest_distance: f64,
 }
 
 impl Tie {
-    /// Returns whether rounding alone explains the difference: the PM of pairs that compare differently are as close as rounding
-    /// differences of PM.
+    /// Returns whether rounding alone can explain the other moves: differently ordered PM lie no farther apart than twice the
+    /// largest difference of a PM between the runs.
     pub fn is_rounding(&self) -> bool {
         self.pairs > 0 && self.largest_distance <= 2.0 * self.largest_difference
     }
 }
 
-/// Reports of the processes in a stored call, as a table.
+/// Reports of the processes in a stored call, as a table with one row per process.
 #[derive(Debug, Deserialize)]
 pub(super) struct Reports {
     columns: Vec<String>,
@@ -45,7 +48,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Returns the potentials of migration PM(i,j): a row for each process i, a column for each Set j.
+    /// Returns the potentials of migration PM(i,j) in the table, with a row for each process i and a column for each Set j.
     fn potentials(&self) -> Vec<Vec<f64>> {
         let of_row = |row: &Vec<Value>| {
             let cells = self.columns.iter().zip(row);
@@ -56,8 +59,8 @@ impl Reports {
     }
 }
 
-/// Compares the potentials of migration in a call of the simulated run with the stored ones. Returns `None` if their numbers
-/// differ or none are recorded.
+/// Compares the potentials of migration in a call of the simulated run with the stored potentials. Returns `None` if the two runs
+/// have different numbers of potentials, or none.
 pub(super) fn compare_potentials(
     superstep: u64,
     stored: &Reports,
@@ -92,14 +95,14 @@ pub(super) fn compare_potentials(
     })
 }
 
-/// Returns the largest PM of each process.
+/// Returns for each process its largest potential of migration (PM) over all Sets.
 fn largest_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
     let of_row = |row: &Vec<f64>| row.iter().copied().fold(0.0, f64::max);
     potentials.iter().map(of_row).collect()
 }
 
-/// Counts the pairs of processes that compare differently in the two lists, and returns the largest relative distance within such
-/// a pair.
+/// Counts the pairs of processes that are ordered differently by the two lists of PM. Also returns the largest relative distance
+/// within such a pair, in either list.
 fn pairs_that_differ(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
@@ -115,7 +118,7 @@ fn pairs_that_differ(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     (pairs, farthest)
 }
 
-/// Computes the relative distance of two numbers: their difference divided by the larger of their magnitudes.
+/// Computes the relative distance of two numbers: their absolute difference divided by the larger absolute value.
 fn relative_distance(one: f64, other: f64) -> f64 {
     let scale = one.abs().max(other.abs());
     if scale > 0.0 {

@@ -1,4 +1,5 @@
-//! Compares predictions with measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
+//! Comparison of predictions with measurements: BSP programs that were run with Open MPI over TCP, and measured superstep by
+//! superstep.
 //!
 //! ```text
 //! pingpong.csv ─> calibrate ─> library ─┬─> cases: predicted and measured times
@@ -6,9 +7,9 @@
 //!                                       ├─> barriers: each algorithm
 //! traces of `migsim record` ────────────┴─> recorded programs
 //! ```
-//! Only the measured times in `pingpong.csv` enter a simulation, because the library (the model of the MPI library) is calibrated
-//! with them. All other measured times are only compared. For programs that were recorded on a second machine, the library is
-//! calibrated with `pingpong-second.csv`.
+//! The library is the model of the MPI library; it is calibrated with the measured times in `pingpong.csv`. No other measured
+//! time is an input of a simulation. For programs that were recorded on a second machine, the library is calibrated with
+//! `pingpong-second.csv`.
 
 mod page;
 mod recorded;
@@ -27,7 +28,7 @@ use migsim_workloads::{Workload, trace::Trace};
 pub use page::{csv, figures, markdown};
 use recorded::{Machine, Recorded, predict_recorded};
 
-/// Platforms of the measurements: the name by which a case refers to a platform, and the text of its file.
+/// Platforms on which programs were measured: the name of the platform in the cases, and the text of its file.
 const PLATFORMS: [(&str, &str); 4] = [
     ("one", include_str!("one.json")),
     ("three", include_str!("three.json")),
@@ -42,17 +43,17 @@ struct Measured {
     variants: Vec<VariantCase>,
 }
 
-/// A measured program, with its trace and its measured time.
+/// A measured program, with its trace and its measured times.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
-    /// The name of the program.
+    /// Name of the program.
     pub name: String,
-    /// The resource on which the program depends most: latency, bandwidth, mixed, computation or migration.
+    /// Class of the program by the resource on which it depends most: latency, bandwidth, mixed, computation or migration.
     pub class: String,
     /// Name of the platform on which the program was measured.
     pub platform: String,
-    /// Whether more than 5 % of the packets were delivered late by the software that emulates the links, so that the measurement
-    /// is less reliable.
+    /// Whether the software that emulates the links delivered more than 5 % of the packets late, so that the measurement is less
+    /// reliable.
     pub limited: bool,
     /// Median of the measured execution times of the program \[s\].
     pub median_s: f64,
@@ -74,7 +75,7 @@ struct VariantCase {
     median_s: f64,
 }
 
-/// Predicted time of a measured program.
+/// A measured program with its predicted time.
 #[derive(Clone, Debug)]
 pub struct Predicted {
     /// The measured program.
@@ -84,20 +85,20 @@ pub struct Predicted {
 }
 
 impl Predicted {
-    /// Computes the relative error of the simulated time against the median of the measured times.
+    /// Computes the relative error of the simulated time against the median of the measured times, as a fraction.
     pub fn relative_error(&self) -> f64 {
         self.simulated_s / self.case.median_s - 1.0
     }
 }
 
-/// Predictions of all measured programs with some effects of the model switched on or off.
+/// A step of the ablation: predictions of all measured programs with some effects of the model switched on or off.
 #[derive(Clone, Debug)]
 struct Ablation {
     name: &'static str,
     predicted: Vec<Predicted>,
 }
 
-/// Measured and predicted time of a barrier \[s\], averaged over the empty supersteps of a program.
+/// Measured and predicted time of a barrier \[s\], each averaged over the empty supersteps of a program.
 #[derive(Clone, Debug)]
 struct BarrierTimes {
     kind: BarrierKind,
@@ -106,7 +107,7 @@ struct BarrierTimes {
     predicted: f64,
 }
 
-/// Results of the comparison with measurements, from which the page is made.
+/// Results of the comparison with measurements, from which the page and the figures are created.
 #[derive(Debug)]
 pub struct Reality {
     pings: Vec<Pings>,
@@ -115,22 +116,23 @@ pub struct Reality {
     pub predicted: Vec<Predicted>,
     ablation: Vec<Ablation>,
     barriers: Vec<BarrierTimes>,
-    /// Measured times of the program `backbone-both` with other protocols: name of the protocol, and time \[s\].
+    /// Measured times of the program `backbone-both` with variants of the protocol: the name of the variant, and the time \[s\].
     variants: Vec<(String, f64)>,
-    /// Calibrated library of the second machine.
+    /// Calibrated parameters of the MPI library on the second machine.
     second_calibration: Calibration,
     recorded: Vec<Recorded>,
 }
 
-/// Name of the table of measured message times with which the library is calibrated.
+/// Name of the table of measured message times with which the model of the MPI library is calibrated.
 const PINGPONG_TABLE: &str = "pingpong.csv";
-/// Name of the table of measured message times on the second machine.
+/// Name of the table of measured message times on the second machine, for the calibration of the model on this machine.
 const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 
-/// Simulates all measured programs, and compares the times.
+/// Simulates all measured programs, and collects the simulated and the measured times.
 ///
 /// # Errors
-/// A file of the study cannot be read, or a program cannot be simulated. Both would be a fault of the program.
+/// A file of the study cannot be read, or a program cannot be simulated. The files are part of the program, so these errors are
+/// faults of the program.
 pub fn compare_with_measurements() -> Result<Reality, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
@@ -192,8 +194,8 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
     })
 }
 
-/// Lists the models of the ablation with their names: effects are first added one after the other, and then left out one at a
-/// time.
+/// Lists the models for the steps of the ablation, with their names: effects are first added one after the other, and then left
+/// out one at a time.
 fn ablation_steps(
     (network, runtime): (NetworkModel, RuntimeConfig),
 ) -> Vec<(&'static str, Models)> {
@@ -233,7 +235,8 @@ fn ablation_steps(
     all
 }
 
-/// Model of messages, and settings of the runtime with the model of barriers, that a library consists of.
+/// Models that form the model of the MPI library: the network model for messages, and the settings of the runtime with its
+/// barrier.
 type Models = (NetworkModel, RuntimeConfig);
 
 fn predict_all(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
@@ -246,7 +249,7 @@ fn predict_all(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error>
     cases.iter().map(one).collect()
 }
 
-/// Simulates a measured program; returns its time \[s\] and its number of supersteps.
+/// Simulates a measured program; returns its simulated time \[s\] and its number of supersteps.
 fn simulate_case(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;

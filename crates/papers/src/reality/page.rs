@@ -1,4 +1,4 @@
-//! Creates `reality.md`, `reality.csv` and their figures, which compare predicted with measured times.
+//! Creates the page `reality.md`, the table `reality.csv` and the figures on the comparison of predicted with measured times.
 
 use super::{Ablation, Predicted, Reality};
 use crate::markdown::{push_table, put};
@@ -7,14 +7,14 @@ use migsim_output::figure::{
     self, Dot, Figure, Group, Point, Rows, SCENARIOS, Scatter, SeriesKey, Style, select_figures,
 };
 
-/// Names of the figures, as the option `--figure` accepts them.
+/// Names of the figures that the option `--figure` accepts.
 const NAMES: [&str; 2] = ["scatter", "ratios"];
-/// Classes of programs that have a colour of their own; all other classes share the last colour.
+/// Classes of programs with a separate colour in the figures; all other classes share the last colour.
 const CLASSES: [&str; 2] = ["latency", "bandwidth"];
-/// Maximum relative error of a prediction that counts as near.
+/// Maximum relative error of a prediction that counts as near (a fraction).
 const NEAR: f64 = 0.05;
 
-/// Creates the Markdown page that compares simulated with measured times.
+/// Creates the Markdown page on the comparison of simulated with measured times.
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
     let all = Summary::from_predictions(&reality.predicted);
@@ -194,7 +194,7 @@ fn push_queues(text: &mut String, reality: &Reality) {
     );
 }
 
-/// Describes one of the protocols with which `backbone-both` was also measured.
+/// Describes in words a variant of the protocol with which the program `backbone-both` was measured.
 fn describe_variant(variant: &str) -> &str {
     match variant {
         "eager" => "without handshakes",
@@ -217,8 +217,8 @@ with a prototype, and the error of the total time for `backbone-both`, `duplex` 
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
 No rule explains both cases, so none is implemented. The measured times are between the two values, and which one occurs is random.";
 
-/// Medians of the absolute relative errors of predictions by class, and the largest error \[%\]; and the number of near
-/// predictions.
+/// Summary of prediction errors: the median absolute relative error \[%\] of each class of programs, the relative error of
+/// largest magnitude \[%\], and the number of near predictions.
 struct Summary {
     latency: f64,
     bandwidth: f64,
@@ -255,7 +255,7 @@ impl Summary {
     }
 }
 
-/// Returns the median of sorted numbers; 0 if there are none.
+/// Returns the median of numbers in ascending order; 0 if there are no numbers.
 fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
@@ -264,7 +264,7 @@ fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Creates the CSV table of all measured programs with measured and predicted times.
+/// Creates the CSV table of measured and predicted times, with one row per measured program.
 pub fn csv(reality: &Reality) -> String {
     let mut text = String::from(
         "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",
@@ -287,10 +287,10 @@ pub fn csv(reality: &Reality) -> String {
     text
 }
 
-/// Draws the figure `wanted`, or all figures if `wanted` is `all`.
+/// Draws the figure with the name `wanted`, or all figures if `wanted` is `all`.
 ///
 /// # Errors
-/// There is no figure of this name.
+/// There is no figure with this name.
 pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
     let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
@@ -303,13 +303,13 @@ pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Fig
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Returns the index of the series to which a program belongs by its class.
+/// Returns the index of the series (colour) of a program in the figures, which depends on the class of the program.
 fn series_of(one: &Predicted) -> usize {
     let place = CLASSES.iter().position(|class| *class == one.case.class);
     place.unwrap_or(CLASSES.len())
 }
 
-/// Lists the series of the figures: the name of each, and its index.
+/// Lists the series (colours) of the figures, each with its name and its index.
 fn series() -> impl Iterator<Item = (&'static str, usize)> {
     CLASSES.into_iter().chain(["mixed and others"]).zip(0..)
 }
@@ -332,7 +332,7 @@ fn scatter_chart(reality: &Reality) -> Scatter {
     }
 }
 
-/// Creates the chart of predicted over measured times of each program, with the quartiles of the measurements.
+/// Creates the chart of predicted time divided by measured time for each program, with the quartiles of the measurements.
 fn ratios_chart(reality: &Reality) -> Rows {
     let row = |one: &Predicted| {
         let [low, high] = one.case.quartiles_s;

@@ -1,9 +1,9 @@
-//! Compares recorded with predicted programs: a Jacobi iteration and a molecular dynamics simulation, recorded by `migsim
-//! record`.
+//! Comparison of predicted with measured times for programs that `migsim record` recorded: a Jacobi iteration and a molecular
+//! dynamics simulation.
 //!
-//! The traces of these programs have no barriers. Their computation was measured on the same machine for which they are
-//! predicted. The comparison therefore shows how well a recorded trace is converted to times; it is not a forecast for another
-//! machine.
+//! The traces of these programs have no barriers. Their computation times were measured on the machine for which the times are
+//! predicted. The comparison therefore shows how accurately a recorded trace is converted to times. It is not a forecast for
+//! another machine.
 
 use crate::packed::unpack;
 use migsim_base::error::{Error, Problem};
@@ -11,10 +11,11 @@ use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 
-/// A machine on which programs were recorded and measured. Each machine has its own overhead per message.
+/// Machine on which programs were recorded and measured; each machine has a different overhead per message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// The machine of the other measured programs, in which both the hosts and the network limit the rate of traffic.
+    /// The machine on which all other programs of the study were measured; its hosts and its network both limit the rate of
+    /// traffic.
     First,
     /// A faster machine, in which only the network limits the rate of traffic.
     Second,
@@ -35,15 +36,15 @@ struct Program {
     name: &'static str,
     machine: Machine,
     platform: &'static str,
-    /// Median of the measured times in 7 runs \[s\].
+    /// Median of the execution times in 7 measured runs without the recorder \[s\].
     median_s: f64,
-    /// First and third quartile of the measured times \[s\].
+    /// First and third quartile of the measured execution times \[s\].
     quartiles_s: [f64; 2],
     /// Traces of the recorded runs of the program; long traces are compressed with brotli.
     traces: &'static [&'static [u8]],
 }
 
-/// The recorded programs, with times from `MPI_Init` to `MPI_Finalize` on 8 processes.
+/// The recorded programs, each on 8 processes. Measured times are from `MPI_Init` to `MPI_Finalize`.
 const PROGRAMS: [Program; 5] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
@@ -104,23 +105,22 @@ const PROGRAMS: [Program; 5] = [
     },
 ];
 
-/// A recorded run of a program, with measured and predicted times.
+/// A recorded run of a program, with the measured times of the program and the predicted times of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) machine: Machine,
     pub(super) platform: &'static str,
-    /// Median of the measured times of the program without the recorder \[s\]; the field below contains the quartiles.
+    /// Median of the execution times of the program that were measured without the recorder \[s\].
     pub(super) median_s: f64,
     pub(super) quartiles_s: [f64; 2],
-    /// Predicted time \[s\]; the fields below are the predicted times with ideal barriers between the supersteps, and with
-    /// packets in queues.
+    /// Predicted time of the run \[s\], without barriers between the supersteps and without queues of packets.
     pub(super) predicted_s: f64,
     pub(super) with_barriers_s: f64,
     pub(super) with_queues_s: f64,
 }
 
-/// Returns the text of a trace file, which may be compressed with brotli.
+/// Returns the text of a trace file; a compressed file is decompressed with brotli.
 fn trace_text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
         return unpack(file);
@@ -128,8 +128,8 @@ fn trace_text(file: &[u8]) -> Result<String, Error> {
     String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
-/// Predicts all recorded runs. The function `run` computes the time of a trace \[s\] on a machine and a platform, from its
-/// placement, with a kind of barrier, and with or without packets in queues.
+/// Predicts the times of all recorded runs. The function `run` returns the time of a trace \[s\], for a machine and platform, a
+/// placement, a kind of barrier, and with or without queues of packets.
 pub(super) fn predict_recorded(
     run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<Recorded>, Error> {

@@ -1,56 +1,58 @@
-//! Advice on policies as claims about mean ratios, checked on each draw (random sample of cases).
+//! Advice on policies: each piece of advice is a claim about mean ratios, which is checked on each draw (random sample of cases).
 //!
-//! The ratio of a policy in a case is its makespan over the best known makespan. A claim holds on a draw if the mean ratio of its
-//! policy, over the cases of its class, is below the mean ratio of every policy it is compared with. It is *significant* if the
-//! 95 % interval of each of these differences lies below 0. The intervals are percentiles of a paired bootstrap over the cases.
+//! The ratio of a policy in a case is its makespan divided by the best known makespan of the case. A claim holds on a draw if the
+//! recommended policy has a lower mean ratio, over the cases of a class, than each policy with which it is compared. The claim is
+//! *significant* if the 95 % interval of each difference of mean ratios lies below 0. The intervals are percentiles of a paired
+//! bootstrap over the cases.
 
 use serde::Deserialize;
 
 use migsim_base::random::{Purpose, Stream};
 use migsim_study::bench::Bench;
 
-/// Number of resamples of the bootstrap for an interval.
+/// Number of bootstrap resamples from which an interval is computed.
 const RESAMPLES: usize = 2000;
 
-/// A piece of advice as a claim that can be checked: a policy has a lower mean ratio than other policies.
+/// A piece of advice in the form of a checkable claim: one policy has a lower mean ratio than some other policies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The advice in a sentence.
+    /// The advice in one sentence.
     pub text: String,
     /// Name of the recommended policy.
     pub policy: String,
-    /// Names of the policies that should have a larger mean ratio.
+    /// Names of the policies with which the recommended policy is compared; each should have a larger mean ratio.
     pub than: Vec<String>,
-    /// Class of cases for which the claim is made; if absent, it is made for all cases.
+    /// Class of the cases to which the claim applies; if absent, the claim applies to all cases.
     #[serde(default)]
     pub class: Option<String>,
 }
 
-/// Verdict on a claim on one draw of cases.
+/// Verdict on a claim on one draw (random sample of cases).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// Number of cases of the class in the draw.
+    /// Number of cases in the draw to which the claim applies.
     pub cases: usize,
-    /// Mean ratio of the recommended policy (makespan over the best known makespan).
+    /// Mean over these cases of the recommended policy's ratio (makespan divided by the best known makespan of the case).
     pub mean_ratio: f64,
-    /// Mean ratio of the best policy it is compared with.
+    /// Mean ratio of the best policy among those with which the recommended policy is compared.
     pub best_other_ratio: f64,
-    /// 95 % interval of the mean difference between the ratios of these two policies.
+    /// 95 % interval of the mean difference between the ratios of the recommended policy and of the best compared policy.
     pub interval: [f64; 2],
-    /// Whether the recommended policy has the lowest mean ratio.
+    /// Whether the recommended policy has a lower mean ratio than every policy with which it is compared.
     pub holds: bool,
-    /// Whether all differences are significant: their 95 % intervals lie below 0.
+    /// Whether the 95 % intervals of the differences to all compared policies lie below 0.
     pub is_significant: bool,
 }
 
 impl Claim {
-    /// Returns whether the claim is about this policy, either as the recommended or as another policy.
+    /// Returns whether the claim mentions this policy, as the recommended policy or as a compared policy.
     pub fn names(&self, policy: &str) -> bool {
         self.policy == policy || self.than.iter().any(|one| one == policy)
     }
 
-    /// Checks the claim on a draw. Returns `None` if a policy did not run on this draw or the class has no case.
+    /// Checks the claim on the draw in `bench`. Returns `None` if a policy of the claim did not run on this draw, or no case
+    /// belongs to the class.
     pub fn check(&self, bench: &Bench) -> Option<Verdict> {
         let own = self.ratios(bench, &self.policy)?;
         let mut worst: Option<Verdict> = None;
@@ -79,7 +81,8 @@ impl Claim {
         })
     }
 
-    /// Returns the ratios of a policy in the cases of the class; `None` if the policy did not run or there is no case.
+    /// Returns the ratios of a policy in the cases to which the claim applies; `None` if the policy did not run or there is no
+    /// such case.
     fn ratios(&self, bench: &Bench, policy: &str) -> Option<Vec<f64>> {
         let place = bench.policies.iter().position(|one| one == policy)?;
         let is_one = |classes: &[String]| {
@@ -93,13 +96,12 @@ impl Claim {
     }
 }
 
-/// Computes the mean of the numbers.
+/// Computes the arithmetic mean of the numbers.
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// Computes the 95 % interval of the mean of `own - other`, paired by cases, with a bootstrap whose random numbers depend on
-/// `draw`.
+/// Computes the 95 % bootstrap interval of the mean of `own - other`, paired by cases. The random numbers depend on `draw`.
 fn bootstrap_interval(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
     let differences: Vec<f64> = own
         .iter()

@@ -1,5 +1,5 @@
-//! Draws the figures of the study: performance profiles of policies on the public draw, and mean ratios of strategies and
-//! triggers.
+//! Draws the figures of the study: performance profiles of policies on the public draw (random sample of cases), and mean ratios
+//! of strategies and triggers.
 
 use super::Outcome;
 use super::page::{mean_ratio_by_name, standing};
@@ -7,22 +7,22 @@ use migsim_base::error::Error;
 use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, select_figures};
 use migsim_study::bench::draw_profiles;
 
-/// Names of the figures, as the option `--figure` accepts them.
+/// Names of the figures that the option `--figure` accepts.
 const NAMES: [&str; 2] = ["means", "profile"];
 
-/// Checks that `wanted` is the name of a figure or `all`.
+/// Checks that `wanted` is `all` or the name of a figure of the study.
 ///
 /// # Errors
-/// There is no figure of this name.
+/// There is no figure with this name.
 pub fn check_figure_name(wanted: &str) -> Result<(), Error> {
     select_figures(wanted, &NAMES)?;
     Ok(())
 }
 
-/// Draws the figure `wanted`, or all figures if `wanted` is `all`.
+/// Draws the figure with the name `wanted`, or all figures if `wanted` is `all`.
 ///
 /// # Errors
-/// There is no figure of this name.
+/// There is no figure with this name.
 pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
     let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
@@ -35,8 +35,7 @@ pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Fig
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Creates the chart of mean ratios: those of the default set of policies with their intervals, and the means of each strategy
-/// and each trigger.
+/// Creates the chart of mean ratios: the default policies with their intervals, and the mean of each strategy and each trigger.
 fn means_chart(outcome: &Outcome) -> Rows {
     let bench = &outcome.public;
     let defaults = bench

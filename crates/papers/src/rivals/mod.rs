@@ -1,12 +1,13 @@
-//! The study of rivals: combines all strategies with all triggers on the public draw of a suite of cases, and tests the resulting
-//! advice on fresh draws.
+//! The study of rivals: simulates all combinations of a strategy with a trigger on one sample of random cases, derives advice,
+//! and tests the advice on other samples.
 //!
 //! ```text
 //! study.json ─> public draw: default set, cross, readings of MigBSP ─> advice ─> fresh draws ─> page (rivals.md), rivals.csv, figures
 //! ```
-//! A draw is a random sample of cases of the suite. The names of strategies, triggers and interpretations of MigBSP (readings)
-//! are data in `study.json`. The advice is data as well: claims about mean ratios that are checked on each draw (`advice`). It
-//! was written from the public draw before a fresh draw was simulated. A claim that fails on a fresh draw is not given as advice.
+//! A draw is a random sample of cases of a suite. The advice was written from the public draw, before any fresh draw was
+//! simulated. It consists of claims about mean ratios, which are checked on each draw (module `advice`). A claim that fails on a
+//! fresh draw is not given as advice. The file `study.json` has the names of strategies, triggers and interpretations (readings)
+//! of MigBSP, and the claims.
 
 mod advice;
 mod figures;
@@ -30,64 +31,64 @@ use migsim_study::run::{Common, Done};
 use migsim_study::spec::Spec;
 use migsim_study::store::Store;
 
-/// Settings of the study: the suite, the draws, and the policies that are compared.
+/// Settings of the study of rivals: the suite of cases, the draws (random samples), and the policies that are compared.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Name of the suite of random cases.
+    /// Name of the suite from which random cases are drawn.
     pub suite: String,
-    /// Number of the draw from which the advice was derived.
+    /// Number of the draw (random sample of cases) from which the advice was derived.
     pub public_draw: u64,
-    /// Numbers of the draws on which the advice is tested.
+    /// Numbers of the draws (random samples of cases) on which the advice is tested.
     pub fresh_draws: Vec<u64>,
-    /// The number of cases of each draw.
+    /// Number of cases in each draw.
     pub cases: u64,
-    /// Seeds with which each case is simulated, as text.
+    /// Seeds with which each case is simulated, as a text such as `1` or `1..5`.
     pub seeds: String,
-    /// Names of the strategies that are combined with each trigger.
+    /// Names of the strategies, each of which is combined with every trigger.
     pub strategies: Vec<String>,
-    /// Names of the triggers that are combined with each strategy.
+    /// Names of the triggers, each of which is combined with every strategy.
     pub triggers: Vec<String>,
     /// Names of the policies that are also simulated with the option `only_if_paid_back`.
     pub paid_back: Vec<String>,
     /// Names of the policies that are also simulated with inexact reports about the processes.
     pub viewed: Vec<String>,
-    /// Kinds of inexact reports: the settings of `view`, by the name of the kind.
+    /// Kinds of inexact reports about the processes: the settings of `view`, by the name of the kind.
     pub views: BTreeMap<String, BTreeMap<String, Value>>,
-    /// Interpretations (readings) of MigBSP that its papers leave open: options of `policy.migbsp`, by the name of the
+    /// Interpretations (readings) of rules that the papers on MigBSP leave open: options of `policy.migbsp`, by the name of the
     /// interpretation.
     pub readings: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The advice, as claims that are checked on each draw.
+    /// Advice that is tested: claims about mean ratios, which are checked on each draw.
     pub advice: Vec<Claim>,
 }
 
-/// Results of the study on all draws.
+/// Results of the study of rivals on all draws and on the fixed cases.
 #[derive(Debug)]
 pub struct Outcome {
     /// Settings of the study.
     pub study: Study,
-    /// Results on the public draw.
+    /// Results on the public draw, from which the advice was derived.
     pub public: Bench,
-    /// Results on each fresh draw.
+    /// Results on each fresh draw, on which the advice is tested.
     pub fresh: Vec<Bench>,
-    /// The fixed cases, with the default set.
+    /// Results of the default policies on the fixed cases, which are not random.
     pub fixed: Bench,
 }
 
 impl Study {
-    /// Returns the settings of the built-in study.
+    /// Returns the settings of the built-in study (`study.json`).
     pub fn built_in() -> Self {
         serde_json::from_str(include_str!("study.json")).expect("the study is JSON")
     }
 
-    /// Lists all combinations of a strategy with a trigger, as names of policies.
+    /// Lists all combinations of a strategy with a trigger, as policy names `STRATEGY/TRIGGER`.
     pub fn combinations(&self) -> Vec<String> {
         let all = self.strategies.iter();
         all.flat_map(|strategy| self.with_strategy(strategy))
             .collect()
     }
 
-    /// Lists the combinations of a strategy with each trigger, as names of policies.
+    /// Lists the combinations of one strategy with each trigger, as policy names `STRATEGY/TRIGGER`.
     fn with_strategy(&self, strategy: &str) -> Vec<String> {
         let triggers = self.triggers.iter();
         triggers
@@ -95,7 +96,7 @@ impl Study {
             .collect()
     }
 
-    /// Lists the combinations of a trigger with each strategy, as names of policies.
+    /// Lists the combinations of one trigger with each strategy, as policy names `STRATEGY/TRIGGER`.
     fn with_trigger(&self, trigger: &str) -> Vec<String> {
         let strategies = self.strategies.iter();
         strategies
@@ -116,7 +117,8 @@ impl Study {
         self.readings.iter().map(one).collect()
     }
 
-    /// Lists the policies with inexact reports, first all policies with the first kind of reports, then with the next.
+    /// Lists the policies that are simulated with inexact reports: all policies with the first kind of reports, then all with the
+    /// next kind.
     pub fn noisy_variants(&self) -> Vec<Reading> {
         let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
             let settings = settings.iter();
@@ -134,8 +136,8 @@ impl Study {
         self.views.iter().flat_map(one).collect()
     }
 
-    /// Lists the policies with `only_if_paid_back`, with which a call is skipped if the remaining supersteps are too few to pay
-    /// for it.
+    /// Lists the policies that are simulated with `only_if_paid_back`. This option skips a rescheduling call if the remaining
+    /// supersteps are too few to regain its cost.
     pub fn paid_back_variants(&self) -> Vec<Reading> {
         let one = |policy: &String| Reading {
             name: format!("{policy}, if paid back"),
@@ -145,7 +147,7 @@ impl Study {
         self.paid_back.iter().map(one).collect()
     }
 
-    /// Lists the draws, and the fixed cases at the end.
+    /// Lists the public draw, the fresh draws, and at the end the fixed cases.
     pub fn draws(&self) -> Vec<Draw> {
         let fresh = self.fresh_draws.iter();
         let drawn = std::iter::once(&self.public_draw).chain(fresh);
@@ -153,8 +155,8 @@ impl Study {
         drawn.chain([Draw::Fixed]).collect()
     }
 
-    /// Creates the request for the benchmark of a draw. On a fresh draw, only policies that the advice names and the
-    /// interpretations of MigBSP are simulated, and on the fixed cases the default set alone.
+    /// Creates the request for the benchmark of a draw. Only policies in the advice and interpretations of MigBSP run on fresh
+    /// draws; only the default policies run on the fixed cases.
     ///
     /// # Errors
     /// There is no such suite.
@@ -194,12 +196,12 @@ impl Study {
     }
 }
 
-/// Returns the name in tables of a policy with inexact reports of the kind `view`.
+/// Returns the name that a policy with inexact reports of the kind `view` has in tables.
 fn name_with_view(policy: &str, view: &str) -> String {
     format!("{policy}, {view}")
 }
 
-/// Returns the number of runs of the study.
+/// Counts the runs of the whole study.
 ///
 /// # Errors
 /// There is no such suite.
@@ -209,8 +211,8 @@ pub fn runs() -> Result<u64, Error> {
     draws.map(|draw| Ok(study.request_for(draw)?.runs())).sum()
 }
 
-/// Runs the study on the threads of the caller and keeps the rows in `store`; `done` counts the finished runs. Runs that have a row
-/// in the store are not repeated.
+/// Runs the study on the threads of the caller and stores the rows of results in `store`. Runs whose row is already in the store
+/// are not repeated. `done` counts the finished runs.
 ///
 /// # Errors
 /// A draw cannot be simulated, or a row cannot be written.

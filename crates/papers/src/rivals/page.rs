@@ -1,5 +1,5 @@
-//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, MigBSP with other
-//! readings of its papers, and the fresh draws.
+//! Creates the page `rivals.md` and the table `rivals.csv` of the study: the advice, the public draw, all combinations,
+//! interpretations of MigBSP, and the fresh draws.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::{Claim, Outcome, Verdict, name_with_view};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
-/// Limits of the study, as a list with one line for each.
+/// Limitations of the study, as a Markdown list.
 const LIMITS: &str = "\
 - Your cases: the suite is one random distribution of cases, and its weights determine the means. `migsim compare` compares policies on your platform and application.\n\
 - The optimum: for each seed, the best known makespan is only the shortest among the policies that ran and the stored best. A ratio of 1 means that no other known run was faster.\n\
@@ -20,16 +20,16 @@ On a platform with one cluster it moves nothing with any of these readings.\n\
 - The programs from which the policies come: the rows are reimplementations in migsim. With `exec:` you can run another program.\n\
 - The costs of a real system: messages and memory transfers of calls and moves are simulated, and their fixed costs are random.\n";
 
-/// Sentence about an earlier round of claims, which preceded this study.
+/// Sentence about an earlier study, which tested other claims.
 const EARLIER: &str = "An earlier study tested 11 claims on 30 cases of each of the draws 2, 3 and 4. Three of these claims held, and they are tested here again.";
 
-/// Returns the row of a policy in the table of results of a draw; `None` if the policy did not run.
+/// Returns the row of a policy in the results of a draw; `None` if the policy did not run on this draw.
 pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
     bench.standings.iter().find(|one| one.policy == policy)
 }
 
-/// Lists the mean ratio of each name (strategy or trigger), the lowest first. It is the mean over the policies that `of` returns
-/// for the name.
+/// Computes for each name (of a strategy or trigger) the mean of the mean ratios of the policies that `of` returns for the name.
+/// The result is sorted by increasing mean.
 pub(super) fn mean_ratio_by_name(
     bench: &Bench,
     names: &[String],
@@ -51,7 +51,7 @@ pub(super) fn mean_ratio_by_name(
     all
 }
 
-/// Creates the Markdown page of the study.
+/// Creates the Markdown page of the study of rivals.
 pub fn markdown(outcome: &Outcome) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
     text += &advice_section(outcome);
@@ -93,14 +93,14 @@ pub fn markdown(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns whether a claim holds on the public draw and on each fresh draw.
+/// Returns whether a claim holds on the public draw and on every fresh draw.
 fn holds_on_all_draws(outcome: &Outcome, claim: &Claim) -> bool {
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
     let mut verdicts = all.map(|bench| claim.check(bench));
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
 
-/// Creates the section with the claims that hold on all draws, and the evidence for them on the fresh draws.
+/// Creates the section with the claims that hold on all draws, and their evidence on the fresh draws.
 fn advice_section(outcome: &Outcome) -> String {
     let claims = outcome.study.advice.iter();
     let (held, failed): (Vec<&Claim>, Vec<&Claim>) =
@@ -131,9 +131,10 @@ fn advice_section(outcome: &Outcome) -> String {
     text
 }
 
-/// Describes in brackets on how many fresh draws a claim is significant, and its smallest and largest advantage there \[%\].
+/// Describes in brackets the number of fresh draws on which a claim is significant, and the range of the advantage of its policy
+/// on fresh draws \[%\].
 ///
-/// The advantages are computed from the ratios with three decimals that the page shows.
+/// The advantages are computed from the ratios with three decimals, as the page shows them.
 fn evidence(outcome: &Outcome, claim: &Claim) -> String {
     let verdicts = outcome.fresh.iter().filter_map(|bench| claim.check(bench));
     let verdicts: Vec<Verdict> = verdicts.collect();
@@ -151,7 +152,7 @@ fn evidence(outcome: &Outcome, claim: &Claim) -> String {
     )
 }
 
-/// Creates a table with those policies of a draw for which `is_shown` returns true.
+/// Creates the table of results of a draw with those policies for which `is_shown` returns true.
 fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     let mut text = String::from(
         "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -179,7 +180,7 @@ fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String
     text
 }
 
-/// Creates the section on the fixed cases.
+/// Creates the section on the fixed cases, which are not drawn at random.
 fn fixed_section(outcome: &Outcome) -> String {
     let bench = &outcome.fixed;
     let mut text = format!(
@@ -192,7 +193,7 @@ fn fixed_section(outcome: &Outcome) -> String {
     text
 }
 
-/// Creates a table of the mean ratios of all strategies with all triggers.
+/// Creates the table of mean ratios with a row for each strategy and a column for each trigger.
 fn combinations_table(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let strategies =
@@ -226,7 +227,7 @@ fn combinations_table(outcome: &Outcome) -> String {
     text
 }
 
-/// Creates the section on how the results of MigBSP vary with the reading of its papers, which leave some rules open.
+/// Creates the section on how the results of MigBSP vary with the interpretation of rules that its papers leave open.
 fn readings_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## MigBSP with other readings of its papers\n\nThe papers leave some rules of MigBSP open. A *reading* is a choice of options for these rules. `neutral` has the default options, which MigBSP has on every platform that no paper used. Each other reading changes these options of `policy.migbsp`:\n\n",
@@ -268,7 +269,8 @@ fn readings_section(outcome: &Outcome) -> String {
     text
 }
 
-/// Creates the section about the effect of the option `only_if_paid_back`.
+/// Creates the section on the option `only_if_paid_back`, which skips rescheduling calls whose cost the rest of the run cannot
+/// regain.
 fn paid_back_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## Calls that the rest of the run pays back\n\nWith the option `only_if_paid_back`, a call is skipped if the remaining supersteps are too few to gain the time that the call costs.\n\n| policy | mean ratio | mean ratio with the option | calls | calls with the option |\n|---|---|---|---|---|\n",
@@ -287,7 +289,7 @@ fn paid_back_section(outcome: &Outcome) -> String {
     text
 }
 
-/// Creates the section with the mean ratios for inexact reports, and the rank of each policy in this table.
+/// Creates the section on inexact reports: the mean ratio of each policy with each kind of reports, and the rank of the policy.
 fn noise_section(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let mut text = String::from(
@@ -328,15 +330,15 @@ fn noise_section(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns the mean ratio of each named policy; `None` for a policy that did not run.
+/// Returns the mean ratio of each named policy on a draw; `None` for a policy that did not run.
 fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
     names
         .map(|name| standing(bench, &name).map(|one| one.mean_ratio))
         .collect()
 }
 
-/// Returns whether a policy is included in the ranks of classes. The best static start, readings of MigBSP and other variants,
-/// and second names of a policy are not.
+/// Returns whether a policy takes part in the ranking within classes of cases. The best static start, variants such as
+/// interpretations of MigBSP, and second names of policies do not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(USUAL)
@@ -344,7 +346,7 @@ fn is_ranked(policy: &str) -> bool {
     policy != BEST_START && !policy.contains(", ") && !is_second
 }
 
-/// Creates the section with the three policies of lowest mean ratio in each class of cases of the public draw.
+/// Creates the section on classes of cases: the three policies with the lowest mean ratio in each class of the public draw.
 fn classes_section(bench: &Bench) -> String {
     let mut text = String::from(
         "## Classes of cases\n\nThe table has the three policies with the lowest mean ratios in each class of cases of draw 1. A case can belong to several classes. `walk` is a random-walk load, and `dear moves` are expensive moves. With many policies and few cases, the first places are partly due to chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
@@ -366,7 +368,7 @@ fn classes_section(bench: &Bench) -> String {
     text
 }
 
-/// Creates the table with the verdict on each claim for each draw.
+/// Creates the table with the verdict on each claim of the advice for each draw.
 fn verdicts_table(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## The advice on each draw\n\nA claim holds on a draw if the mean ratio of its policy is below that of each policy with which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of their \
@@ -384,7 +386,8 @@ fn verdicts_table(outcome: &Outcome) -> String {
     text
 }
 
-/// Formats a verdict as columns of this table.
+/// Formats a verdict as cells of the table of verdicts: number of cases, two mean ratios, the interval, and whether the claim
+/// holds.
 fn verdict_columns(verdict: Verdict) -> String {
     let [low, high] = verdict.interval;
     let holds = match (verdict.holds, verdict.is_significant) {
@@ -398,7 +401,7 @@ fn verdict_columns(verdict: Verdict) -> String {
     )
 }
 
-/// Creates a CSV table with all numbers of the study, one row per draw and policy.
+/// Creates the CSV table with all numbers of the study, one row per draw and policy.
 pub fn csv(outcome: &Outcome) -> String {
     let mut text = String::new();
     let draws = std::iter::once(&outcome.public).chain(&outcome.fresh);

@@ -1,8 +1,8 @@
-//! Checks the claims of the 2007 paper about its own model on the policy. The paper has no results, but twenty claims (w07-c01 to
-//! c20).
+//! Checks of the twenty claims (w07-c01 to w07-c20) of the 2007 paper about its model. The paper publishes no results, so the
+//! claims are checked on the policy.
 //!
-//! Each check gives the policy a few constructed supersteps on the platform `ufrgs`, reads its decision record, and returns what
-//! was observed.
+//! Each check gives the policy a few constructed supersteps on the platform `ufrgs`, reads the record of its decision, and
+//! returns a description of what was observed.
 
 use serde_json::Value;
 
@@ -16,23 +16,23 @@ use migsim_platform::{Platform, Profile};
 use migsim_policies::migbsp_2007::{Metrics, relative_to_maximum};
 use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
-/// A claim of the paper with its verdict.
+/// A claim of the 2007 paper, with the verdict of its check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Identifier of the claim in the project's list of facts, `w07-c01` to `w07-c20`.
+    /// Identifier of the claim in the list of facts of this project, `w07-c01` to `w07-c20`.
     pub id: &'static str,
     /// Whether the claim is true for the policy.
     pub holds: bool,
-    /// What was observed in the check, in words.
+    /// Description of what was observed in the check.
     pub observation: String,
 }
 
-/// Checks all claims of the paper, in their order.
+/// Checks all claims of the 2007 paper, in the order of their identifiers.
 pub fn check_claims() -> Vec<Claim> {
     CHECKS.iter().map(run_check).collect()
 }
 
-/// Checks one claim of the paper; returns `None` if there is no claim with this identifier.
+/// Checks the claim with the identifier `id`; returns `None` if there is no such claim.
 pub fn check_claim(id: &str) -> Option<Claim> {
     CHECKS.iter().find(|(known, _)| *known == id).map(run_check)
 }
@@ -71,8 +71,7 @@ const CHECKS: [(&str, Check); 20] = [
     ("w07-c20", the_application_takes_no_part),
 ];
 
-/// Index of the cluster Labtec on the platform `ufrgs`; the constants below are the indices of other clusters and of first hosts
-/// of clusters.
+/// Index of the cluster Labtec on the platform `ufrgs`.
 const LABTEC: usize = 0;
 const CORISCO: usize = 1;
 const ICE: usize = 3;
@@ -80,7 +79,8 @@ const AQUARIO: usize = 4;
 const FIRST_OF_ICE: u32 = 42;
 const FIRST_OF_AQUARIO: u32 = 154;
 
-/// Processes on the platform `ufrgs` for a check, each with 1 MB of memory to migrate unless the check sets another size.
+/// Processes on the platform `ufrgs` for a check of the policy. Each process has 1 MB of memory to migrate unless the check sets
+/// another size.
 struct Case {
     config: MigBsp2007Config,
     platform: Platform,
@@ -99,8 +99,8 @@ impl Case {
         }
     }
 
-    /// Simulates supersteps until the policy has made `count` calls, and returns each call with the superstep before it (counted
-    /// from 1). Every superstep lasts a second and has the measures that `fill` sets for it.
+    /// Simulates supersteps until the policy has decided `count` rescheduling calls. Returns the superstep (from 1) before each
+    /// call, and the decision. Every superstep lasts a second, with the measures that `fill` sets.
     fn first_calls(
         &self,
         count: usize,
@@ -144,19 +144,20 @@ impl Case {
         calls
     }
 
-    /// Returns the supersteps after which the first `count` calls take place, counted from 1.
+    /// Returns the supersteps (from 1) after which the first `count` rescheduling calls take place.
     fn call_supersteps(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
         let calls = self.first_calls(count, fill);
         calls.iter().map(|call| call.0).collect()
     }
 
-    /// Returns the decision of the first call of the policy.
+    /// Returns the decision of the policy in its first rescheduling call.
     fn first_decision(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
         self.first_calls(1, fill).remove(0).1
     }
 }
 
-/// Returns a function that sets the measures of three processes on Labtec: equal work, computed in these times \[s\].
+/// Returns a function that sets the measures of three processes on Labtec with equal work; `times` are their computation times
+/// \[s\].
 fn three_processes(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
     move |_, measures| {
         for (process, time) in times.into_iter().enumerate() {
@@ -170,7 +171,7 @@ fn set_computation(measures: &mut Measures, process: usize, work: f64, time: f64
     measures.compute[process] = Seconds::of(time);
 }
 
-/// Sets the measures of a process such that it receives `bytes` from a cluster in the time `time` \[s\].
+/// Sets the traffic of a process with a cluster: the process receives `bytes` \[B\] from this cluster in `time` \[s\].
 fn set_received(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
     *measures.traffic_mut(process, cluster) = Traffic {
         received: Bytes::of(bytes),
@@ -179,7 +180,7 @@ fn set_received(measures: &mut Measures, process: usize, cluster: usize, bytes: 
     };
 }
 
-/// Returns an amount that is three times as large in supersteps with an even number.
+/// Returns an amount of data or work that is three times as large in supersteps with an even number as in other supersteps.
 fn alternating_amount(superstep: usize) -> f64 {
     if superstep.is_multiple_of(2) {
         3e9
@@ -188,13 +189,13 @@ fn alternating_amount(superstep: usize) -> f64 {
     }
 }
 
-/// Reads the value `key` of a process from the record of a decision.
+/// Reads the number `key` of a process from the record of a decision.
 fn process_term(decision: &Decision, process: usize, key: &str) -> f64 {
     let terms = &decision.explanation_json()["processes"][process][key];
     terms.as_f64().unwrap_or(f64::NAN)
 }
 
-/// Reads the value `key` of a process for each cluster from the record of a decision.
+/// Reads the number `key` of a process for each cluster from the record of a decision.
 fn cluster_terms(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
     let explained = decision.explanation_json();
     let all = explained["potentials"].as_array();
@@ -471,7 +472,7 @@ fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     )
 }
 
-/// Returns the decision about a process of cluster Labtec that receives messages only from cluster Aquario.
+/// Returns the decision about a process of the cluster Labtec that receives messages only from the cluster Aquario.
 fn drawn_to_aquario(case: &Case) -> Decision {
     case.first_decision(|_, measures| {
         set_computation(measures, 0, 1e9, 1.0);

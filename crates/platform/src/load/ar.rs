@@ -5,17 +5,18 @@
 //! x_i(k + 1) = φ_i · x_i(k) + sqrt(1 - φ_i²) · e_i(k)      φ_i = τ_i / (τ_i + Δ)      τ_i = 4^i · Δ, i = 0, 1, ... up to `memory`
 //! a_i²       ∝ τ_i^(2H - 2), Σ a_i² = 1
 //! ```
-//! u(k) is the load in the k-th period of length Δ (`period`). Each `x_i` is an autoregressive process with the time constant `τ_i`,
-//! and H is the Hurst parameter (`hurst`). Each `e_i(k)` is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly
-//! normal. A sum of autoregressive processes with many time constants has long memory (Granger 1980, "Long memory relationships
-//! and the aggregation of dynamic models"). For time lags t well below `memory`, the autocovariance decreases like `t^(2H - 2)`,
-//! as in a self-similar process with Hurst parameter H. The nearer H is to 1, the further below `memory` the lags must be.
+//! u(k) is the load in the k-th period of length Δ (`period`): the share of the host or link that other users take. Each `x_i` is
+//! an autoregressive process with the time constant `τ_i`, and H is the Hurst parameter (`hurst`). Each `e_i(k)` is the sum of
+//! three numbers uniform in [-1, 1]: mean 0, variance 1, nearly normal. A sum of autoregressive processes with many time
+//! constants has long memory (Granger 1980, "Long memory relationships and the aggregation of dynamic models"). For time lags t
+//! well below `memory`, the autocovariance decreases like `t^(2H - 2)`, as in a self-similar process with Hurst parameter H. The
+//! nearer H is to 1, the further below `memory` the lags must be.
 //!
-//! Measured load of hosts is self-similar, too (Dinda 1999, "The statistical properties of host load"). Sampled once a second, it
-//! has H from 0.63 to 0.97, mostly in the upper half, with complex changes over minutes and hours. Autoregressive models predict
-//! it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). Dinda's mean loads are lengths of run queues,
-//! which differ too much between machines for a default. The defaults of `mean` and `deviation` are therefore choices of this
-//! project.
+//! The measured load of real hosts is also self-similar (Dinda 1999, "The statistical properties of host load"). Sampled once a
+//! second, it has H from 0.63 to 0.97, mostly in the upper half of this range, with complex changes over minutes and hours.
+//! Autoregressive models predict it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). The mean loads
+//! that Dinda reports are lengths of run queues, which differ too much between machines to be a default. The defaults of `mean`
+//! and `deviation` are therefore choices of this project.
 //!
 //! Not modelled: Dinda's epochs, in which the mean jumps every few minutes. Adding a load `on-off` to `ar` has a similar effect.
 
@@ -33,24 +34,24 @@ use migsim_base::error::Error;
 use migsim_base::random::{Stream, round_portably};
 use migsim_base::units::Seconds;
 
-/// Parameters of the load `ar`.
+/// Parameters of a background load of the kind `ar` (autoregressive).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArConfig {
     /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
-    /// Mean of the load before it is clipped; from 0 to 0.99.
+    /// Mean of the load before clipping, as a share of the host or link; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// Standard deviation of the load before it is clipped; from 0 to 1.
+    /// Standard deviation of the load before clipping, as a share of the host or link; from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub deviation: f64,
     /// Hurst parameter H of the load; from 0.5 (short memory) to 0.99 (long memory).
     #[schemars(range(min = 0.5, max = 0.99))]
     pub hurst: f64,
-    /// Longest time constant of the autoregressive processes whose sum is the load; at least a period.
+    /// Longest time constant of the autoregressive processes whose sum is the load; at least `period`.
     pub memory: Seconds,
-    /// Maximum load, at which larger values are clipped; from 0 to 0.99.
+    /// Maximum of the load, to which larger values are clipped; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
@@ -85,14 +86,15 @@ impl LoadOptions for ArConfig {
     }
 }
 
-/// Ratio of the time constant of an autoregressive process to that of the previous process.
+/// Ratio of the time constant of an autoregressive process to the time constant of the previous process.
 const TIME_CONSTANT_RATIO: f64 = 4.0;
 
-/// The load `ar`, a sum of autoregressive processes: see the documentation of the module.
+/// A load of the kind `ar`, a sum of autoregressive processes; the documentation of this module has the equations.
 #[derive(Clone, Debug)]
 pub struct Ar {
     config: ArConfig,
-    /// Coefficients of the autoregressive process of each time constant: φ, sqrt(1 - φ²), and deviation · a.
+    /// Coefficients of the autoregressive process of each time constant: φ weights its previous state, sqrt(1 - φ²) the random
+    /// number, and deviation · a the share of this process in the load.
     parts: Arc<[[f64; 3]]>,
 }
 
@@ -146,7 +148,7 @@ fn shock(random: &mut Stream) -> f64 {
 struct Series {
     /// The load whose values are generated.
     ar: Ar,
-    /// State x of each autoregressive process.
+    /// State of each autoregressive process for the next value, in the order of the time constants.
     states: Vec<f64>,
     random: Stream,
 }

@@ -1,5 +1,5 @@
-//! The key `load` of an experiment: one load or a list of loads, each with its `kind`, the hosts or links that it uses (`on`),
-//! and its parameters.
+//! The key `load` of an experiment: one load or a list of loads, each with its `kind`, the hosts or links to which the load
+//! applies (`on`), and the parameters of the kind.
 
 use std::sync::Arc;
 
@@ -12,20 +12,21 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 
-/// The key `load` as written in an experiment: one load, or a list.
+/// The key `load` as written in an experiment: one load, or a list of loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "expected an object such as {\"kind\": \"walk\"}, or a list of such objects"
 )]
 pub enum LoadKey {
-    /// One load: the keys `kind`, `on` and the parameters.
+    /// One load, given by the keys `kind` and `on` and the parameters of the kind.
     One(Map<String, Value>),
-    /// Several loads. The shares of capacity that they leave to the application multiply.
+    /// Several loads; if they apply to the same host or link, the shares of the capacity that they leave to the application are
+    /// multiplied.
     Several(Vec<Map<String, Value>>),
 }
 
-/// The background loads of an experiment, each with the hosts and links that it uses.
+/// Background loads of an experiment, each with the hosts and links to which the load applies.
 ///
 /// ```
 /// use migsim_platform::load::Loads;
@@ -41,12 +42,12 @@ pub enum LoadKey {
 pub struct Loads {
     /// The loads, in the order of the experiment.
     pub(super) specs: Vec<Spec>,
-    /// Whether the experiment wrote the loads as a list, even if the list has only one element.
+    /// Whether the experiment writes the loads as a list, even if that list has only one element.
     is_list: bool,
 }
 
-/// The hosts or links that a load uses (`on`), as one name or a list of names. `hosts` means all hosts, `links` all links, and
-/// the name of a cluster all its hosts; other names are those of a host or link.
+/// Hosts or links to which a load applies (key `on`), as one name or a list of names. `hosts` means all hosts, `links` all links,
+/// and the name of a cluster all its hosts; other names are names of a host or link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -64,7 +65,7 @@ impl Default for On {
 }
 
 impl On {
-    /// Returns the names of the clusters, hosts or links, including the words `hosts` and `links`.
+    /// Returns the names of clusters, hosts and links as written in the experiment, including the words `hosts` and `links`.
     pub(super) fn names(&self) -> &[String] {
         match self {
             Self::One(name) => std::slice::from_ref(name),
@@ -73,18 +74,18 @@ impl On {
     }
 }
 
-/// One load of an experiment, with the hosts or links that it uses.
+/// One load of an experiment, with the hosts or links to which the load applies.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
     /// Key of the load in the experiment, for messages: `load`, or `load[2]`.
     pub(super) key: String,
     /// Name of the kind of load, such as `ar`.
     pub(super) kind: &'static str,
-    /// Hosts and links that use the load.
+    /// Hosts and links to which the load applies, as written in the experiment.
     pub(super) places: On,
-    /// The load itself: a kind with its parameters.
+    /// The load: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,
-    /// The keys of the load in JSON, with all defaults filled in.
+    /// Keys and values of the load as JSON, with all defaults filled in.
     resolved: Value,
 }
 
@@ -93,7 +94,7 @@ impl Loads {
     /// contains the known kinds of load.
     ///
     /// # Errors
-    /// All kinds and parameters that are unknown, unreadable or out of range, each with its whole key.
+    /// All kinds and parameters that are unknown, unreadable or out of range, each with its full key in the experiment.
     pub fn read(table: &Table, key: Option<&LoadKey>) -> Result<Self, Error> {
         let (all, is_list) = match key {
             None => (&[][..], false),
@@ -146,7 +147,7 @@ impl Loads {
         }
     }
 
-    /// Returns the notes of the loads for the user, one sentence each, without consecutive duplicates.
+    /// Returns the notes for the user about the loads, one sentence each; a note that is equal to the previous note is left out.
     pub fn notes(&self) -> Vec<String> {
         let notes = self.specs.iter().filter_map(|spec| spec.load.note());
         let mut notes: Vec<String> = notes.collect();
@@ -154,7 +155,8 @@ impl Loads {
         notes
     }
 
-    /// Returns, for each load whose first positive value is at a known time, the name of its file or kind and that time.
+    /// Returns the name of the file or kind, and the time of the first positive value, of each load for which this time is known
+    /// before the run.
     pub fn first_positive_times(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.specs.iter().filter_map(|spec| {
             let name = spec.load.file().map_or(spec.kind, |(name, _)| name);

@@ -11,7 +11,7 @@ use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// Parameters of the load `constant`.
+/// Parameters of a background load of the kind `constant`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConstantConfig {

@@ -1,14 +1,14 @@
-//! Draws and stores the share of a host or link that a load leaves to the application over time. The steps are drawn once and
-//! shared by all scenarios and all runs of a sweep.
+//! Draws and stores the share of a host or link that a load leaves to the application over time, as steps: times, each with the
+//! share from then on. The steps are drawn once and shared by all scenarios and all runs of a sweep.
 //!
 //! ```text
 //! drawn steps:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read and memory allows
 //! share in a step = 1 - load
 //! ```
 //! A run that reads stored blocks needs no random numbers. If the memory for stored blocks is used up, a run generates all steps
-//! again from the beginning, and keeps those of the present block only. Block sizes are the same in both cases, because the steps
-//! that a run knows in advance must not depend on other runs. A host that was idle for a while can apply several steps of a block
-//! in one operation. Cost: 3 ns per stored step that is read, and 16 B of memory per stored step.
+//! again from the beginning, and stores only the steps of the present block. Block sizes are the same in both cases, because the
+//! number of steps that a run knows in advance must not depend on other runs. A host that was idle for a while can apply several
+//! steps of a block in one operation. Cost: 3 ns per stored step that is read, and 16 B of memory per stored step.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ impl StepBudget {
         Self(Arc::new(AtomicUsize::new(steps)))
     }
 
-    /// Reserves memory for `steps` steps; returns whether there was enough.
+    /// Reserves memory for `steps` steps; returns whether enough memory was left.
     fn try_reserve(&self, steps: usize) -> bool {
         let left = |left: usize| left.checked_sub(steps);
         let order = Ordering::Relaxed;
@@ -41,7 +41,8 @@ impl StepBudget {
     }
 }
 
-/// Steps that were drawn together: time \[s\] and the share of the capacity that is left from then on.
+/// Steps that are drawn and stored together: for each step, the time \[s\] and the share of the capacity that the load leaves
+/// from then on.
 type Block = Arc<[(f64, f64)]>;
 
 /// Returns the number of steps in the block with the number `number`, counted from 0.
@@ -79,7 +80,7 @@ impl DrawnLoad {
         }
     }
 
-    /// Returns a reader of the shares that the load leaves, which begins with the first step.
+    /// Returns a reader of the shares that the load leaves to the application; the reader starts at the first step.
     pub(super) fn reader(self: &Arc<Self>) -> DrawnLoadReader {
         DrawnLoadReader {
             load: Arc::clone(self),
@@ -91,7 +92,7 @@ impl DrawnLoad {
         }
     }
 
-    /// Returns a generator of the shares that the load leaves, which begins with the first step.
+    /// Returns a generator of the shares that the load leaves to the application; the generator starts at the first step.
     fn generate(&self) -> Box<dyn Steps> {
         let loads = self.load.steps(self.random.clone());
         Box::new(loads.map(|(date, load)| {
@@ -100,8 +101,8 @@ impl DrawnLoad {
         }))
     }
 
-    /// Returns the block with the number `number`, drawn if necessary. The block is empty after the last step; `None` if there is
-    /// no memory to store it.
+    /// Returns the block with the number `number`, which is drawn if necessary; `None` if there is no memory to store the block.
+    /// The block is empty after the last step of the load.
     fn block(&self, number: usize) -> Option<Block> {
         let mut drawn = self
             .stored_steps
@@ -120,15 +121,15 @@ impl DrawnLoad {
     }
 }
 
-/// Reads the steps of a load on one host or link in the order of time.
+/// Iterator over the steps of a load on one host or link, in the order of time.
 #[derive(Debug)]
 pub(super) struct DrawnLoadReader {
     load: Arc<DrawnLoad>,
     /// The block of steps that is being read.
     block: Block,
-    /// Index in the present block of the next step.
+    /// Index of the next step within the present block.
     next_index: usize,
-    /// Number of blocks read so far, with the present one.
+    /// Number of blocks that have been read so far, including the present block.
     blocks_read: usize,
     /// Number of steps in all blocks before the present one.
     steps_before: usize,

@@ -3,9 +3,10 @@
 //! ```text
 //! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), clipped to the range from 0 to 0.99
 //! ```
-//! u(k) is the load in the k-th period of length Δ (`period`). `start` is the time of day at which the run begins, `peak` the
-//! time of day of the largest load. The shift is drawn once for each host, uniformly from -`spread` to +`spread`. If `spread` is
-//! 0, the loads of all hosts increase and decrease together, with every seed.
+//! u(k) is the load in the k-th period of length Δ (`period`): the share of the host or link that other users take. `start` is
+//! the time of day at which the run begins, `peak` the time of day of the largest load. The shift is drawn once for each host,
+//! uniformly from -`spread` to +`spread`. If `spread` is 0, the loads of all hosts increase and decrease together, with every
+//! seed.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -22,25 +23,25 @@ use migsim_base::error::Error;
 use migsim_base::random::{Stream, round_portably};
 use migsim_base::units::Seconds;
 
-/// Parameters of the load `daily`.
+/// Parameters of a background load of the kind `daily`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DailyConfig {
-    /// Time for which each value of the load holds (Δ), at most a day.
+    /// Time for which each value of the load holds (Δ); at most `day`.
     pub period: Seconds,
     /// Length of a day, after which the load repeats.
     pub day: Seconds,
-    /// The mean load over a day; from 0 to 0.99.
+    /// Mean load over a day, as a share of the host or link; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
     /// Difference between the largest load of a day and the mean load; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub amplitude: f64,
-    /// The time of day of the largest load, at most a day.
+    /// Time of day of the largest load; at most `day`.
     pub peak: Seconds,
-    /// The time of day at which the run begins, at most a day.
+    /// Time of day at which the run begins; at most `day`.
     pub start: Seconds,
-    /// Maximum difference between the peak of a host and `peak`, earlier or later; at most a day.
+    /// Maximum difference between the time of the largest load on a host and `peak`, earlier or later; at most `day`.
     pub spread: Seconds,
 }
 
@@ -85,7 +86,7 @@ impl LoadOptions for DailyConfig {
     }
 }
 
-/// The load `daily`, which varies with the time of day: see the documentation of this module.
+/// A background load of the kind `daily`, which varies with the time of day; the documentation of this module has the equation.
 #[derive(Clone, Debug)]
 pub struct Daily(DailyConfig);
 

@@ -12,7 +12,7 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
-/// The parameters of a kind of load. An experiment writes them beside `kind` and `on`.
+/// The parameters of a kind of load, which an experiment writes next to the keys `kind` and `on`.
 ///
 /// To define a kind, it is enough to derive the traits of serde and schemars for the parameters and to implement [`Self::load`].
 pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
@@ -25,14 +25,14 @@ pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
     /// Some parameters are out of range, or a file cannot be read; each problem has the key of its parameter.
     fn load(self) -> Result<Arc<dyn Load>, Error>;
 
-    /// Fills in the defaults that depend on other parameters.
+    /// Returns the same parameters, with the defaults filled in that depend on other parameters.
     #[must_use]
     fn complete(self) -> Self {
         self
     }
 }
 
-/// A load, and its parameters as JSON with all defaults filled in.
+/// A load, together with its parameters as JSON with all defaults filled in.
 pub type Loaded = (Arc<dyn Load>, Value);
 
 /// An entry of the table of kinds of load: name, summary, source and [`Kind`].
@@ -61,7 +61,7 @@ pub struct Parameter {
     pub default: Option<Value>,
 }
 
-/// Creates the entry of a kind of load in the table; `T` is the type of the parameters of the kind.
+/// Creates the entry of a kind of load for the table of kinds; `T` is the type of the parameters of the kind.
 pub fn row<T: LoadOptions>(
     name: &'static str,
     summary: &'static str,

@@ -77,7 +77,7 @@ pub enum Start {
     First,
 }
 
-/// Parameters of the load `file`.
+/// Parameters of a background load of the kind `file`, which is read from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileConfig {
@@ -102,7 +102,7 @@ pub struct FileConfig {
     /// Time after which the trace repeats; if absent, the file determines whether and when it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Seconds>,
-    /// Whether each host begins at a different time of the trace, drawn uniformly from the period after which the trace repeats.
+    /// Whether each host begins at a different time of the trace, which is drawn uniformly from one repetition of the trace.
     #[serde(default)]
     pub shift: bool,
     /// Maximum load, at which larger values are clipped; from 0 to 0.99.
@@ -117,14 +117,15 @@ fn most() -> f64 {
 }
 
 impl FileConfig {
-    /// Returns the format of the file: the given one, or the default for the file name.
+    /// Returns the format of the file: the value of the key `format`, or the default for the file name if the key is absent.
     fn format(&self) -> Format {
         let is_csv = self.file.to_ascii_lowercase().ends_with(".csv") || self.period.is_some();
         let usual = if is_csv { Format::Csv } else { Format::Simgrid };
         self.format.unwrap_or(usual)
     }
 
-    /// Returns the meaning of the values: the given one, or the default of the format.
+    /// Returns the meaning of the values in the file: the value of the key `values`, or the default for the format if the key is
+    /// absent.
     fn values(&self) -> Values {
         self.values.unwrap_or(match self.format() {
             Format::Csv => Values::Load,
@@ -153,7 +154,8 @@ impl FileConfig {
         }
     }
 
-    /// Converts the text of the file into a profile of loads; also returns the number of loads clipped at `most`.
+    /// Converts the text of the file into a profile of loads over time; returns that profile and the number of loads that were
+    /// clipped at `most`.
     fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
         let load_of = |value| self.load_of(value);
         let (mut loads, period) = match (self.period, self.format()) {
@@ -215,7 +217,7 @@ impl FileConfig {
         Ok(())
     }
 
-    /// Completes a problem in the file: adds the path and a hint, or states that the file is of another kind.
+    /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is of another kind.
     fn file_error(&self, problem: Problem, text: &str) -> Error {
         if let Some(kind) = FileKind::of_text(text).filter(|kind| *kind != FileKind::Load) {
             return kind.wrong_kind_error("a measured load", &self.file).into();
@@ -287,16 +289,16 @@ impl LoadOptions for FileConfig {
     }
 }
 
-/// A measured load that was read from a file (kind `file`): see the documentation of this module.
+/// A measured load that is read from a file (kind `file`); the documentation of this module describes the formats.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Path of the file.
+    /// Path of the file with the trace.
     source: String,
     /// SHA-256 of the content of the file, in hexadecimal.
     sha256: String,
     /// The loads over time, converted from the values of the file.
     profile: Profile,
-    /// Whether each host begins at a different time of the trace.
+    /// Whether each host begins at a different time of the trace, drawn at random.
     is_shifted: bool,
     /// Number of loads that were clipped at the maximum and are reported in a note.
     clipped_count: usize,

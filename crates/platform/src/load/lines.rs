@@ -6,7 +6,8 @@ use migsim_base::document::{Separator, is_nameless};
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// The message of an error in a value, and a hint that replaces the general hint of the format if there is a better one.
+/// Error in a value of a trace: the message, and a hint that replaces the general hint on the file format; `None` keeps the
+/// general hint.
 pub(super) type Wrong = (String, Option<&'static str>);
 
 /// Creates a problem with the message `what` and the hint, if there is one.
@@ -123,7 +124,7 @@ impl Row<'_> {
     }
 
     /// Reads the time \[s\] and the value of this row. If `index` is given, the row begins with a row number, which must be equal
-    /// to it.
+    /// to `index`.
     fn time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
         let first = usize::from(index.is_some());
         if is_value(self) {

@@ -8,13 +8,13 @@
 //!                       profile of the platform ──> platform::Capacity: base · (1 - u_1) · (1 - u_2) · ...
 //! ```
 //! A load is a function of time that is constant between its steps. The steps are generated while the run proceeds, so that a
-//! load never ends and need not be stored. It depends only on the seed and the name of its host or link. All policies and
-//! scenarios therefore face the same load, and an additional host does not change the loads of the others. Several loads on one
-//! host multiply with each other and with the profile of the platform: each takes a share of the capacity that the earlier ones
-//! leave. A constant load reduces the speeds and bandwidths of the platform before the run.
+//! load never ends and need not be stored as a whole. The steps depend only on the seed and the name of the host or link. All
+//! policies and scenarios therefore face the same load, and an additional host does not change the loads of the other hosts. If
+//! several loads apply to one host, each load takes a share of the capacity that the profile of the platform and the earlier
+//! loads leave. A constant load reduces the speeds and bandwidths of the platform before the run.
 //!
-//! Latencies are not affected. A policy sees the loads as a real policy could measure them (`external_load` in its view of the
-//! platform).
+//! Latencies are not affected. A policy sees the loads as a real policy could measure them (`external_load` in the view of the
+//! platform that the policy gets).
 //!
 //! | where | what |
 //! | --- | --- |
@@ -61,18 +61,19 @@ use migsim_base::units::Seconds;
 /// Maximum load, as a share of a host or link. A larger load would leave practically no capacity.
 pub const MOST_LOAD: f64 = 0.99;
 
-/// A kind of load with its parameters, independent of the hosts and links that use it.
+/// A kind of background load with its parameters, independent of the hosts and links to which the load applies.
 pub trait Load: fmt::Debug + Send + Sync {
-    /// Returns the load over time as (time \[s\], value) from 0 s on, drawn from `random`. Each value is from 0 to [`MOST_LOAD`]
-    /// and holds until the next time.
+    /// Returns the load over time as (time \[s\], value) from 0 s on, drawn from `random`. Each value is from 0 to 0.99, the
+    /// maximum load, and holds until the next time.
     fn steps(&self, random: Stream) -> Box<dyn Steps>;
 
-    /// Returns the share that the load takes if it never changes; `None` if it can change.
+    /// Returns the share of the host or link that the load takes if this share never changes; `None` if it can change.
     fn constant(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the time of the first positive value of the load, if that time is known and the same for all hosts and seeds.
+    /// Returns the time of the first positive value of the load; `None` if that time is unknown, or differs between hosts or
+    /// seeds.
     fn first_positive_time(&self) -> Option<Seconds> {
         None
     }
@@ -87,7 +88,7 @@ pub trait Load: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns a note about the load for the user, in one sentence; `None` if there is nothing to say.
+    /// Returns a note for the user about the load, in one sentence; `None` if there is nothing to report.
     fn note(&self) -> Option<String> {
         None
     }

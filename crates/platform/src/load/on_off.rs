@@ -3,9 +3,9 @@
 //! ```text
 //! a host becomes busy with probability Δ / idle after each idle period Δ, and idle with probability Δ / busy after each busy period Δ
 //! ```
-//! The load is a Markov chain of two states. The durations of both states are geometrically distributed with the means `busy` and
-//! `idle`, and independent. At the start a host is busy with probability `busy / (busy + idle)`, so that the mean load is `load ·
-//! busy / (busy + idle)` at every time.
+//! While a host is busy, other users take the share `load` of the host. The load is a Markov chain of two states. The durations
+//! of both states are geometrically distributed with the means `busy` and `idle`, and independent. At the start a host is busy
+//! with probability `busy / (busy + idle)`, so that the mean load is `load · busy / (busy + idle)` at every time.
 
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// Parameters of the load `on-off`.
+/// Parameters of a background load of the kind `on-off`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnOffConfig {
     /// Time step of the load (Δ): the state changes only at multiples of Δ.
     pub period: Seconds,
-    /// The load while the host is busy; from 0 to 0.99.
+    /// Load while the host is busy, as a share of the host or link; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub load: f64,
-    /// The mean duration of the busy state, at least a period.
+    /// Mean duration of the busy state; at least `period`.
     pub busy: Seconds,
-    /// The mean duration of the idle state, at least a period.
+    /// Mean duration of the idle state; at least `period`.
     pub idle: Seconds,
 }
 
@@ -58,7 +58,8 @@ impl LoadOptions for OnOffConfig {
     }
 }
 
-/// The load `on-off`, which is alternately present and absent: see the documentation of this module.
+/// A background load of the kind `on-off`, which is alternately present and absent; the documentation of this module describes
+/// its states.
 #[derive(Clone, Debug)]
 pub struct OnOff(OnOffConfig);
 

@@ -1,4 +1,4 @@
-//! Finds the hosts and links that a load uses, and applies the load to them.
+//! Finds the hosts and links to which a load of an experiment applies, and adds the load to them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
     Ok(targets)
 }
 
-/// A varying load on one host or link.
+/// A load that varies over time, on one host or link.
 #[derive(Clone, Debug)]
 struct PlacedLoad(Arc<DrawnLoad>);
 

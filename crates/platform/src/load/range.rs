@@ -33,7 +33,7 @@ impl Ranges {
         self.require(range.contains(&value.get()), key, &value.to_string(), hint)
     }
 
-    /// Adds an error about the parameter `key` if `is_right` is false.
+    /// Adds an error about the parameter `key`, whose value is `value`, if `is_right` is false.
     fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
         if !is_right {
             let problem = Problem::new(format!("`{key}` is {value}"));
@@ -42,7 +42,8 @@ impl Ranges {
         self
     }
 
-    /// Checks that the parameter `period` of a load is at least [`SHORTEST_PERIOD`] and at most the maximum duration.
+    /// Checks that the parameter `period` of a load is at least [`SHORTEST_PERIOD`] and at most the maximum duration of a
+    /// parameter.
     pub(super) fn period(self, value: Seconds) -> Self {
         self.duration("period", value, &(SHORTEST_PERIOD..=MAX_DURATION))
     }

@@ -1,4 +1,4 @@
-//! Converts a sequence of values into a load that takes the next value at each of the times 0, Δ, 2Δ, ...
+//! Converts a sequence of values into a load that takes the next value at the start of each period, at the times 0, Δ, 2Δ, ...
 
 /// The steps of a load that takes the next value of an endless iterator at the start of each period Δ \[s\].
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl<V: Iterator<Item = f64>> Iterator for Sampled<V> {
     }
 }
 
-/// Returns the mean and the variance of the first `count` values of a load whose values all have the same duration.
+/// Returns the mean and the variance of the first `count` values of a load whose steps are equally long.
 #[cfg(test)]
 pub(super) fn moments(steps: impl Iterator<Item = (f64, f64)>, count: usize) -> (f64, f64) {
     let values: Vec<f64> = steps.take(count).map(|step| step.1).collect();

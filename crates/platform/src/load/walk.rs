@@ -4,9 +4,9 @@
 //! u(0)     drawn uniformly from `least` to `most`
 //! u(k + 1) = u(k) + step · e(k), e uniform in [-1, 1], reflected at `least` and `most`
 //! ```
-//! u(k) is the load in the k-th period of length Δ (`period`). In the long run every load from `least` to `most` is equally
-//! likely, because a reflected walk with symmetric steps keeps the uniform distribution: mean `(least + most) / 2`, variance
-//! `(most - least)² / 12`.
+//! u(k) is the load in the k-th period of length Δ (`period`): the share of the host or link that other users take. In the long
+//! run every load from `least` to `most` is equally likely, because a reflected walk with symmetric steps keeps the uniform
+//! distribution: mean `(least + most) / 2`, variance `(most - least)² / 12`.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// Parameters of the load `walk`.
+/// Parameters of a background load of the kind `walk` (random walk).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WalkConfig {
     /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
-    /// The maximum change of the load from one period to the next; from 0 to 0.99.
+    /// Maximum change of the load from one period to the next; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub step: f64,
-    /// Minimum load, a bound of the walk; from 0 to 0.99.
+    /// Minimum load, the lower bound of the random walk; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub least: f64,
-    /// Maximum load, the other bound of the walk, above the minimum; from 0 to 0.99.
+    /// Maximum load, the upper bound of the random walk, greater than the minimum load; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
@@ -71,7 +71,7 @@ impl LoadOptions for WalkConfig {
     }
 }
 
-/// The load `walk`, a random walk between two bounds: see the documentation of this module.
+/// A background load of the kind `walk`, a random walk between two bounds; the documentation of this module has the equations.
 #[derive(Clone, Debug)]
 pub struct Walk(WalkConfig);
 

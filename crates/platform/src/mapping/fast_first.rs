@@ -8,12 +8,12 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A host as a candidate for the next process; a greater `Place` is a better one.
+/// A host as a candidate for the next process; in comparisons, a greater value is a better candidate.
 #[derive(Debug)]
 struct Place {
     /// Speed at which the next process would compute on this host \[instructions/s\].
     rate: f64,
-    /// Index of the host, reversed, so that the first of several equal hosts is the best one.
+    /// Index of the host, in reversed order, so that the first of several equally fast hosts is the best candidate.
     host: Reverse<usize>,
 }
 

@@ -110,7 +110,7 @@ impl<'t> Row<'t> {
     }
 }
 
-/// The rows of a mapping table that have been read so far.
+/// A mapping table while its rows are read: the hosts of the processes so far, and the problems that were found.
 struct Table<'p> {
     platform: &'p Platform,
     /// Id of each host of the platform by its name.
@@ -121,7 +121,7 @@ struct Table<'p> {
 }
 
 impl Table<'_> {
-    /// Adds a row: stores the host of a process, or a problem.
+    /// Processes a row of the table: stores the host of a process, or a problem.
     fn add_row(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
             let message = format!(
@@ -142,7 +142,7 @@ impl Table<'_> {
         }
     }
 
-    /// Returns the index of the process named `text`. Reports a problem and returns `None` if there is no such process or it
+    /// Returns the index of the process named `text`; reports a problem and returns `None` if no such process exists or if it
     /// already has a host.
     fn process_without_host(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
         let count = self.places.len();

@@ -2,13 +2,13 @@
 //!
 //! | mapping | host of process p |
 //! | --- | --- |
-//! | `contiguous` | on host p mod hosts, one process per host, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
-//! | `round-robin` | in cluster p mod clusters, on the next host of that cluster |
-//! | `by-core` | on the next core: all cores of a host, then those of the next host |
+//! | `contiguous` | host p mod the number of hosts, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
+//! | `round-robin` | the next host of cluster p mod the number of clusters |
+//! | `by-core` | the host of the next core: all cores of a host, then all cores of the next host |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
 //! | `fast-first` | the host where the process computes fastest, given the earlier processes: the default on platforms that belong to no paper |
-//! | `by-core:epyc,old-3` | by a rule, on these hosts alone |
-//! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
+//! | `by-core:epyc,old-3` | by a rule, on these hosts only |
+//! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper lists its hosts in this way) |
 //! | `places.csv` | by a table: [`mod@file`] |
 //!
 //! A rule that has used its last host continues with its first host.
@@ -55,8 +55,8 @@ pub enum Rule {
     /// One process per host (not per core) in the order of hosts in the platform file; after the last host, the placement
     /// continues with the first host.
     Contiguous,
-    /// Process p goes to cluster p mod clusters, to the next host of this cluster; after the last host of a cluster, the
-    /// placement continues with its first host.
+    /// Process p goes to the next host of the cluster with index p modulo the number of clusters. After the last host of a
+    /// cluster, the placement continues with the first host of that cluster.
     RoundRobin,
     /// Each host gets as many processes as it has cores, then the next host follows; after the last core, the placement continues
     /// with the first core.
@@ -65,13 +65,13 @@ pub enum Rule {
     /// to the hosts with the largest remainders, and among equal remainders to the first hosts. The processes of a host are
     /// consecutive.
     BySpeed,
-    /// Each process in turn goes to the host where it computes fastest. It has a core alone, or a share of the cores if the host
-    /// has more processes than cores. Among equal hosts, the first is taken. The processes of a host are consecutive.
+    /// Each process in turn goes to the host where it computes fastest: alone on a core, or with a share of the cores if the host
+    /// then has more processes than cores. Among equally fast hosts, the first is taken. The processes of a host are consecutive.
     FastFirst,
 }
 
 impl Rule {
-    /// All mapping rules, from which names are looked up and listed in messages.
+    /// All mapping rules; names of rules are looked up in this list, and messages name these rules.
     pub const ALL: [Self; 5] = [
         Self::Contiguous,
         Self::RoundRobin,
@@ -95,7 +95,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule with this name; `None` if there is none.
+    /// Returns the rule with the name `name`; `None` if no rule has this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
@@ -172,7 +172,7 @@ impl Mapping {
         }
     }
 
-    /// Returns the first host of each process.
+    /// Returns the host on which each of `processes` processes starts, in the order of processes.
     ///
     /// # Errors
     /// The mapping names an unknown host or cluster, or a wrong number of hosts; a file cannot be read; or the platform has no
@@ -196,7 +196,7 @@ impl Mapping {
     }
 }
 
-/// Returns a list with each host as often as its number of processes in `counts`.
+/// Returns a list in which each host appears as often as the number of its processes in `counts`.
 fn repeat_hosts(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
     let placed = hosts.zip(counts);
     placed
@@ -229,7 +229,7 @@ fn round_robin(
         .collect()
 }
 
-/// Divides `count` into whole numbers in proportion to `weights`, one for each weight (Hamilton's method of the largest
+/// Divides `count` into one whole number for each weight, in proportion to `weights` (Hamilton's method of the largest
 /// remainders).
 fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize> {
     let total: f64 = weights.clone().sum();

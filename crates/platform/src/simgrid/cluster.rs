@@ -83,21 +83,21 @@ impl Hosts<'_> {
 pub(super) struct HostLinks {
     /// Access link of each host.
     pub(super) link: LinkParts,
-    /// Loopback link of each host, for messages between its processes.
+    /// Loopback link of each host, for messages between processes on the same host; `None` if hosts have no loopback link.
     pub(super) loopback: Option<LinkParts>,
-    /// Limiter of each host: a link that all messages of the host cross.
+    /// Limiter of each host, a link that all messages of the host cross; `None` if hosts have no limiter.
     pub(super) limiter: Option<LinkParts>,
 }
 
 impl HostLinks {
-    /// Returns the number of links of each host; a duplex link counts as two.
+    /// Returns the number of links of each host; a duplex link counts as two links.
     pub(super) fn count(&self) -> u64 {
         let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
         own as u64 + 1 + u64::from(self.link.is_duplex)
     }
 }
 
-/// Returns the properties of a shared link without profiles that is not duplex.
+/// Returns the properties of a link that flows share, which is not duplex and has no profiles.
 pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
     LinkParts {
         bandwidth,
@@ -176,7 +176,7 @@ impl<'a> Builder<'_, 'a, '_> {
         self.gateways.insert(place.zone, router);
     }
 
-    /// Adds the links that one host has for itself, named after `name`.
+    /// Adds the access link, loopback and limiter of one host to the platform; the names of these links begin with `name`.
     fn add_private_links(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> MemberLinks {
         let mut add = |parts: &Option<LinkParts>, kind: &str| {
             let parts = parts.clone()?;
@@ -229,7 +229,7 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(hosts)
     }
 
-    /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`.
+    /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`; `None` if an attribute is not valid.
     fn host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
         let sharing = self.read_sharing(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.bandwidth(node, "bw");
@@ -254,7 +254,8 @@ impl<'a> Builder<'_, 'a, '_> {
         })
     }
 
-    /// Reads a link from two attributes. `None` if both are absent or zero.
+    /// Reads a link from an attribute for the bandwidth and an attribute for the latency; `None` if both are absent or zero, or
+    /// if one is not valid.
     fn optional_link(
         &mut self,
         node: Node<'a>,
@@ -273,7 +274,8 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(shared_link(self.reader.bandwidth(node, bandwidth)?, delay))
     }
 
-    /// Reads a `<cabinet>`: adds its hosts and their links; returns the number of hosts.
+    /// Reads a `<cabinet>`: adds its hosts and their links to a zone with routing `Cluster`; returns the number of hosts, 0 if
+    /// the element is not valid.
     pub(super) fn cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
@@ -328,7 +330,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the backbone link of a zone with routing `Cluster`.
+    /// Reads the backbone link of a zone with routing `Cluster`; `None` if an attribute is not valid.
     pub(super) fn backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
             .check_attributes(node, &["id", "bandwidth", "latency"]);
@@ -338,8 +340,8 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(self.add_link(node, name?, shared_link(bandwidth?, latency?)))
     }
 
-    /// Makes the backbone part of the routes of all members of a zone with routing `Cluster`, and reserves an entry for each
-    /// member.
+    /// Adds the backbone link to the routes of all hosts with links in a zone with routing `Cluster`. In zones with routing
+    /// `Cluster` or `Vivaldi`, the function also reserves an entry for each member.
     pub(super) fn add_backbone(&mut self, part: &UnroutedZone<'a>) {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {
@@ -358,7 +360,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads a `<peer>`, a host with coordinates and two links; returns whether the element is valid.
+    /// Reads a `<peer>`, a host with coordinates and one link per direction; returns whether the element is valid.
     pub(super) fn peer(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
@@ -427,8 +429,8 @@ impl<'a> Builder<'_, 'a, '_> {
         true
     }
 
-    /// Stores the coordinates of a member of a zone with routing `Vivaldi`, whose latencies are distances. In other zones
-    /// coordinates have no effect.
+    /// Stores the coordinates of a member of a zone with routing `Vivaldi`, where latencies are distances between coordinates. In
+    /// other zones coordinates have no effect.
     pub(super) fn set_coordinates(&mut self, node: Node<'a>, place: Place) {
         let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
         if is_distance
@@ -453,7 +455,8 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the attribute `coordinates`: three numbers, a position in the plane and a height.
+    /// Reads the attribute `coordinates`: three numbers, which are a position in the plane and a height; `None` if the attribute
+    /// is not valid.
     fn coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
         let text = self.reader.required_attribute(node, "coordinates")?;
         let numbers: Option<Vec<f64>> = text

@@ -1,7 +1,7 @@
 //! Translates the settings of a `<config>` in a SimGrid file into settings of migsim.
 
-/// Name of the property of the outermost zone that sets the rule for links that are not shared: `network.fatpipe` for this file,
-/// unless the experiment sets it. SimGrid ignores this property.
+/// Name of the property of the outermost zone that sets `network.fatpipe`, the rule for links that are not shared, unless the
+/// experiment sets it. SimGrid ignores this property.
 pub(super) const FATPIPE_PROPERTY: &str = "migsim.network.fatpipe";
 
 /// Name of the property of a `<host>` or `<cluster>` that sets the memory of each host. SimGrid ignores this property.
@@ -10,7 +10,7 @@ pub(super) const MEMORY_PROPERTY: &str = "migsim.memory";
 /// What a setting of `SimGrid` means for a simulation by migsim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The setting corresponds to this key of `network` with this value.
+    /// The setting corresponds to a key of `network` in an experiment, given with its value.
     Setting(&'static str, String),
     /// The setting may change simulated times and has no counterpart in migsim.
     None,
@@ -18,7 +18,7 @@ pub(super) enum Meaning {
     Harmless,
 }
 
-/// Constants of the network model: the key in SimGrid, in lower case with dashes, and the key in migsim.
+/// Constants of the network model: for each, the key in SimGrid, in lower case with dashes, and the key in migsim.
 const CONSTANTS: [(&str, &str); 8] = [
     ("network/latency-factor", "latency_factor"),
     ("network/bandwidth-factor", "bandwidth_factor"),
@@ -30,7 +30,8 @@ const CONSTANTS: [(&str, &str); 8] = [
     ("network/crosstraffic", "crosstraffic"),
 ];
 
-/// Settings that belong to the groups in `GROUPS` but change no simulated time: they control how `SimGrid` computes.
+/// Settings that change no simulated time, although they belong to a group that may change simulated times: they control how
+/// `SimGrid` computes.
 const HARMLESS: [&str; 8] = [
     "network/optim",
     "cpu/optim",
@@ -42,7 +43,7 @@ const HARMLESS: [&str; 8] = [
     "smpi/display-timing",
 ];
 
-/// Prefixes of the groups of settings that may change simulated times.
+/// Prefixes of the keys of SimGrid's settings that may change simulated times.
 const GROUPS: [&str; 9] = [
     "network/",
     "cpu/",
@@ -81,7 +82,7 @@ pub(super) fn meaning(key: &str, value: &str) -> Meaning {
     }
 }
 
-/// Returns the meaning of a constant: the key `name` of `network` with this value.
+/// Returns the meaning of a constant of the network model: the key `name` of `network`, with this value.
 fn constant(name: &'static str, value: &str) -> Meaning {
     Meaning::Setting(name, value.to_owned())
 }

@@ -1,9 +1,9 @@
-//! Replaces elements of version 3 of SimGrid's format that stand for other elements: `<include>` for those of a file, `<foreach>`
-//! for those repeated for each name of a `<set>`.
+//! Replaces elements of version 3 of SimGrid's format that stand for other elements: `<include>` by the elements of a file,
+//! `<foreach>` by elements that are repeated for each name of a `<set>`.
 //!
 //! | element | becomes |
 //! | --- | --- |
-//! | `<include file="F"/>` | the content of F, or of its `<platform>` if it has one; F is searched beside the platform, and outside its folder only if that is allowed |
+//! | `<include file="F"/>` | the content of F, or of the `<platform>` in F if there is one; F is searched beside the platform file, and outside the folder of the platform file only if that is allowed |
 //! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it defines the names `a0b` to `a9b` |
 //! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
 //!
@@ -28,8 +28,8 @@ const MAX_ROUNDS: usize = 16;
 /// Maximum length of the text after all replacements \[B\].
 pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 
-/// Replaces the elements of a file that stand for other elements. Several rounds may be needed, since a replacement can itself
-/// contain an `<include>` or `<foreach>`.
+/// Replaces the elements of a SimGrid file that stand for other elements. Several rounds may be needed, since a replacement can
+/// itself contain an `<include>` or `<foreach>`.
 #[derive(Debug, Default)]
 pub(super) struct Expander {
     /// Names in each `<set>`, by the id of the set.
@@ -38,18 +38,18 @@ pub(super) struct Expander {
     pub(super) files: Vec<(String, String)>,
     /// Number of rounds of replacement so far.
     rounds: usize,
-    /// Path and text of the file that was included last, until its content is inserted.
+    /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
     included: Option<(String, String)>,
-    /// Contents of included files, with their positions in the expanded text.
+    /// Included files, with the positions of their contents in the expanded text.
     pieces: Vec<Piece>,
     /// Whether files outside the folder of the platform may be included.
     may_leave: bool,
 }
 
-/// The content of an included file, which was inserted into one line of the expanded text.
+/// An included file whose content has been inserted into one line of the expanded text.
 #[derive(Debug)]
 struct Piece {
-    /// Line and column in the expanded text of the first inserted character, counted from 1.
+    /// Line and column of the first inserted character in the expanded text, counted from 1.
     begin: (usize, usize),
     /// Path of the included file.
     path: String,
@@ -58,8 +58,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Converts a line and column of the expanded text into a line and column of the included file; `None` if they lie outside
-    /// the inserted content.
+    /// Converts a line and column of the expanded text into a line and column of the included file; `None` if the position is
+    /// outside the inserted content.
     fn place_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
         let content = content(&self.text);
         let letters = column.checked_sub(self.begin.1)?;
@@ -70,7 +70,7 @@ impl Piece {
 }
 
 impl Expander {
-    /// Creates the state before the first replacement; `may_leave` allows the inclusion of files outside the folder of the
+    /// Creates an expander that has not replaced any element; `may_leave` allows the inclusion of files outside the folder of the
     /// platform.
     pub(super) fn new(may_leave: bool) -> Self {
         Self {
@@ -79,8 +79,8 @@ impl Expander {
         }
     }
 
-    /// Moves a problem from the expanded text to its line and column in the included file that contains it. It stays in the
-    /// expanded text if more than one round was needed.
+    /// Moves a problem from its position in the expanded text to the line and column in the included file. The problem keeps its
+    /// position if it is not in an included file, or if more than one round of replacement was needed.
     pub(super) fn in_file(&self, problem: Problem) -> Problem {
         let place = problem.location.line_column.filter(|_| self.rounds == 1);
         let found = place.and_then(|place| {
@@ -93,8 +93,8 @@ impl Expander {
         }
     }
 
-    /// Replaces each `<include>`, `<foreach>`, `<set>` and routing rule of the text once; returns the new text, or `None` if
-    /// there are none of these elements.
+    /// Replaces each `<include>`, `<foreach>`, `<set>` and routing rule of the text once; returns the new text, or `None` if the
+    /// text has no such element.
     ///
     /// # Errors
     /// A file cannot be read, a set is unknown, or files include each other without end; each error has its line and column.
@@ -206,7 +206,7 @@ impl Expander {
         }
     }
 
-    /// Returns the elements of an included file, and remembers the file.
+    /// Returns the elements of an included file, and stores the path, the SHA-256 and the text of the file.
     fn include_file(&mut self, source: &str, file: &str) -> Result<String, Problem> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         // SimGrid also searches it in the folder of the command.
@@ -258,8 +258,8 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     Err(problem.hint("copy it into that folder, or allow it with `--include-outside`"))
 }
 
-/// Returns an error, with line and column, if an included file is not XML. A file may have several elements, or one that contains
-/// them.
+/// Returns an error, with line and column, if an included file is not XML. An included file may consist of several elements
+/// without a common root.
 fn check_content(path: &str, text: &str) -> Result<(), Problem> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let mut mended = String::new();
@@ -274,7 +274,7 @@ fn check_content(path: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Lists the outermost elements that stand for other elements, in the order of the text.
+/// Appends the outermost elements that stand for other elements to `found`, in the order of the text.
 fn list_replaceable<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     let mut next = vec![node];
     while let Some(node) = next.pop() {

@@ -1,4 +1,4 @@
-//! Writes the names of a platform as attributes and as parts of file names for an export to SimGrid.
+//! Converts names of a platform into XML attributes and into parts of file names, for an export to SimGrid.
 
 use std::fmt::Write as _;
 

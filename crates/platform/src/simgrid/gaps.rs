@@ -1,5 +1,5 @@
-//! Adds notes about routes that a SimGrid file does not define. SimGrid treats such a route as one without links, which is often
-//! a mistake in the file.
+//! Adds notes about routes that a SimGrid file does not define. SimGrid treats a missing route as a route without links, which is
+//! often a mistake in the file.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
 use migsim_base::units::to_u32;
 
 /// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If both are the same host,
-/// this host has no link at all.
+/// this host has no links or no coordinates.
 type Gap = (ZoneId, [Point; 2]);
 
 impl Builder<'_, '_, '_> {
@@ -45,7 +45,8 @@ impl Builder<'_, '_, '_> {
         self.note_missing_route(message, "such a host has no route", &nowhere);
     }
 
-    /// Adds a note that describes the first of these missing routes and counts the other zones.
+    /// Adds a note that describes the first of the missing routes `gaps` and counts the other zones. The note states what is
+    /// missing (`what`) and the consequence (`effect`).
     fn note_missing_route(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
@@ -95,8 +96,8 @@ impl Builder<'_, '_, '_> {
         gaps
     }
 
-    /// Returns the zones that have a host for which `holds` is true, each zone with its first matching host. `holds` gets the
-    /// routing of the zone and the number of the host in the zone.
+    /// Returns the zones with a host for which `holds` is true, each zone with its first such host. `holds` gets the routing of
+    /// the zone and the number of the host in the zone.
     fn zones_with_host(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<Point>>,
@@ -116,8 +117,8 @@ impl Builder<'_, '_, '_> {
         place.map_or(0, |place| place.local)
     }
 
-    /// Returns, for each zone, the hosts and routers at which defined routes enter or leave the zone. The value is true if
-    /// messages between other zones may cross the zone there.
+    /// Returns, for each zone, the hosts and routers at which routes of the file enter or leave the zone. The value is true if
+    /// messages between other zones may enter or leave at this host or router.
     fn gateways_of_zones(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
@@ -138,7 +139,7 @@ impl Builder<'_, '_, '_> {
         gateways
     }
 
-    /// Returns the name of a host or router. The search takes a time in proportion to their number.
+    /// Returns the name of a host or router. The search takes time in proportion to the number of hosts, routers and zones.
     fn name_of(&self, point: Point) -> &str {
         let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
         let found = self.members.iter().find(is_it);

@@ -9,7 +9,8 @@ use migsim_base::error::Problem;
 /// too long; SimGrid's elements have at most 22.
 const MAX_ATTRIBUTES: usize = 1000;
 
-/// Parses the text of an XML file. If only `SimGrid` accepts the text as XML, a repaired text is written to `into` and parsed.
+/// Parses the text of an XML file. If the text is not valid XML, a repaired text is written to `into` and parsed instead, because
+/// SimGrid's parser accepts such texts.
 pub(super) fn parse<'t>(
     source: &str,
     text: &'t str,
@@ -31,7 +32,7 @@ pub(super) fn parse<'t>(
     }
 }
 
-/// Creates the error that a text is not valid XML, with line and column.
+/// Creates the error that a text is not valid XML, with the line and column of the fault.
 fn invalid_xml_error(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
     let full = error.to_string();
     let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
@@ -75,7 +76,7 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the position of the end of the element that begins at `start`, and the number of its quoted attribute values.
+/// Returns the position of the end of the tag that begins at `start`, and the number of its quoted attribute values.
 fn end_and_attribute_count(bytes: &[u8], start: usize) -> (usize, usize) {
     if bytes.get(start + 1) == Some(&b'!') {
         return (start + 2, 0); // elements may stand in the declarations of entities
@@ -99,7 +100,8 @@ fn end_and_attribute_count(bytes: &[u8], start: usize) -> (usize, usize) {
     (bytes.len(), attributes)
 }
 
-/// Replaces by blanks what XML does not allow: a declaration that is not at the beginning of the text, and `--` in comments.
+/// Returns the text with blanks in place of what XML does not allow: a declaration that is not at the beginning of the text, and
+/// `--` in comments.
 pub(super) fn repair(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;

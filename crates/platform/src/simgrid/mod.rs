@@ -13,12 +13,14 @@
 //!
 //! Missing routes, which `SimGrid` treats as routes without links, are reported in notes (`gaps`).
 //!
-//! Elements that are not supported (WIFI) or unknown are errors. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
+//! Elements that are not supported (WIFI) or unknown are errors. Routes are determined as in `SimGrid` 3.32
+//! ([`Zones`](super::Zones)).
 //!
 //! Each zone that contains hosts becomes a cluster. If a file has only one zone of hosts, hosts form a cluster if their names
 //! differ only in the digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
 //!
-//! The bandwidth and latency values of a profile replace those of the link; a speed value multiplies the speed of the host.
+//! The bandwidth and latency values of a profile replace the bandwidth and latency of the link; a speed value multiplies the
+//! speed of the host.
 
 mod cluster;
 mod config;
@@ -62,7 +64,7 @@ pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_simgrid_within(source, text, Limits::default())
 }
 
-/// Reads a `SimGrid` platform; refuses a platform that exceeds the memory limits.
+/// Reads a `SimGrid` platform as [`from_simgrid`] does; refuses a platform that is larger than `limits` allow.
 pub(super) fn from_simgrid_within(
     source: &str,
     text: &str,
@@ -75,8 +77,8 @@ pub(super) fn from_simgrid_within(
     })
 }
 
-/// Reads a platform from SimGrid XML that was translated from JSON. Unlike [`from_simgrid_within`], it adds no hint about the
-/// format to errors.
+/// Reads a platform from SimGrid XML that was translated from JSON. In contrast to the reader of SimGrid files, this function
+/// adds no hint about the format to errors.
 pub(super) fn from_translation(
     source: &str,
     text: &str,
@@ -96,8 +98,8 @@ pub(super) fn from_translation(
     })
 }
 
-/// Limits the columns of problems to the lengths of the lines in the file. They can be larger, because an element may stand on
-/// its line for a longer text that replaces it.
+/// Limits the columns of problems to the lengths of the lines in the file. A column can be larger, because a replaced element
+/// stands on its line for a longer text.
 fn limit_columns(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
@@ -162,7 +164,8 @@ pub struct TreeText {
     pub is_whole: bool,
 }
 
-/// Reads the content of `<platform>`: the version, the traces, and the one zone with everything inside it.
+/// Reads the content of `<platform>`: the version, the traces, and the outermost zone with everything inside it; `None` if the
+/// content is not valid.
 fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(

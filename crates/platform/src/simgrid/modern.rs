@@ -1,5 +1,5 @@
-//! Rewrites a tree of zones as one file of version 4.1 of SimGrid's format, element by element. It is used to export trees that
-//! are of version 3 or refer to other files.
+//! Rewrites a tree of zones as one file of version 4.1 of SimGrid's format, element by element. The export to SimGrid uses this
+//! module for trees of version 3 and trees that refer to other files.
 //!
 //! | read | written |
 //! | --- | --- |
@@ -8,7 +8,7 @@
 //! | `<include>`, `<set>`, `<foreach>` | the elements that they represent (the text is [expanded](super::expand)) |
 //! | files of profiles and states | the same events, in files beside the platform |
 //! | a profile of version 3 that is longer than its period | with the period that `SimGrid` gave it |
-//! | elements without a meaning here: disks, processes, unknown settings, the route of a zone to itself | left out |
+//! | elements without a meaning in migsim: disks, processes, unknown settings, the route of a zone to itself | left out |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,13 +21,13 @@ use super::units::{self, BANDWIDTH, LATENCY, SPEED, Units};
 use super::xml::{Reader, Version};
 use migsim_base::error::Error;
 
-/// Elements whose name differs between the versions: the name in version 3 and the name in version 4.
+/// Elements whose names differ between versions of SimGrid's format: the name in version 3 and the name in version 4.
 const ELEMENTS: [(&str, &str); 3] = [
     ("AS", "zone"),
     ("ASroute", "zoneRoute"),
     ("bypassASroute", "bypassZoneRoute"),
 ];
-/// Attributes whose name differs between the versions: the name in version 3 and the name in version 4.
+/// Attributes whose names differ between versions of SimGrid's format: the name in version 3 and the name in version 4.
 const ATTRIBUTES: [(&str, &str); 3] = [
     ("power", "speed"),
     ("cores", "core"),
@@ -46,7 +46,8 @@ const LEFT_OUT: [&str; 10] = [
     "process",
     "config",
 ];
-/// Attributes whose value is a quantity: the name, the units, and the unit that a number without a unit has.
+/// Attributes whose value is a quantity: for each, the name, the allowed units, and the unit of a number that is written without
+/// a unit.
 const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("speed", &SPEED, "f"),
     ("power", &SPEED, "f"),
@@ -63,8 +64,8 @@ const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("loopback_lat", &LATENCY, "s"),
 ];
 
-/// Rewrites a platform as version 4.1; `text` contains no `<include>`, and `source` is the path of the file, in whose folder
-/// other files are searched.
+/// Rewrites a platform in version 4.1 of SimGrid's format; `text` contains no `<include>`, and `source` is the path of the file,
+/// in whose folder other files are searched.
 ///
 /// # Errors
 /// A profile file that the platform refers to can no longer be read.
@@ -109,7 +110,7 @@ pub(super) fn rewrite(source: &str, text: &str) -> Result<Export, Error> {
 struct Modern<'a, 'input> {
     /// Reader of the original file.
     reader: Reader<'a, 'input>,
-    /// The text written so far.
+    /// XML text of version 4.1 that has been written so far.
     xml: String,
     /// Name and content of each profile file that is written beside the platform.
     profiles: BTreeMap<String, String>,
@@ -173,7 +174,8 @@ impl<'a> Modern<'a, '_> {
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
-    /// Adds the profile or state file that an attribute refers to, unless it is already added; returns its new name.
+    /// Adds the profile or state file that an attribute names to the exported files, unless it is already added; returns the name
+    /// of the exported file.
     fn add_profile_file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
         // A plain name is kept, so that an exported platform can be exported again without changes.
         let is_plain = !value.contains(['/', '\\', ':']);
@@ -232,7 +234,8 @@ fn is_route_to_itself(node: Node<'_>) -> bool {
         && node.attribute("src") == node.attribute("dst")
 }
 
-/// Returns the new name of an element or attribute; the same name if it did not change.
+/// Returns the name of an element or attribute in version 4, according to the pairs `names` of old and new names; `name` itself
+/// if it did not change.
 fn new_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     let known = names.iter().find(|(old, _)| *old == name);
     known.map_or(name, |(_, new)| new)

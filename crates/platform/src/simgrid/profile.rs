@@ -1,8 +1,8 @@
 //! Reads and writes profiles in SimGrid's text format, which is used in files and inside `<trace>`.
 //!
 //! A line is `time value`; lines that begin with `#` or `%` are comments. `PERIODICITY p` repeats the events with all times
-//! shifted by p. `LOOPAFTER x` repeats them x after the last event (`SimGrid` 3.32; versions before 3.26 treat both as
-//! `LOOPAFTER`).
+//! shifted by p. `LOOPAFTER x` repeats the events x after the last event (`SimGrid` 3.32; versions before 3.26 interpret both
+//! keywords as `LOOPAFTER`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,16 +19,16 @@ pub(super) enum Connection {
     Speed,
     Bandwidth,
     Latency,
-    /// Whether a host is on.
+    /// Whether a host is on or off.
     HostState,
-    /// Whether a link is on.
+    /// Whether a link is on or off.
     LinkState,
 }
 
 /// The profiles of a platform file: inline traces, their connections to hosts and links, and profile files.
 #[derive(Debug, Default)]
 pub(super) struct Traces<'a> {
-    /// Events of each `<trace>` by its id; `None` if the trace has errors.
+    /// Events of each `<trace>`, by the id of the trace; `None` if the trace has errors.
     pub inline: BTreeMap<&'a str, Option<Events>>,
     /// Each `<trace_connect>`, by the name of its host or link and the quantity: the XML element, the id of the trace, and
     /// whether a host or link with this name was found.
@@ -37,7 +37,7 @@ pub(super) struct Traces<'a> {
     pub files: BTreeMap<String, (Result<Events, Problem>, String)>,
 }
 
-/// Reads a profile file; returns its events or the problem, and the SHA-256 of the file.
+/// Reads a profile file; returns its events or the problem, and the SHA-256 of the file (empty if the file cannot be read).
 pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
@@ -70,13 +70,13 @@ pub(super) struct Events {
     steps: Vec<(f64, f64)>,
     /// Number of the line of each event, counted from 1.
     lines: Vec<usize>,
-    /// Time after which the events repeat \[s\]; `None` if they happen once.
+    /// Time after which the events repeat \[s\]; `None` or 0 if the events happen once.
     repeat: Option<f64>,
 }
 
 impl Events {
-    /// Reads events from a text; `period` is used unless the text states one. Of two events at the same time, the second one
-    /// replaces the first. An error has the number of its line.
+    /// Reads events from a text; `period` \[s\] is used unless the text states a period. Of two events at the same time, the
+    /// second event replaces the first. An error consists of a line number and a message.
     pub(super) fn read(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
         let (mut period, mut pause) = (period, None);
         let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
@@ -121,14 +121,14 @@ impl Events {
         })
     }
 
-    /// Converts the events into a profile; an error has the number of its line.
+    /// Converts the events into a profile; an error consists of a line number and a message.
     pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
         let broken = (0..self.steps.len()).find(|&at| !is_valid_step(&self.steps, at));
         let line = broken.map_or(1, |at| self.lines[at]);
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
 
-    /// Returns the time after which the events repeat \[s\]; `None` if they happen once.
+    /// Returns the time after which the events repeat \[s\]; `None` if the events happen once.
     pub(super) fn period(&self) -> Option<f64> {
         self.repeat.filter(|&period| period > 0.0)
     }
@@ -149,34 +149,35 @@ impl Events {
         first + &self.to_lines()
     }
 
-    /// Whether the period ends before the last event, so that the events of a repetition are not complete.
+    /// Whether the period is shorter than the time of the last event, so that a repetition begins before all events have
+    /// happened.
     pub(super) fn exceeds_period(&self) -> bool {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat
             .is_some_and(|repeat| repeat > 0.0 && repeat < last)
     }
 
-    /// Returns the same events with a longer period: they repeat one old period after the last event.
+    /// Returns the same events with a longer period, so that a repetition begins one original period after the last event.
     pub(super) fn with_period_after_last(mut self) -> Self {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat = self.repeat.map(|period| last + period);
         self
     }
 
-    /// Returns the time \[s\] of the first event that switches a host or link off (a value of 0 or less); `None` if there is
-    /// none.
+    /// Returns the time \[s\] of the first event that switches a host or link off (a value of 0 or less); `None` if no event
+    /// switches it off.
     pub(super) fn first_failure(&self) -> Option<f64> {
         let off = self.steps.iter().find(|step| step.1 <= 0.0);
         off.map(|step| step.0.max(0.0))
     }
 }
 
-/// Reads a profile from its text; an error has the number of its line.
+/// Reads a profile from its text; an error consists of a line number and a message.
 fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
     Events::read(text, period)?.profile()
 }
 
-/// Whether [`Profile::new`] accepts the step with index `at` after the step before it.
+/// Whether [`Profile::new`] accepts the step with index `at`, given the step before it.
 fn is_valid_step(steps: &[(f64, f64)], at: usize) -> bool {
     let first = at.saturating_sub(1);
     Profile::new(steps[first..=at].to_vec(), None).is_ok()

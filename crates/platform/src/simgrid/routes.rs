@@ -8,7 +8,7 @@ use crate::zones::{
 };
 use migsim_base::units::LinkId;
 
-/// A link of a route, and the link that the route back crosses instead.
+/// A link of a route, and the link that the route in the opposite direction crosses in its place.
 type Step = (LinkId, LinkId);
 
 impl<'a> Builder<'_, 'a, '_> {
@@ -105,7 +105,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if there is none.
+    /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if nothing has this name.
     fn member_named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
         let name = self.reader.required_attribute(node, attribute)?;
         let member = self.members.get(name).copied();
@@ -120,7 +120,8 @@ impl<'a> Builder<'_, 'a, '_> {
         member
     }
 
-    /// Returns the member of a zone that an attribute names, and the number of the member in this zone.
+    /// Returns the member of a zone that an attribute names, and the number of the member in this zone; reports a problem and
+    /// returns `None` if the zone has no such member.
     fn member_of(
         &mut self,
         node: Node<'a>,
@@ -142,7 +143,8 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the gateway through which a route enters or leaves a member that is a zone. A host or router is its own gateway.
+    /// Returns the host or router through which a route enters or leaves `member` if `member` is a zone. A host or router is its
+    /// own gateway, for which the function returns a special value.
     fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
         let Member::Zone(zone) = member else {
             return Some(ITSELF);
@@ -222,7 +224,8 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the link that an attribute names; it must not be duplex, but can be one direction of a duplex link.
+    /// Returns the link that an attribute names, which may be one direction of a duplex link; reports a problem and returns
+    /// `None` if the name stands for both directions.
     fn single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
         let name = self.reader.required_attribute(node, attribute)?;
         match self.named_links.get(name) {
@@ -257,7 +260,8 @@ impl<'a> Builder<'_, 'a, '_> {
         steps
     }
 
-    /// Reads one link of a route, with its direction if the link is duplex.
+    /// Reads one link of a route, with its direction if the link is duplex; reports a problem and returns `None` if the element
+    /// is not valid.
     fn read_link(&mut self, node: Node<'a>, name: &str) -> Option<Step> {
         let direction = self.reader.attribute(node, "direction").unwrap_or("NONE");
         let Some(&link) = self.named_links.get(name) else {

@@ -4,7 +4,7 @@
 //! | element | becomes |
 //! | --- | --- |
 //! | `<ASroute src="P" dst="Q">` | one route for each pair of zones whose names match the regular expressions P and Q |
-//! | `<route src="P" dst="Q">` | the same for hosts and routers; a host whose name matches both has this route to itself |
+//! | `<route src="P" dst="Q">` | one route for each pair of hosts or routers whose names match P and Q; a host whose name matches both P and Q gets a route to itself |
 //! | `$1src`, `$2dst` in gateways and links | the text of a group of P or Q; `$0src` is the whole match |
 //!
 //! The first rule that matches a pair is used. As in `SimGrid`, `symmetrical` has no effect: the route back needs another rule.
@@ -79,7 +79,7 @@ fn joined_elements(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     }
 }
 
-/// A rule: it describes one route for each pair of members whose names match two patterns.
+/// A rule of a zone with routing `RuleBased`: it describes one route for each pair of members whose names match two patterns.
 struct Rule<'a, 'input> {
     /// XML element of the rule.
     node: Node<'a, 'input>,
@@ -104,8 +104,8 @@ impl<'a> Rule<'a, '_> {
         Ok(Rule { node, patterns })
     }
 
-    /// Writes the routes for all pairs that match this rule and no earlier one as XML text, and returns the text. Adds their pairs
-    /// to `pairs`, which contains the pairs that have a route.
+    /// Returns the XML text of the routes for all pairs of members that match this rule and are not in `pairs`, which contains
+    /// the pairs that already have a route. The new pairs are added to `pairs`.
     fn write_routes(
         &self,
         zone: Node<'a, 'a>,
@@ -139,7 +139,7 @@ impl<'a> Rule<'a, '_> {
         Ok(routes)
     }
 
-    /// Returns the XML text of the route for one pair, in one direction.
+    /// Returns the XML text of the route between one pair of members, in one direction.
     fn route(&self, ends: [&str; 2], groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
         let tag = self.node.tag_name().name();
         let [source, target] = ends.map(escape);
@@ -164,7 +164,7 @@ impl<'a> Rule<'a, '_> {
     }
 }
 
-/// Replaces `$1src`, `$2dst` and so on in a text by the groups that the patterns matched.
+/// Replaces references such as `$1src` and `$2dst` in a text by the parts of the names that the groups of the patterns matched.
 fn with_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
     let mut parts = text.split('$');
     let mut new = parts.next().unwrap_or("").to_owned();

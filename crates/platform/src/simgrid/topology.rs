@@ -6,13 +6,13 @@ use crate::assemble::{LinkParts, memory_of_hosts};
 use crate::zones::{Dragonfly, FatTree, Level, OwnLinks, Place, Routing, Torus};
 use migsim_base::units::{BytesPerSecond, LinkId};
 
-/// A topology with the number of its hosts and links.
+/// A topology of a cluster, with the number of its hosts and links.
 #[derive(Debug)]
 struct Shape {
     routing: Routing,
-    /// Number of hosts.
+    /// Number of hosts of the topology.
     hosts: u32,
-    /// Number of links.
+    /// Number of links of the topology.
     links: u32,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Builder<'_, 'a, '_> {
 /// An error in the attributes of a topology: the attribute, the message and the hint.
 type Wrong = (&'static str, String, &'static str);
 
-/// Reads the topology of a `<cluster>`; `first` is the id that its first link will get.
+/// Reads the topology of a `<cluster>`; `first` is the id that the first link of the topology will get.
 fn read_topology(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
     let parameters = node.attribute("topo_parameters").unwrap_or("");
     let topology = node.attribute("topology").unwrap_or("");
@@ -146,7 +146,7 @@ fn split_parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
     <[&str; N]>::try_from(parts).map_err(|_| format!("`{text}` has {count} parts, not {N}"))
 }
 
-/// Reads the parameters of a torus; `None` if it has too many hosts or links.
+/// Reads the parameters of a torus; `None` if the torus has too many hosts or links.
 fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
     let dimensions = parse_numbers(text)?;
     let hosts = dimensions
@@ -169,7 +169,7 @@ fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, St
     Ok(shape)
 }
 
-/// Reads the parameters of a fat tree; `None` if it has too many hosts or links.
+/// Reads the parameters of a fat tree; `None` if the fat tree has too many hosts or links.
 fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
     let [levels, children, parents, cables] = split_parts(text)?;
     let levels = parse_numbers(levels)?[0] as usize;
@@ -206,7 +206,7 @@ fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>,
     }))
 }
 
-/// Reads the parameters of a dragonfly; `None` if it has too many hosts or links.
+/// Reads the parameters of a dragonfly; `None` if the dragonfly has too many hosts or links.
 fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
     let parts: [&str; 4] = split_parts(text)?;
     let mut sizes = [0; 4];

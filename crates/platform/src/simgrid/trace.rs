@@ -8,7 +8,7 @@ use super::profile::{Connection, Events, problem_in_file, read_file};
 use super::xml::{Reader, Version};
 use crate::Profile;
 
-/// Values of the attribute `kind` of `<trace_connect>`.
+/// Allowed values of the attribute `kind` of `<trace_connect>`, which names the quantity that a trace changes.
 const KINDS: [&str; 6] = [
     "SPEED",
     "POWER",
@@ -28,7 +28,8 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Reads a `<trace>`; if two have the same id, the first one is used, as in SimGrid.
+    /// Reads a `<trace>` and stores its events. If several traces have the same id, the first of these traces is used, as in
+    /// SimGrid.
     fn read_inline(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["id", "periodicity", "file"]);
         let Some(id) = self.required_attribute(node, "id") else {
@@ -49,7 +50,7 @@ impl<'a> Reader<'a, '_> {
             .insert(id, events.map(|(_, events)| events));
     }
 
-    /// Reads the events inside a `<trace>`.
+    /// Reads the events inside a `<trace>`; reports a problem and returns `None` if the events are not valid.
     fn inline_events(&mut self, node: Node<'a, 'a>) -> Option<(Option<String>, Events)> {
         let text: String = node.children().filter_map(|child| child.text()).collect();
         let period = match node.attribute("periodicity") {
@@ -114,8 +115,8 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Returns the profile of a host or link for one quantity, from the file that an attribute names or from a connected trace;
-    /// `None` if there is neither.
+    /// Returns the profile of a host or link for one quantity, from a file or a connected trace; `None` if neither exists or the
+    /// profile is not valid. The attribute `attribute` names the file.
     pub(super) fn profile(
         &mut self,
         node: Node<'a, 'a>,
@@ -150,8 +151,8 @@ impl<'a> Reader<'a, '_> {
         Some(profile)
     }
 
-    /// Returns the time of the first failure of a host or link \[s\], from the file or trace of its state; `None` if it never
-    /// fails.
+    /// Returns the time of the first failure of a host or link \[s\], from the file or trace of its state; `None` if the host or
+    /// link never fails.
     pub(super) fn first_failure(
         &mut self,
         node: Node<'a, 'a>,
@@ -162,7 +163,8 @@ impl<'a> Reader<'a, '_> {
         events.first_failure()
     }
 
-    /// Returns the events of a host or link for one quantity, and the path of the file if they come from a file.
+    /// Returns the events of a host or link for one quantity, and the path of the file if the events come from a file; `None` if
+    /// there are no events.
     fn events(
         &mut self,
         node: Node<'a, 'a>,
@@ -242,8 +244,8 @@ impl<'a> Reader<'a, '_> {
         Some(self.to_version_4(events))
     }
 
-    /// Converts events to the rules of version 4. In version 3, events that last longer than their period repeat one period after
-    /// the last event.
+    /// Converts events to the rules of version 4. If the events of a version 3 file last longer than their period, a repetition
+    /// begins one period after the last event.
     fn to_version_4(&self, events: Events) -> Events {
         if self.version == Version::Three && events.exceeds_period() {
             events.with_period_after_last()

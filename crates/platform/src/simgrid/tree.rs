@@ -54,7 +54,7 @@ pub(super) enum NamedLink {
     Duplex(LinkId),
 }
 
-/// A zone whose hosts and links are already read, but whose routes are not.
+/// A zone whose hosts and links have been read, but whose routes have not been read yet.
 #[derive(Debug)]
 pub(super) struct UnroutedZone<'a> {
     /// Number of the zone.
@@ -63,32 +63,32 @@ pub(super) struct UnroutedZone<'a> {
     pub(super) node: Node<'a>,
     /// Number of members of the zone: hosts, routers and inner zones.
     pub(super) members: u32,
-    /// Backbone link, if the zone has routing `Cluster` and a backbone.
+    /// Backbone link of the zone; `None` unless the zone has routing `Cluster` and a backbone.
     pub(super) backbone: Option<LinkId>,
 }
 
-/// A platform under construction, with everything read from the file so far.
+/// A platform under construction from a tree of zones, with everything that has been read from the file so far.
 #[derive(Debug)]
 pub(super) struct Builder<'r, 'a, 'input> {
     pub(super) reader: &'r mut Reader<'a, 'input>,
     pub(super) zones: Zones,
     /// Hosts in the order in which they were read.
     pub(super) hosts: Vec<Host>,
-    /// Number of each host among all hosts and routers.
+    /// Number of each host among all hosts and routers, in the order in which the hosts were read.
     pub(super) points: Vec<Point>,
     pub(super) links: Vec<Link>,
-    /// Hosts, routers and zones by name.
+    /// Host, router or zone to which each name refers.
     pub(super) members: BTreeMap<String, Member>,
-    /// Links by name.
+    /// Link, or pair of directions of a duplex link, to which each name of a link refers.
     pub(super) named_links: BTreeMap<String, NamedLink>,
     /// Zones whose routes must still be read.
     pub(super) unrouted_zones: Vec<UnroutedZone<'a>>,
     /// Gateway of each zone that has only one host or router, which routes need not name.
     pub(super) gateways: BTreeMap<ZoneId, Point>,
-    /// The earliest failure of a host or link so far.
+    /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
     pub(super) failure: Option<Failure>,
     pub(super) limits: Limits,
-    /// Number of hosts, and their estimated memory \[B\], in elements that stand for several hosts.
+    /// Number of hosts, and their estimated memory \[B\], in all elements read so far that stand for several hosts.
     total: (u64, u64),
 }
 
@@ -110,8 +110,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a zone or cluster with everything inside it; `place` is its place in the zone that contains it, `None` for the
-    /// outermost zone.
+    /// Reads a zone or cluster with everything inside it; `place` is the position of this zone in the zone that contains it,
+    /// `None` for the outermost zone.
     pub(super) fn read_zone_or_cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         if node.has_tag_name("cluster") {
             self.cluster(node, place);
@@ -133,7 +133,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         Some(zone)
     }
 
-    /// Registers a name, and reports a problem if it is already used. Names of hosts, routers and zones must differ.
+    /// Registers the name of a host, router or zone, and reports a problem if the name is already used. Names of hosts, routers
+    /// and zones must differ.
     pub(super) fn register(&mut self, node: Node<'a>, what: &str, name: &str, member: Member) {
         if self.members.insert(name.to_owned(), member).is_some() {
             let message = format!("{what} `{name}` is defined twice");
@@ -240,7 +241,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads the property that sets the rule for links that are not shared. It holds for the whole file.
+    /// Reads the property that sets the rule for links that are not shared. The rule holds for the whole file.
     fn read_fatpipe_rule(&mut self, node: Node<'a>, zone: ZoneId) {
         self.reader.check_attributes(node, &["id", "value"]);
         if zone != 0 {
@@ -319,7 +320,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         true
     }
 
-    /// Reads the state of a host or link over time, and records the first time at which it is off as a failure.
+    /// Reads the state of a host or link over time; the first time at which the host or link is off is recorded as a failure.
     pub(super) fn read_state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
         if self
             .reader
@@ -370,7 +371,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         point
     }
 
-    /// Adds a link, or both directions of a duplex link, and registers its name; returns the id of the first direction.
+    /// Adds a link, or both directions of a duplex link, and registers its name; returns the id of the link or of its first
+    /// direction.
     pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
         let is_duplex = parts.is_duplex;
         let id = parts.add_to(&mut self.links, name.to_owned());
@@ -390,7 +392,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         id
     }
 
-    /// Reads the sharing policy of a link: whether flows share the bandwidth, and whether the link is duplex.
+    /// Reads the sharing policy of a link; returns whether flows share the bandwidth, and whether the link is duplex. Reports a
+    /// problem and returns `None` if the policy is not supported.
     pub(super) fn read_sharing(
         &mut self,
         node: Node<'a>,
@@ -419,7 +422,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a `<link>` and adds it.
+    /// Reads a `<link>` and adds the link to the platform.
     fn read_link_element(&mut self, node: Node<'a>) {
         let known = [
             "id",
@@ -471,7 +474,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Returns the memory of each host of an element, if the element has the property `migsim.memory`.
+    /// Returns the memory of each host of an element \[B\]; `None` if the element does not have the property `migsim.memory`.
     pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
         let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY_PROPERTY);
         let prop = node.children().find(is_memory)?;
@@ -487,7 +490,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Counts the elements inside `node` that are ignored, and reports unknown ones.
+    /// Counts the elements inside `node` that are ignored, and reports a problem for each unknown element.
     pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
         for child in self.reader.elements(node) {
             match child.tag_name().name() {
@@ -498,8 +501,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds to the number of hosts and the estimated memory; reports a problem and returns false if the platform becomes too
-    /// large.
+    /// Adds `hosts` and `bytes` to the number of hosts and the estimated memory of the platform; returns false and reports a
+    /// problem if the platform becomes too large.
     pub(super) fn has_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
         self.total.0 = self.total.0.saturating_add(hosts);
         self.total.1 = self.total.1.saturating_add(bytes);

@@ -5,7 +5,7 @@
 pub(super) struct Units {
     /// Name of the quantity, for messages.
     pub(super) quantity: &'static str,
-    /// Each unit without prefix, and its factor to the SI unit of the quantity.
+    /// Name of each unit without prefix, and the factor that converts it to the SI unit of the quantity.
     bases: &'static [(&'static str, f64)],
     /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
     has_prefixes: bool,
@@ -75,7 +75,7 @@ const PREFIXES: &[(&str, f64)] = &[
 ];
 
 impl Units {
-    /// Returns the factor of a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
+    /// Returns the factor that converts a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
     fn factor(&self, unit: &str) -> Option<f64> {
         self.bases.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
@@ -90,8 +90,8 @@ impl Units {
     }
 }
 
-/// Parses a quantity and converts it to its SI unit; a number without a unit is already in that unit. Also returns whether the
-/// unit was missing.
+/// Parses a quantity; returns its value in the SI unit, and whether the text has no unit. A number without a unit is already in
+/// the SI unit.
 pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     let quantity = units.quantity;
     let text = text.trim();

@@ -3,10 +3,10 @@
 //!
 //! | form | when | size |
 //! | --- | --- | --- |
-//! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, without profiles and latencies of pairs | clusters² |
+//! | one `<cluster>` per cluster and a `<zoneRoute>` per pair of clusters | more than 3000 hosts, and every cluster is a switch of equal hosts, without profiles and latencies of pairs | clusters² |
 //! | the text as it was read, or translated from JSON | a tree of zones of version 4 in one file | unchanged |
 //! | the same tree in version 4 (`modern.rs`) | the text is of version 3, or refers to other files | unchanged |
-//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
+//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, for at most 3000 hosts, also in nested zones without a text | hosts² |
 //!
 //! `SimGrid` knows neither the memory of hosts nor links that give each flow their whole bandwidth. Both are written as
 //! properties, which `SimGrid` ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform states latencies for pairs
@@ -39,8 +39,8 @@ const MAX_HOSTS_WITH_ROUTES: usize = 3000;
 /// ```
 ///
 /// # Errors
-/// There are too many hosts for a route per pair; or some latencies are stated per pair of clusters and others have profiles; or
-/// latencies are distances of coordinates.
+/// There are too many hosts to write a route for each pair of hosts; or the platform states latencies for pairs of clusters and
+/// has links with latency profiles; or latencies are distances between coordinates.
 pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     let mut writer = Writer {
         platform,
@@ -71,8 +71,8 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     })
 }
 
-/// Converts a loaded platform into a file for `SimGrid`. A tree of zones keeps its whole structure: its text is written as it was
-/// read or translated.
+/// Converts a loaded platform into a file for `SimGrid`. A tree of zones keeps its whole structure, because its text is written
+/// as it was read or translated.
 ///
 /// # Errors
 /// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
@@ -88,7 +88,8 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
     }
 }
 
-/// Returns the access link of each host if all clusters of the platform can be written as `<cluster>`; otherwise `None`.
+/// Returns the access link of each host, if all clusters of the platform can be written as `<cluster>` elements; otherwise
+/// `None`.
 fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access_links()?;
     let has_latencies = match &platform.routes {
@@ -120,8 +121,8 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     is_plain.then_some(access)
 }
 
-/// Returns the route from the first host of cluster `a` to the last host of cluster `b`; `None` if both are the same host or
-/// there is no route.
+/// Returns the route from the first host of cluster `a` to the last host of cluster `b`; `None` if these are the same host or if
+/// no route exists.
 fn route_between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     let (from, to) = (
         platform.clusters[a].hosts.start,
@@ -145,9 +146,9 @@ struct Writer<'a> {
     platform: &'a Platform,
     /// Whether latencies are written for pairs of clusters instead of for each link.
     has_pair_latencies: bool,
-    /// The text of the platform file so far.
+    /// XML text of the platform file that has been written so far.
     xml: String,
-    /// Profile files that the platform file refers to: file name and content.
+    /// Profile files that the platform file refers to: file name and content of each.
     profiles: Vec<(String, String)>,
 }
 
@@ -208,8 +209,8 @@ impl Writer<'_> {
         self.write_line(format_args!("</platform>"));
     }
 
-    /// Returns the latency that is written for a link \[s\]. It is 0 if latencies are written for pairs of clusters, except for
-    /// the loopback of a host.
+    /// Returns the latency that is written for a link \[s\]. It is 0 if latencies are written for pairs of clusters and the link
+    /// is not the loopback of a host; otherwise it is the nominal latency.
     fn latency_of(&self, link: LinkId) -> f64 {
         let platform = self.platform;
         let link = &platform.links[link.index()];
@@ -333,8 +334,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the common name of the two directions of a duplex link, if one `SPLITDUPLEX` link can represent both; otherwise
-    /// `None`.
+    /// Returns the common name of the two directions of a duplex link, if one `SPLITDUPLEX` link can represent both directions;
+    /// otherwise `None`.
     fn duplex_name(&self, first: LinkId) -> Option<&str> {
         let up = &self.platform.links[first.index()];
         if !up.is_duplex || !up.is_shared {
@@ -350,8 +351,8 @@ impl Writer<'_> {
         is_one.then_some(name)
     }
 
-    /// Writes all links except those in `made`, which the elements of clusters create; both directions of a duplex link are one
-    /// element if possible.
+    /// Writes all links except the links in `made`, which the elements of clusters create. Both directions of a duplex link are
+    /// written as one element if possible.
     fn write_links(&mut self, made: &BTreeSet<LinkId>) {
         let platform = self.platform;
         let mut ids = (0..platform.links.len()).map(LinkId::from_index);
@@ -460,7 +461,7 @@ impl Writer<'_> {
     }
 
     /// Writes the routes between two hosts in both directions, as one element if the route back is the reverse. `latencies` has
-    /// the latency link of each pair of clusters.
+    /// the XML element of the latency link of each pair of clusters.
     fn write_routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
         let platform = self.platform;
         let (there, back) = (platform.route(a, b), platform.route(b, a));

@@ -39,16 +39,16 @@ pub(super) struct Reader<'a, 'input> {
     pub(super) ignored_elements: BTreeMap<String, usize>,
     /// Number of values that are written without a unit.
     pub(super) numbers_without_unit: usize,
-    /// Notes for the user, except those about ignored elements and missing units.
+    /// Notes for the user, except the notes about ignored elements and missing units.
     pub(super) notes: Vec<String>,
     /// Settings of an experiment that the file contains (`<config>`), translated into keys and values of migsim.
     pub(super) settings: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
-    /// Profiles of the file: traces, connections and profile files.
+    /// Profiles of the file: inline traces, their connections to hosts and links, and profile files.
     pub(super) traces: Traces<'a>,
 }
 
-/// A function that creates a quantity from a number in the SI unit, and the range of valid numbers.
+/// A function that creates a quantity from a number in the SI unit (`None` if invalid), and the range of valid numbers.
 type Ranged<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -66,7 +66,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Records a problem, unless it is already recorded.
+    /// Records a problem, unless an equal problem is already recorded.
     pub(super) fn record(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -111,7 +111,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         self.record(problem);
     }
 
-    /// Records the problem that an element is not supported at this place; `known` are the names of supported elements.
+    /// Records the problem that an element is not supported at its position; `known` are the names of the elements that are
+    /// supported there.
     pub(super) fn report_unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
         let message = format!(
             "element `<{}>` is not supported here",
@@ -131,7 +132,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         node.children().filter(Node::is_element).collect()
     }
 
-    /// Records a problem for each attribute that is not among the `known` ones.
+    /// Records a problem for each attribute of an element whose name is not in `known`.
     pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
@@ -151,8 +152,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         value
     }
 
-    /// Returns name and value of an attribute that has a name in version 4 and another one in version 3. Records a problem if
-    /// both are present; `None` if neither is.
+    /// Returns the name and value of an attribute whose name differs between versions 3 and 4; `None` if the element has neither
+    /// attribute. Records a problem if the element has both attributes.
     pub(super) fn either_attribute(
         &mut self,
         node: Node<'a, 'a>,
@@ -214,7 +215,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Parses a quantity and converts it to SI units; counts it if the unit is missing.
+    /// Parses a quantity and converts it to the SI unit; counts the quantity in `numbers_without_unit` if it has no unit.
     fn parse_quantity(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
         if text.contains("$rand(") {
             return Err(format!(
@@ -226,8 +227,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(value)
     }
 
-    /// Returns the speed of one core of a host. If the file lists a speed for each power state, the attribute `pstate` selects
-    /// one.
+    /// Returns the speed of one core of a host. If the file lists one speed for each power state, the attribute `pstate` is the
+    /// index of the speed that is used, by default 0.
     pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
         let Some((name, list)) = self.either_attribute(node, ["speed", "power"]) else {
             self.required_attribute(node, "speed");
@@ -309,8 +310,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Reads the settings of a `<config>`. A setting that may change simulated times is used or reported in a note; others are
-    /// ignored.
+    /// Reads the settings of a `<config>`. A setting that may change simulated times is used or reported in a note; any other
+    /// setting is ignored.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.elements(node) {
             let (key, value) = (
@@ -333,7 +334,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Returns all notes for the user about the file, including those about missing units and ignored elements.
+    /// Returns all notes for the user about the file, including the notes about missing units and ignored elements.
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         if self.numbers_without_unit > 0 && self.version == Version::Four {

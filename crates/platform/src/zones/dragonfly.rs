@@ -1,6 +1,6 @@
 //! The dragonfly topology: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. All
-//! blades of a chassis are connected with each other. So are the blades with the same number in all chassis of a group, and all
-//! groups.
+//! blades of a chassis are connected with each other. All groups are connected with each other, and so are the blades with the
+//! same number in all chassis of a group.
 //!
 //! ```text
 //!  host ─local─ blade ─green─ blade of the chassis ─black─ same blade of another chassis ─blue─ another group
@@ -29,7 +29,7 @@ pub(crate) struct Dragonfly {
     pub(crate) cables: [u32; 3],
     /// Id of the first link of the topology.
     pub(crate) first: LinkId,
-    /// Kinds of links that each host has.
+    /// Kinds of links that each host has in addition to its connection to a blade.
     pub(crate) links: OwnLinks,
 }
 
@@ -50,7 +50,7 @@ fn pair_count(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// Returns the index of the pair (a, b), a < b, in the list of all pairs of `n` elements.
+/// Returns the index of the pair (a, b) with a < b in the ordered list of all pairs of `n` elements, counted from 0.
 fn pair_index(n: u32, a: u32, b: u32) -> u32 {
     a * n - a * (a + 1) / 2 + (b - a - 1)
 }
@@ -62,8 +62,8 @@ impl Dragonfly {
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// Returns five numbers: the sum of loopbacks and limiters, then the local, green, black and blue connections. Returns `None`
-    /// if a number is too large.
+    /// Returns five counts: first the loopbacks and limiters together, then the local, green, black and blue connections; `None`
+    /// if a count is too large.
     pub(crate) fn counts(&self) -> Option<[u64; 5]> {
         let [groups, chassis, blades] = [self.groups, self.chassis, self.blades].map(u64::from);
         let members = u64::from(self.members()?);
@@ -96,8 +96,8 @@ impl Dragonfly {
         u32::try_from(count).ok()
     }
 
-    /// Returns the link for a connection of the given kind (0: local, 1: green, 2: black, 3: blue); `is_back` selects the second
-    /// direction of a duplex link.
+    /// Returns the link of the connection with index `index` among the connections of a kind (0: local, 1: green, 2: black, 3:
+    /// blue); `is_back` selects the second direction of a duplex link.
     fn link(&self, kind: usize, index: u32, is_back: bool) -> LinkId {
         let counts = self.counts().unwrap_or_default();
         let before: u64 = counts[1..=kind].iter().sum();
@@ -110,7 +110,8 @@ impl Dragonfly {
         LinkId(self.first.0 + own + (before + index) * width + u32::from(is_back).min(width - 1))
     }
 
-    /// Returns the link between a host and its blade, in the direction to the host if `is_down`.
+    /// Returns the link between a host and its blade, in the direction to the host if `is_down`, otherwise in the direction to
+    /// the blade.
     fn local(&self, member: u32, is_down: bool) -> LinkId {
         self.link(0, member, is_down)
     }
@@ -128,7 +129,7 @@ impl Dragonfly {
         self.link(1, index, at.blade > to)
     }
 
-    /// Returns the black link from a blade to the blade with the same number in chassis `to` of the group.
+    /// Returns the black link from a blade to the blade with the same number in chassis `to` of the same group.
     fn black(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.chassis.min(to), at.chassis.max(to));
         #[expect(
@@ -140,13 +141,13 @@ impl Dragonfly {
         self.link(2, index, at.chassis > to)
     }
 
-    /// Returns the blue link from one group to another.
+    /// Returns the blue link from group `from` to group `to`.
     fn blue(&self, from: u32, to: u32) -> LinkId {
         let (a, b) = (from.min(to), from.max(to));
         self.link(3, pair_index(self.groups, a, b), from > to)
     }
 
-    /// Returns the blade of a host.
+    /// Returns the position of the blade on which a host lies.
     fn blade_of(&self, member: u32) -> Blade {
         let blade = member / self.hosts;
         Blade {
@@ -156,14 +157,14 @@ impl Dragonfly {
         }
     }
 
-    /// Returns the limiter of a blade, if the topology has limiters.
+    /// Returns the limiter of a blade; `None` if the topology has no limiters.
     fn limiter_of_blade(&self, at: Blade) -> Option<LinkId> {
         let hosts = self.members().unwrap_or(0) * self.links.links_per_host();
         let index = (at.group * self.chassis + at.chassis) * self.blades + at.blade;
         (self.links.has_limiter).then_some(LinkId(self.first.0 + hosts + index))
     }
 
-    /// Returns the limiter of a host, if the topology has limiters.
+    /// Returns the limiter of a host; `None` if the topology has no limiters.
     fn limiter_of_host(&self, member: u32) -> Option<LinkId> {
         let own = member * self.links.links_per_host() + u32::from(self.links.has_loopback);
         (self.links.has_limiter).then_some(LinkId(self.first.0 + own))
@@ -229,7 +230,7 @@ impl Dragonfly {
         }
     }
 
-    /// Calls `mark` for every link, with whether the link is a loopback.
+    /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.link_count().unwrap_or(0);
         let own = self.links.links_per_host();

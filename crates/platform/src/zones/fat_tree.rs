@@ -1,8 +1,8 @@
 //! The fat-tree topology: levels of switches above the hosts, with several parents and parallel cables.
 //!
-//! A message goes up until its destination is below the switch, and then goes down. On the way up, the number of the cable is the
-//! number of the destination modulo the number of cables (d-mod-k). Among parallel cables on the way down, the number of the
-//! origin determines which one is tried first.
+//! A message goes up until it reaches a switch above its destination, and then goes down. On the way up, the number of the cable
+//! is the number of the destination modulo the number of cables (d-mod-k). On the way down, the number of the origin determines
+//! which of the parallel cables is tried first.
 
 use super::PartialRoute;
 use super::torus::OwnLinks;
@@ -16,7 +16,7 @@ pub(crate) struct FatTree {
     pub(crate) levels: Vec<Level>,
     /// Id of the first link of the topology.
     pub(crate) first: LinkId,
-    /// Kinds of links that each host has.
+    /// Kinds of links that each host has in addition to its cables to switches.
     pub(crate) links: OwnLinks,
 }
 
@@ -64,7 +64,7 @@ impl FatTree {
             }
     }
 
-    /// Returns the number of switches.
+    /// Returns the number of switches on all levels of the fat tree.
     pub(crate) fn switches(&self) -> u32 {
         (1..=self.levels.len())
             .filter_map(|level| self.nodes(level))
@@ -93,8 +93,8 @@ impl FatTree {
         u32::try_from(count).ok()
     }
 
-    /// Returns the node with the number `position` within its level. Its digit for a connection between levels counts switches
-    /// above (`parents`) below the level of the node, and nodes below (`children`) from this level up.
+    /// Returns the node with the number `position` within its level. Digit i of the node has the base `parents_per_node` of
+    /// connection i between levels if i is less than the level of the node, otherwise the base `children_per_switch`.
     fn node(&self, level: usize, mut position: u32) -> Node {
         let digits = (self.levels.iter().enumerate()).map(|(index, one)| {
             let base = if index < level {
@@ -143,7 +143,7 @@ impl FatTree {
         )
     }
 
-    /// Returns the limiter of a host or switch, if the topology has limiters.
+    /// Returns the limiter of a host or switch; `None` if the topology has no limiters.
     fn limiter(&self, node: &Node) -> Option<LinkId> {
         let own = self.links.links_per_host();
         let index = if node.level == 0 {
@@ -219,7 +219,7 @@ impl FatTree {
         }
     }
 
-    /// Calls `mark` for every link, with whether the link is a loopback.
+    /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.link_count().unwrap_or(0);
         let own = self.links.links_per_host();

@@ -1,5 +1,5 @@
-//! Finds routes with the fewest links in a zone by combining routes of its table. Among equally short routes, the same one is
-//! chosen as in `SimGrid`.
+//! Finds routes with the fewest links in a zone by combining the routes that the file defines. Among equally short routes, the
+//! choice is the same as in `SimGrid`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,24 +10,25 @@ use migsim_base::units::to_u32;
 
 /// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
 const MAX_STORED_ORIGINS: usize = 16_384;
-/// Value that stands for no member of the zone.
+/// Value that stands in place of the number of a member if there is no such member.
 const NO_MEMBER: u32 = u32::MAX;
 
-/// Routes by the algorithm of Floyd and Warshall. Intermediate members are tried in the order of the file, and only a shorter
-/// route replaces another one.
+/// Routes by the algorithm of Floyd and Warshall. Intermediate members are tried in the order of the file, and a route is
+/// replaced only by a shorter route.
 #[derive(Clone, Debug)]
 pub(crate) struct Floyd {
     /// Routes that the file defines between members of the zone.
     pub(crate) table: Table,
     /// Number of members of the zone.
     members: u32,
-    /// For each pair (a, b) of members, at index `a * members + b`: the member before b on the route from a. Computed when first
-    /// needed.
+    /// For each pair (a, b) of members, at index `a * member_count + b`, the member before b on the route from a to b; computed
+    /// when first needed.
     predecessors: OnceLock<Box<[u32]>>,
 }
 
 impl Floyd {
-    /// Maximum number of members of a zone with this routing. The table of pairs then takes 16 MB and seconds to compute.
+    /// Maximum number of members of a zone with routing `Floyd`. The table of pairs of members then takes 16 MB, and seconds to
+    /// compute.
     pub(crate) const MAX_MEMBERS: u32 = 2048;
 
     pub(crate) fn new(table: Table, members: u32) -> Self {
@@ -38,7 +39,7 @@ impl Floyd {
         }
     }
 
-    /// Returns the members on the route, including both ends; `None` if there is no route.
+    /// Returns the members of the zone along the route, including origin and destination; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let before = self
             .predecessors
@@ -60,7 +61,7 @@ impl Floyd {
         }
     }
 
-    /// Computes the predecessors of all pairs of members.
+    /// Computes, for each pair of members, the member before the destination on the route between them.
     fn compute_predecessors(&self) -> Box<[u32]> {
         let n = self.members as usize;
         let mut cost = vec![NO_MEMBER; n * n];
@@ -96,21 +97,22 @@ impl Floyd {
     }
 }
 
-/// Routes by the algorithm of Dijkstra. Among equally near members, the one that the file mentions first in its routes is visited
-/// first, and only a shorter route replaces another one.
+/// Routes by the algorithm of Dijkstra. Among equally near members, the member that the routes of the file mention first is
+/// visited first, and a route is replaced only by a shorter route.
 #[derive(Clone, Debug)]
 pub(crate) struct Dijkstra {
     /// Routes that the file defines between members of the zone.
     pub(crate) table: Table,
     /// Rank of each member in the order in which the routes of the file first mention the members.
     rank: Vec<u32>,
-    /// For each origin, the member before each member on the route from the origin. Computed when first needed; empty if the zone
+    /// For each origin, the member before each member on the route from the origin; computed when first needed. Empty if the zone
     /// has too many members.
     predecessors: Vec<OnceLock<Box<[u32]>>>,
 }
 
 impl Dijkstra {
-    /// Creates the routing. `mentioned` lists members in the order in which routes mention them, with repetitions.
+    /// Creates the routing of a zone with `members` members. `mentioned` lists members in the order in which the routes of the
+    /// file mention them, with repetitions.
     pub(crate) fn new(table: Table, members: u32, mentioned: &[u32]) -> Self {
         let mut rank = vec![NO_MEMBER; members as usize];
         let mut next = 0;
@@ -133,7 +135,7 @@ impl Dijkstra {
         }
     }
 
-    /// Returns the members on the route, including both ends; `None` if there is no route.
+    /// Returns the members of the zone along the route, including origin and destination; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         if from == to {
             return Some(vec![from, to]);
@@ -158,7 +160,7 @@ impl Dijkstra {
         Some(path)
     }
 
-    /// Computes the member before each member on the route from `from`.
+    /// Computes, for each member of the zone, the member before it on the route from the member `from`.
     fn compute_predecessors(&self, from: u32) -> Box<[u32]> {
         let mut cost = vec![NO_MEMBER; self.rank.len()];
         let mut before = vec![NO_MEMBER; self.rank.len()].into_boxed_slice();
@@ -181,8 +183,8 @@ impl Dijkstra {
         before
     }
 
-    /// Reverses the order of the links of each route of the table along a path, as `SimGrid` does. If the path also crosses inner
-    /// zones, the links remain unchanged.
+    /// Reverses the order of the links of each route of the table along a path of members, as `SimGrid` does. If the path also
+    /// crosses inner zones, the links remain unchanged.
     pub(super) fn reverse_edges(&self, path: &[u32], way: &mut PartialRoute) {
         let edges = path
             .windows(2)

@@ -7,11 +7,11 @@
 //! ```
 //!
 //! A zone connects its *members*: hosts, routers and zones. The route between two hosts lies in the nearest zone that contains
-//! both. It consists of the route between the two members of this zone that contain the hosts, and the routes between the hosts
-//! and the gateways of these members, each found in the same way. The rules are those of `SimGrid` 3.32, including the choice
-//! among equally short routes. Memory is proportional to the number of hosts, links and routes in the file. In addition, Floyd
-//! stores a number for each pair of members, and Dijkstra one for each member and each origin that is used; both are computed
-//! when first needed.
+//! both hosts. It consists of the route between the two members of this zone that contain the hosts, and the routes between the
+//! hosts and the gateways of these members, each found in the same way. The rules are the rules of `SimGrid` 3.32, including the
+//! choice among equally short routes. Memory is proportional to the number of hosts, links and routes in the file. In addition,
+//! zones with routing `Floyd` store a number for each pair of members, and zones with routing `Dijkstra` store a number for each
+//! member and each origin that is used; these numbers are computed when first needed.
 
 mod dragonfly;
 mod fat_tree;
@@ -40,7 +40,7 @@ pub(super) type ZoneId = u32;
 /// Number of a host or router, counted from 0 in the order in which hosts and routers were added.
 pub(super) type Point = u32;
 
-/// Value that stands for no gateway: the member is a host or router, which is its own gateway.
+/// Value that stands for no gateway: the member of the zone is a host or router, and thus its own gateway.
 pub(super) const ITSELF: Point = Point::MAX;
 
 /// The tree of zones of a platform.
@@ -49,7 +49,7 @@ pub(super) const ITSELF: Point = Point::MAX;
 pub struct Zones {
     /// All zones, by number.
     zones: Vec<Zone>,
-    /// Place of each host and router, by number.
+    /// Place in the tree of each host and router, by the number of the host or router.
     points: Vec<Place>,
     /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
     /// SimGrid's rule for `FATPIPE` holds.
@@ -60,13 +60,14 @@ pub struct Zones {
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
     pub(super) name: String,
-    /// Zone that contains this one, and the number of this zone among its members; `None` for the root zone.
+    /// Zone that contains this zone, and the number of this zone among the members of the containing zone; `None` for the root
+    /// zone.
     pub(super) place: Option<Place>,
     /// Rule for the routes between members, with its data.
     pub(super) routing: Routing,
-    /// Bypass routes, by origin and destination: routes that replace the routes found by the rule of the zone.
+    /// Bypass routes, which replace the routes found by the rule of the zone, by origin and destination.
     pub(super) bypasses: BTreeMap<(Member, Member), Bypass>,
-    /// Number of zones that contain this one.
+    /// Number of zones that contain this zone.
     depth: u32,
 }
 
@@ -88,7 +89,7 @@ pub(super) enum Member {
     Zone(ZoneId),
 }
 
-/// A bypass: a route that replaces the one found by the rule of a zone, in one direction.
+/// A bypass: a route in one direction that replaces the route found by the rule of a zone.
 #[derive(Clone, Debug)]
 pub(super) struct Bypass {
     /// Links of the bypass, in the order in which a message crosses them.
@@ -110,7 +111,7 @@ pub(super) enum Routing {
     Dijkstra(Dijkstra),
     /// Each member has an outgoing and an incoming link, and a backbone joins these links.
     Star(Star),
-    /// Members have coordinates, and the latency between two members is their distance.
+    /// Members have coordinates, and the latency between two members is the distance between their coordinates.
     Vivaldi(Vivaldi),
     /// A torus: a grid in which each row is closed to a ring.
     Torus(Torus),
@@ -120,27 +121,27 @@ pub(super) enum Routing {
     Dragonfly(Dragonfly),
 }
 
-/// A route under construction: the links so far, and the latency that does not come from links.
+/// A route under construction: the links so far, and the latency that does not come from links but from coordinates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PartialRoute {
     /// Links of the route so far, in the order in which a message crosses them.
     pub(super) links: Vec<LinkId>,
     /// Latency from coordinates \[s\], in addition to the latencies of the links.
     pub(super) distance: f64,
-    /// Whether some part of the route has no links because the file defines none.
+    /// Whether some part of the route has no links because the file does not define a route there.
     pub(super) has_gap: bool,
-    /// Number of times the route crosses the loopback of the network model.
+    /// Number of times that the route crosses the loopback of the network model.
     pub(super) loopbacks: u32,
 }
 
 /// Gateways at which a route leaves its origin and enters its destination, as numbers of hosts or routers.
 type Gateways = [Point; 2];
 
-/// Maximum number of steps from gateway to gateway in a route; a route with more steps is a cycle.
+/// Maximum number of steps from gateway to gateway in a route; a route with more steps is considered a cycle.
 const MAX_STEPS: u32 = 256;
 
 impl Zones {
-    /// Adds a zone at a place in another zone, or the root zone if there is no place; returns its number.
+    /// Adds a zone at a place in another zone, or as the root zone if `place` is `None`; returns the number of the new zone.
     pub(super) fn add_zone(
         &mut self,
         name: String,
@@ -159,13 +160,13 @@ impl Zones {
         id
     }
 
-    /// Adds a host or router; returns its number.
+    /// Adds a host or router at a place in a zone; returns the number of the host or router.
     pub(super) fn add_point(&mut self, place: Place) -> Point {
         self.points.push(place);
         Point::try_from(self.points.len() - 1).expect("fewer than 2^32 points")
     }
 
-    /// Returns the number of hosts and routers added so far.
+    /// Returns the number of hosts and routers that have been added so far.
     pub(super) fn point_count(&self) -> Point {
         Point::try_from(self.points.len()).expect("fewer than 2^32 points")
     }
@@ -204,7 +205,7 @@ impl Zones {
         zone
     }
 
-    /// Returns the routes that the file defines in a zone; `None` if its routing does not use such a table.
+    /// Returns the table of the routes that the file defines in a zone; `None` if the routing of the zone does not use a table.
     pub(super) fn table(&self, zone: ZoneId) -> Option<&Table> {
         match &self.zone(zone).routing {
             Routing::Full(table) => Some(table),
@@ -240,7 +241,7 @@ impl Zones {
         }
     }
 
-    /// Returns the route between two hosts; `None` if there is none.
+    /// Returns the route between two hosts; `None` if no route exists.
     pub(super) fn route(&self, from: Point, to: Point) -> Option<PartialRoute> {
         let mut way = PartialRoute::default();
         let mut steps = 0;
@@ -250,8 +251,8 @@ impl Zones {
         (is_found && !is_nothing).then_some(way)
     }
 
-    /// Appends the route between two hosts or routers to `way`; returns whether there is one. `steps` counts the calls, to stop
-    /// at a cycle.
+    /// Appends the route between two hosts or routers to `way`; returns whether a route exists. `steps` counts the calls, so that
+    /// a cycle of gateways ends.
     fn add_route(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
         *steps += 1;
         if *steps > MAX_STEPS {
@@ -293,8 +294,9 @@ impl Zones {
         }
     }
 
-    /// Appends the route to or from a gateway of a bypass. If the gateway is the origin or the destination of the message, the
-    /// route crosses the loopback of this host, or else that of the network model.
+    /// Appends the route to or from a gateway of a bypass to `way`; returns whether a route exists. If the gateway is the origin
+    /// or the destination of the message, the route crosses the loopback of this host, or the loopback of the network model if
+    /// the host has none.
     fn add_route_at_bypass(
         &self,
         from: Point,
@@ -318,7 +320,8 @@ impl Zones {
         true
     }
 
-    /// Replaces a gateway by the end of the route itself if this end is a host or router directly in the zone.
+    /// Replaces a gateway by the origin or destination of the route, if that origin or destination is a host or router directly
+    /// in the zone or needs no gateway.
     fn resolve_gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
         [0, 1].map(|end| {
             let is_member = self.zone_of(ends[end]) == zone;
@@ -330,7 +333,8 @@ impl Zones {
         })
     }
 
-    /// Returns the nearest zone that contains two hosts or routers, and the numbers of its two members that contain them.
+    /// Returns the nearest zone that contains two hosts or routers, and the numbers of the two members of this zone that contain
+    /// the hosts or routers.
     fn common_zone(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
         let (mut a, mut b) = (self.points[from as usize], self.points[to as usize]);
         let up = |place: Place| {
@@ -349,8 +353,8 @@ impl Zones {
         (a.zone, [a.local, b.local])
     }
 
-    /// Returns the bypass of `zone` that holds for two hosts or routers, with the members that the bypass joins; `None` if there
-    /// is none.
+    /// Returns the bypass of `zone` that applies between two hosts or routers, with the members that the bypass joins; `None` if
+    /// no bypass applies.
     fn find_bypass(
         &self,
         zone: ZoneId,
@@ -382,7 +386,7 @@ impl Zones {
         None
     }
 
-    /// Returns the zones from `inner` up to the member of `outer` that contains it; only `outer` if both are equal.
+    /// Returns the zones from `inner` up to the member of `outer` that contains `inner`; only `inner` if it is equal to `outer`.
     fn zones_up_to_member(&self, inner: ZoneId, outer: ZoneId) -> Vec<ZoneId> {
         let mut zones = vec![inner];
         let mut at = inner;
@@ -435,8 +439,9 @@ impl Zones {
         }
     }
 
-    /// Appends the links along a path of members. Where consecutive routes of the table use different gateways of an inner zone,
-    /// the route between these gateways is added.
+    /// Appends the links along a path of members to `way`; returns the gateways at both ends of the path, or `None` if a route is
+    /// missing. Where consecutive routes of the table use different gateways of an inner zone, the route between these gateways
+    /// is added.
     fn add_links_along_path(
         &self,
         table: &Table,
@@ -459,7 +464,7 @@ impl Zones {
         Some(gateways)
     }
 
-    /// Calls `mark` for every link that some route may cross, with whether the link serves only messages inside a host.
+    /// Calls `mark` with the id of every link that some route may cross, and whether the link serves only messages inside a host.
     pub fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for zone in &self.zones {
             for bypass in zone.bypasses.values() {
@@ -479,7 +484,7 @@ impl Zones {
         }
     }
 
-    /// Returns the memory of the tree \[B\], without tables that are computed on demand.
+    /// Returns the approximate memory of the tree \[B\], without tables that are computed on demand.
     pub(super) fn memory(&self) -> usize {
         let of_zone = |zone: &Zone| match &zone.routing {
             Routing::Full(table) => table.memory(),

@@ -1,18 +1,18 @@
-//! Lists the zones of a platform with numbers of their hosts and routes, for output.
+//! Lists the zones of a platform with the numbers of their hosts, routers and inner zones, for output.
 
 use std::collections::BTreeMap;
 
 use super::{ITSELF, Point, Routing, Table, ZoneId, Zones};
 use migsim_base::units::{LinkId, to_u32};
 
-/// A zone in the list for output, with numbers of its hosts, routers and inner zones.
+/// Summary of a zone for output: its name, routing and depth, and the numbers of its hosts, routers and inner zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneOutline<'a> {
-    /// Number of the zone.
+    /// Number that identifies the zone; the root zone has the number 0.
     pub id: ZoneId,
-    /// Name of the zone in the file.
+    /// Name of the zone, as written in the platform file.
     pub name: &'a str,
-    /// Number of zones that contain this zone.
+    /// Depth of the zone: the number of zones that contain it, 0 for the root zone.
     pub depth: u32,
     /// Name of the routing of the zone in `SimGrid`.
     pub routing: &'static str,
@@ -24,14 +24,14 @@ pub struct ZoneOutline<'a> {
     pub zones: usize,
     /// Number of routers directly in this zone.
     pub routers: usize,
-    /// Number of bypass routes, which replace routes found by the rule of this zone.
+    /// Number of bypass routes of this zone, which replace routes found by the rule of the zone.
     pub bypasses: usize,
 }
 
 /// A member of a zone: an inner zone, a host or a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Inside {
-    /// A zone directly inside the zone.
+    /// An inner zone, by its number.
     Zone(ZoneId),
     /// A host or router, by its number.
     Point(Point),
@@ -46,8 +46,8 @@ pub struct WrittenRoute<'a> {
     pub to: Inside,
     /// Links of the route, in the order in which a message crosses them.
     pub links: &'a [LinkId],
-    /// Hosts or routers at which the route leaves its first member and enters its last member; `None` for a member that is a host
-    /// or router.
+    /// Gateways: the hosts or routers at which the route leaves its first member and enters its last member; `None` for a member
+    /// that is itself a host or router.
     pub gateways: [Option<Point>; 2],
 }
 
@@ -69,8 +69,8 @@ impl Routing {
 }
 
 impl Zones {
-    /// Returns all zones, each before the zones inside it. `hosts` are the numbers of the hosts; all other numbers belong to
-    /// routers.
+    /// Returns a summary of each zone; a zone precedes the zones inside it. `hosts` contains the numbers of the hosts; all other
+    /// numbers belong to routers.
     pub fn outline(&self, hosts: &[Point]) -> Vec<ZoneOutline<'_>> {
         let mut own = vec![0; self.zones.len()];
         for &host in hosts {

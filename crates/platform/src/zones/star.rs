@@ -8,7 +8,7 @@
 use super::PartialRoute;
 use migsim_base::units::LinkId;
 
-/// The members of a zone, with the links of each.
+/// The members of a zone with outgoing and incoming links, with the links of each member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Star {
     /// Links of each member, by its number in the zone.
@@ -18,13 +18,13 @@ pub(crate) struct Star {
 /// The links that belong to one member of a zone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MemberLinks {
-    /// Outgoing and incoming link of the member; `None` if it has neither, and then only its loopback is used.
+    /// Outgoing and incoming link of the member; `None` if the member has no such links, so that only its loopback is used.
     pub(crate) links: Option<[LinkId; 2]>,
-    /// Link that joins the outgoing and incoming links of all members.
+    /// Link that joins the outgoing and incoming links of all members; `None` if the zone has no backbone.
     pub(crate) backbone: Option<LinkId>,
-    /// Link for messages from the member to itself.
+    /// Link for messages from the member to itself; `None` if the member has no loopback link.
     pub(crate) loopback: Option<LinkId>,
-    /// Link that all messages from and to the member cross, which limits their total rate.
+    /// Link that all messages from and to the member cross, which limits their total rate; `None` if the rate is not limited.
     pub(crate) limiter: Option<LinkId>,
 }
 
@@ -46,7 +46,7 @@ impl Star {
         }
     }
 
-    /// Calls `mark` for every link, with whether the link is a loopback.
+    /// Calls `mark` with the id of every link of the members, and whether the link is a loopback link.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for member in &self.members {
             let others = [member.backbone, member.limiter].into_iter().flatten();

@@ -18,7 +18,7 @@ pub(crate) struct Table {
 /// A route that the file defines between two members.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
-    /// Range of the links of the route in the list of all links.
+    /// Range of the links of the route in the list of the links of all routes.
     links: Range<u32>,
     /// Gateways at which the route leaves its origin and enters its destination.
     pub(crate) gateways: [Point; 2],
@@ -32,7 +32,7 @@ impl Edge {
 }
 
 impl Table {
-    /// Adds a route between two members. [`Self::sort`] must be called after the last one.
+    /// Adds a route between two members of the zone. The routes must be sorted after the last route has been added.
     pub(crate) fn add(
         &mut self,
         from: u32,
@@ -49,8 +49,8 @@ impl Table {
         self.edges.push(((from, to), edge));
     }
 
-    /// Sorts the routes by pair of members, and removes the second of two routes for the same pair; returns the pairs with a
-    /// removed route.
+    /// Sorts the routes by pair of members, and keeps only the first of several routes for the same pair; returns the pairs for
+    /// which a route was removed.
     pub(crate) fn sort(&mut self) -> Vec<(u32, u32)> {
         self.edges.sort_by_key(|edge| edge.0);
         let mut twice = Vec::new();
@@ -66,7 +66,7 @@ impl Table {
         twice
     }
 
-    /// Returns the route from one member to another; `None` if the file does not define one.
+    /// Returns the route from one member to another; `None` if the file does not define a route between them.
     pub(crate) fn find(&self, from: u32, to: u32) -> Option<Edge> {
         let found = self.edges.binary_search_by_key(&(from, to), |edge| edge.0);
         Some(self.edges[found.ok()?].1.clone())
@@ -91,7 +91,7 @@ impl Table {
         &self.edges[start..start + count]
     }
 
-    /// Calls `mark` for every link of a route, with whether the route leads from a member to itself.
+    /// Calls `mark` with the id of every link of every route, and whether the route leads from a member to itself.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for ((from, to), edge) in &self.edges {
             self.links(edge)

@@ -1,11 +1,12 @@
 //! The torus topology: members in a grid of any number of dimensions, in which each row is closed to a ring.
 //!
-//! A message follows one dimension after the other. In each dimension it takes the shorter direction, as seen from its origin.
+//! A message follows one dimension after the other. In each dimension, the message takes the direction that is shorter from its
+//! origin.
 
 use super::PartialRoute;
 use migsim_base::units::LinkId;
 
-/// A torus of hosts. The links of member m have consecutive ids that begin at `first + m · (links of a member)`: loopback,
+/// A torus of hosts. The links of member m have consecutive ids that begin at `first_link + m · links_per_member`: loopback,
 /// limiter, then one link (or one up and one down) to the next member in each dimension.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
@@ -13,18 +14,19 @@ pub(crate) struct Torus {
     pub(crate) dimensions: Vec<u32>,
     /// Id of the first link of the topology.
     pub(crate) first: LinkId,
-    /// Kinds of links that each host has.
+    /// Kinds of links that each host has in addition to its connections in the grid.
     pub(crate) links: OwnLinks,
 }
 
-/// Which links the hosts of a topology have, in addition to the connections of the topology.
+/// Kinds of links that the hosts of a topology have in addition to the connections of the topology, and whether these connections
+/// are duplex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnLinks {
     /// Whether connections are duplex: two links, one for each direction.
     pub(crate) is_duplex: bool,
     /// Whether each host has a loopback link.
     pub(crate) has_loopback: bool,
-    /// Whether each host, blade or switch has a limiter, a link that all its messages cross.
+    /// Whether each host, blade or switch has a limiter, a link that all messages through the host, blade or switch cross.
     pub(crate) has_limiter: bool,
 }
 
@@ -101,7 +103,7 @@ impl Torus {
         true
     }
 
-    /// Calls `mark` for every link, with whether the link is a loopback.
+    /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.members() * self.per_member();
         for at in 0..count {

@@ -1,7 +1,8 @@
-//! A zone of network coordinates, in which the latency between two members is a distance. A peer has an outgoing and an incoming
-//! link; a host or router with coordinates has no links.
+//! A zone of network coordinates, in which the latency between two members is the distance between their coordinates. A peer has
+//! an outgoing and an incoming link; a host or router with coordinates has no links.
 //!
-//! `latency [ms] = √(Δx² + Δy²) + |h₁| + |h₂|` (Dabek, Cox, Kaashoek and Morris 2004: a plane and a height).
+//! `latency [ms] = √(Δx² + Δy²) + |h₁| + |h₂|`, where x and y are coordinates in a plane and h is a height (Dabek, Cox, Kaashoek
+//! and Morris 2004).
 
 use super::PartialRoute;
 use migsim_base::units::LinkId;
@@ -19,15 +20,16 @@ pub(crate) struct Vivaldi {
 /// A member of a zone of network coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocatedMember {
-    /// Outgoing and incoming link of the member; if `None`, its messages are delayed only by the distance.
+    /// Outgoing and incoming link of the member; `None` if the member has no links, so that its messages are delayed only by the
+    /// distance.
     pub(crate) links: Option<[LinkId; 2]>,
-    /// Coordinates of the member.
+    /// Coordinates of the member, each in ms.
     pub(crate) coordinates: Coordinates,
 }
 
 impl Vivaldi {
-    /// Appends the links of the route between two members to `way` and adds their distance; returns whether both have
-    /// coordinates.
+    /// Appends the links of the route between two members to `way` and adds the distance between the members; returns whether
+    /// both members have coordinates.
     pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         let (Some(from), Some(to)) = (a, b) else {
@@ -45,7 +47,7 @@ impl Vivaldi {
         true
     }
 
-    /// Calls `mark` for every link of a member; none of them is a loopback.
+    /// Calls `mark` with the id of every link of the members, and with `false`, because no such link is a loopback link.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let members = self.members.iter().flatten();
         let links = members.filter_map(|member| member.links).flatten();

@@ -1,12 +1,12 @@
-//! A rescheduling call as a pure function: computes the potentials of migration, the order of processes, the candidates and the
-//! moves from the reports of the processes.
+//! A rescheduling call of the simulation program of `MigBSP`'s authors as a pure function: from the reports of the processes it
+//! computes potentials of migration, candidates and moves.
 
 use super::destination::{Move, assign_destinations};
 use super::heuristic::{Heuristic, chosen_processes};
 use super::potential::{Report, Set, Terms, potential_terms, processes_per_host, set_indices};
 use super::ranking::{Wish, exchange_sort, preferred_sets};
 
-/// The input of a rescheduling call of the authors' program.
+/// The input of a rescheduling call of the simulation program that the authors of `MigBSP` wrote in 2015.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The Sets (clusters) of the run, at least one.
@@ -15,34 +15,35 @@ pub struct Call<'a> {
     pub reports: &'a [Report],
     /// The heuristic that chooses the candidates of the call.
     pub heuristic: Heuristic,
-    /// x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the largest; in
-    /// \[0, 1\].
+    /// Factor x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the
+    /// largest potential; in \[0, 1\].
     pub x: f64,
-    /// Whether each process was a candidate of an earlier call; the program never clears these marks.
+    /// Whether each process was a candidate of an earlier call, by process number. The authors' program never resets this mark of
+    /// a process.
     pub was_candidate: &'a [bool],
-    /// Whether each process must stay where it is; empty if all may move.
+    /// Whether each process must stay on its host, by process number; empty if all processes may move.
     pub pinned: &'a [bool],
     /// Whether the moves are carried out (scenario iii) or only decided (scenario ii).
     pub moves_happen: bool,
 }
 
-/// The result of a rescheduling call.
+/// The result of a rescheduling call of the authors' program, with the intermediate values from which it follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// ISet(j), the computing power index of each Set j: 1 for the most powerful Set, less for the others.
+    /// ISet(j), the index of computing power of each Set (cluster) j, relative to the most powerful Set, whose index is 1.
     pub set_indices: Vec<f64>,
     /// The terms of PM(i,j), the potential of migration of process i to Set j, by process and then by Set.
     pub terms: Vec<Vec<Terms>>,
-    /// The processes in decreasing order of their potential of migration, each with the Set that it prefers.
+    /// The processes in decreasing order of their largest potential of migration, each with the Set that the process prefers.
     pub order: Vec<Wish>,
-    /// Whether each process is a candidate of this call or of an earlier one.
+    /// Whether each process is a candidate for migration in this call or was one in an earlier call, by process number.
     pub candidates: Vec<bool>,
-    /// The moves, in the order in which the managers of the Sets decide them.
+    /// The migrations, in the order in which the managers of the Sets decide them: by Set, and within a Set by process number.
     pub moves: Vec<Move>,
 }
 
 impl Call<'_> {
-    /// Computes the result of the call.
+    /// Computes the result of the rescheduling call: Set indices, potentials of migration, candidates and moves.
     pub fn decide(&self) -> Answer {
         let occupancy = processes_per_host(self.sets, self.reports);
         let indices = set_indices(self.sets, &occupancy);

@@ -9,15 +9,15 @@ use crate::View;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{InstructionsPerSecond, Seconds};
 
-/// A Set (cluster), as a deployment file of the program describes it to the manager of the Set.
+/// A Set (cluster) as a deployment file of the authors' program describes it: its hosts and the power of each host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredSet {
-    /// The name of the cluster of the platform that is this Set.
+    /// The name of the platform's cluster that corresponds to this Set.
     pub cluster: String,
-    /// The number of hosts that the manager of the Set knows, at least 1. They are the first hosts of the cluster.
+    /// The number of hosts of the Set that its manager knows, at least 1. They are the first hosts of the cluster.
     pub hosts: u32,
-    /// The computing power that the manager assumes for each host of the Set.
+    /// The computing power that the manager of the Set assumes for each of its hosts.
     pub power: InstructionsPerSecond,
 }
 
@@ -27,20 +27,20 @@ pub struct DeclaredSet {
 pub struct Authors2015Config {
     /// The heuristic that chooses the processes that may migrate (candidates).
     pub heuristic: Heuristic,
-    /// α, the number of supersteps from one rescheduling call to the next, at least 1. It is constant, since the program computes
-    /// a new α but does not use it.
+    /// Number α of supersteps from one rescheduling call to the next, at least 1. It is constant, since the program computes a
+    /// new α but does not use it.
     pub alpha: u32,
-    /// x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the largest one;
-    /// in \[0, 1\].
+    /// Factor x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the
+    /// largest potential; in \[0, 1\].
     pub x: f64,
-    /// D, the largest deviation from the mean time of a superstep at which a process counts as balanced, as a share of the mean;
-    /// from 0 to 10. It affects only the record of a call, not its decision.
+    /// D, the largest deviation of a process's time in a superstep from the mean time at which the process counts as balanced. It
+    /// is a share of the mean, from 0 to 10, and affects only the record of a call, not its decision.
     pub d: f64,
-    /// Largest relative difference between a measured value and the aged value at which the measured value counts as regular (δ
-    /// and β of the papers); in \[0, 1\].
+    /// Largest relative difference between the value measured in a superstep and the aged value at which the measured value
+    /// counts as regular. It is δ and β of the papers, in \[0, 1\].
     pub pattern_margin: f64,
-    /// The latency from the manager of a Set to itself. It determines the term Mem, by which the program penalises a process that
-    /// stays in its Set; the program multiplies all other latencies by 0 bytes.
+    /// The latency from the manager of a Set to itself. Multiplied by the received bytes it is the term Mem, by which the program
+    /// penalises a process that stays in its Set; the program multiplies all other latencies by 0 bytes.
     pub own_latency: Seconds,
     /// The Sets (clusters) in the order of their numbers. If the list is empty, each cluster of the platform is a Set with all
     /// its hosts and the speed of its first host.
@@ -94,12 +94,12 @@ impl Authors2015Config {
 #[derive(Clone, Debug)]
 pub(super) struct Deployment {
     pub(super) sets: Vec<Set>,
-    /// The index of the cluster of the platform, for each Set.
+    /// The index of the platform's cluster that corresponds to each Set, by Set number.
     clusters: Vec<usize>,
 }
 
 impl Deployment {
-    /// Finds the cluster of each declared Set on the platform of a run.
+    /// Creates the Sets of a run from the options: finds the cluster of the platform for each declared Set.
     ///
     /// # Errors
     /// No cluster has the name of a declared Set, a Set has more hosts than its cluster, or two Sets have the same cluster.
@@ -148,7 +148,8 @@ impl Deployment {
         Ok(Self { sets, clusters })
     }
 
-    /// Returns for each process the index of its Set, and the index of its host within that Set.
+    /// Returns for each process the index of the Set in which the process is, and the index of the process's host within that
+    /// Set.
     ///
     /// # Errors
     /// A process is in a cluster that is not declared as a Set.
@@ -170,7 +171,7 @@ impl Deployment {
         (0..view.processes()).map(place).collect()
     }
 
-    /// Returns the index of the platform's cluster that is the Set `set`.
+    /// Returns the index of the platform's cluster that corresponds to the Set with the index `set`.
     pub(super) fn cluster_of_set(&self, set: usize) -> usize {
         self.clusters[set]
     }

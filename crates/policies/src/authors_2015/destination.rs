@@ -1,26 +1,29 @@
-//! Choice of destinations: the manager of each Set takes the candidates that prefer this Set, in increasing order of process
-//! numbers, and assigns each one to the host with the fewest processes.
+//! Choice of destinations in the policy `authors-2015`: the manager of each Set assigns the candidates that prefer its Set to its
+//! hosts with the fewest processes.
+//!
+//! Each manager takes its candidates in increasing order of process numbers.
 
 use super::potential::Report;
 use super::ranking::Wish;
 
-/// A migration that the manager of a Set decided.
+/// A migration that the manager of a Set (cluster) decided in a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The number of the process, counted from 0.
     pub process: usize,
-    /// The index of the Set to which the process moves.
+    /// The index of the Set (cluster) to which the process moves.
     pub set: usize,
-    /// The index of the process's new host within that Set.
+    /// The index of the process's new host within the Set `set`.
     pub host: usize,
 }
 
-/// Returns a host for each process in `movers` that prefers a Set other than its present one; the manager of Set 0 decides first.
+/// Returns the migrations of a call: each process in `movers` that prefers another Set moves to a host of that Set. The managers
+/// decide in increasing order of Sets.
 ///
-/// `occupancy` is the number of processes on each declared host. If `moves_happen`, a process that moves is subtracted from its
-/// old host immediately and counts twice on the new host: once as resident and once as sent (an error of the original program).
-/// Otherwise it counts once on the new host and also remains counted on the old one. A host has no limit for its number of
-/// processes.
+/// `movers` states for each process whether it may move. `occupancy` is the number of processes on each declared host. If
+/// `moves_happen`, a process that moves is subtracted from its old host immediately and counts twice on the new host: once as
+/// resident and once as sent (an error of the original program). Otherwise the process counts once on the new host and also
+/// remains counted on the old one. A host has no limit for its number of processes.
 pub(super) fn assign_destinations(
     reports: &[Report],
     wishes: &[Wish],

@@ -1,5 +1,5 @@
-//! The heuristics, which choose the candidates of a call from the order of the processes and the terms of their potentials of
-//! migration (PM).
+//! The heuristics of the policy `authors-2015`, which choose the candidates for migration from the order of the processes and the
+//! terms of their potentials of migration (PM).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,29 @@ use serde::{Deserialize, Serialize};
 use super::potential::Terms;
 use super::ranking::Wish;
 
-/// The heuristic that chooses the candidates for migration in a call.
+/// The heuristic that chooses the candidates for migration in a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Heuristic {
-    /// Chooses the first process of the order, which has the largest potential of migration (PM).
+    /// Chooses only the process with the largest potential of migration (PM).
     One,
-    /// Chooses every process whose potential of migration (PM) is above x times the largest PM.
+    /// Chooses every process whose potential of migration (PM) is above x times the largest PM, where x is an option.
     Percentage,
-    /// Chooses every process inside a cube around the first process of the order, in the space of the terms (Comp, Comm, Mem).
+    /// Chooses every process inside a cube around the process with the largest potential of migration, in the space of the terms
+    /// (Comp, Comm, Mem).
     MigCube,
-    /// Chooses every process near a line through two processes, in all three planes of the space of the terms (Comp, Comm, Mem).
+    /// Chooses every process near a line through two processes, in all three planes of the space of the terms (Comp, Comm, Mem)
+    /// of the potential of migration.
     MigHull,
 }
 
 /// A point in the space of the terms (Comp, Comm, Mem) of the potential of migration \[s\].
 type Point = [f64; 3];
 
-/// Returns the numbers of the processes that a heuristic chooses. `order` is sorted by decreasing potential of migration; `terms`
-/// has the terms of each process for each Set.
+/// Returns the numbers of the processes that the heuristic chooses as candidates.
+///
+/// `order` has the processes by decreasing potential of migration, `terms` the terms of each process for each Set, and `x` is the
+/// factor of the heuristic `percentage`.
 pub(super) fn chosen_processes(
     heuristic: Heuristic,
     x: f64,
@@ -51,7 +55,8 @@ pub(super) fn chosen_processes(
     chosen.collect()
 }
 
-/// Returns the point of each process in the order, computed by `point` from the terms of the process for all Sets.
+/// Returns the point of each process in the space of the terms, in the order of `order`; `point` computes a process's point from
+/// its terms for all Sets.
 fn process_points(
     order: &[Wish],
     terms: &[Vec<Terms>],
@@ -61,13 +66,13 @@ fn process_points(
     order.iter().map(of_wish).collect()
 }
 
-/// Returns the point of a process for `MigCube`: its terms for the last Set, whichever Set the process prefers (an error of the
-/// original program).
+/// Returns the point at which `MigCube` places a process: the terms for the last Set, whichever Set the process prefers (an error
+/// of the original program).
 fn last_set_terms(terms: &[Terms]) -> Point {
     terms.last().map_or([0.0; 3], |terms| terms.metrics)
 }
 
-/// Returns the point of a process for `MigHull`: the maximum of each term over all Sets, at least 0.
+/// Returns the point at which `MigHull` places a process: the maximum of each term over all Sets, at least 0 \[s\].
 fn largest_terms(terms: &[Terms]) -> Point {
     [0, 1, 2].map(|axis| {
         let values = terms.iter().map(|terms| terms.metrics[axis]);
@@ -75,8 +80,8 @@ fn largest_terms(terms: &[Terms]) -> Point {
     })
 }
 
-/// Returns whether each point lies in the cube around the first point or on its surface. Half the edge of the cube is the mean
-/// distance of the other points from the first.
+/// Returns whether each point lies inside the cube of `MigCube` or on its surface. The first point is the centre of the cube;
+/// half the edge is the mean distance of the other points from the first.
 fn is_in_cube(points: &[Point]) -> Vec<bool> {
     let first = points[0];
     let away = |point: &Point| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
@@ -99,7 +104,7 @@ fn is_in_cube(points: &[Point]) -> Vec<bool> {
     points.iter().map(is_inside).collect()
 }
 
-/// Returns whether each point is near the line of `MigHull` in all three planes.
+/// Returns whether each point is near the line of `MigHull` in all three planes of the space of the terms.
 ///
 /// The line ends at the wrong points (an error of the original program): the numbers of the first two processes of the order,
 /// counted from 0, are used as positions in the order. A point is near the line in a plane if its cross product with the line, or
@@ -125,8 +130,8 @@ fn find_points_near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
     points.iter().map(is_near).collect()
 }
 
-/// Returns the limits of the cross products in the planes xy, xz and yz. They are standard deviations \[s\], although cross
-/// products have the unit s² (an error of the original program).
+/// Returns the limit of the cross product up to which a point is near the line, for each of the planes xy, xz and yz. Each limit
+/// is a standard deviation \[s\], although cross products have the unit s² (an error of the original program).
 ///
 /// The limit of each plane should be the larger standard deviation of its two coordinates. Instead, the program writes all three
 /// values into the limit of the first plane (another error).

@@ -1,4 +1,5 @@
-//! The measures of the supersteps since the last call: aged values, patterns, and communication times on each Set.
+//! The measures of the supersteps since the last rescheduling call: aged values, patterns, and communication times on each Set
+//! (cluster).
 //!
 //! ```text
 //! aged(x)   = sum of x_k / 2^(n-k+1) over the n supersteps of the interval: from zero, the last superstep has weight 1/2
@@ -15,33 +16,35 @@
 use crate::View;
 use migsim_base::units::{Bytes, Seconds};
 
-/// Value that replaces a pattern (measure of regularity) below 0.
+/// Value that replaces a negative pattern; a pattern rates how regular a measured quantity is.
 const MIN_PATTERN: f64 = 0.0005;
 
-/// The measures of one process since the last call.
+/// The measures of one process in the supersteps since the last rescheduling call.
 #[derive(Clone, Debug, Default)]
 struct Process {
-    /// The instructions of each superstep since the last call. All are kept because the pattern compares each of them with the
-    /// aged value.
+    /// The number of instructions that the process executed in each superstep since the last call. All are kept because the
+    /// pattern compares each of them with the aged value.
     instructions: Vec<f64>,
     bytes: Vec<f64>,
-    /// The aged computation time of the process \[s\].
+    /// The aged computation time of the process in a superstep \[s\]: a mean in which recent supersteps weigh more.
     computation: f64,
-    /// The aged communication time of the process on each Set \[s\].
+    /// The aged communication time of the process in a superstep \[s\], by Set.
     communication: Vec<f64>,
-    /// The most recently measured communication time of the process on each Set \[s\]; it is kept across calls.
+    /// The communication time of the process in the last superstep that the process spent in each Set \[s\]; it is kept across
+    /// calls.
     last_communication: Vec<f64>,
 }
 
-/// The measures of all processes since the last call.
+/// The measures of all processes in the supersteps since the last rescheduling call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interval {
     processes: Vec<Process>,
-    /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call.
+    /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call. D is the tolerance of
+    /// the stability test.
     outside_counts: Vec<usize>,
 }
 
-/// The aged measures and patterns of a process, from which its report at a call is built.
+/// The aged measures and patterns of a process, from which its report at a rescheduling call is built.
 #[derive(Clone, Debug)]
 pub(super) struct Aged {
     pub(super) computation_pattern: f64,
@@ -54,8 +57,10 @@ pub(super) struct Aged {
 }
 
 impl Interval {
-    /// Adds the measures of the superstep that has just ended. `d` is the tolerance D, `sets` the number of Sets, and `set_of`
-    /// the Set of each process.
+    /// Adds the measures of the superstep that has just ended.
+    ///
+    /// `d` is the tolerance D of the stability test, `sets` the number of Sets, and `set_of` the index of the Set of each
+    /// process.
     pub(super) fn observe(&mut self, view: &View<'_>, d: f64, sets: usize, set_of: &[usize]) {
         let received = received_bytes(view);
         self.processes
@@ -86,13 +91,14 @@ impl Interval {
         self.outside_counts.push(count_outside(&times, d));
     }
 
-    /// Returns the number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call.
+    /// Returns the number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call. D is the
+    /// tolerance of the stability test.
     pub(super) fn outside_counts(&self) -> &[usize] {
         &self.outside_counts
     }
 
-    /// Returns the aged measures and patterns of a process. `margin` is the relative difference up to which a measured value
-    /// counts as regular.
+    /// Returns the aged measures and patterns of a process since the last call. `margin` is the relative difference up to which a
+    /// measured value counts as regular.
     pub(super) fn aged_measures(&self, process: usize, margin: f64) -> Aged {
         let state = &self.processes[process];
         let communication = state.communication.iter().copied();
@@ -105,7 +111,7 @@ impl Interval {
         }
     }
 
-    /// Restarts the interval after a call. The last communication time on each Set is kept.
+    /// Clears the measures after a rescheduling call. Only the last communication time of each process on each Set is kept.
     pub(super) fn restart(&mut self) {
         self.outside_counts.clear();
         for state in &mut self.processes {
@@ -117,7 +123,8 @@ impl Interval {
     }
 }
 
-/// Returns the bytes that each process received in the superstep; `None` for a process that received no message.
+/// Returns the bytes that each process received in the superstep, by process number; `None` for a process that received no
+/// message.
 fn received_bytes(view: &View<'_>) -> Vec<Option<Bytes>> {
     let mut received = vec![None; view.processes()];
     for message in view.messages {
@@ -127,7 +134,8 @@ fn received_bytes(view: &View<'_>) -> Vec<Option<Bytes>> {
     received
 }
 
-/// Returns how many of the processes' times in a superstep lie outside mean · (1 ± D).
+/// Returns the number of processes whose time in a superstep lies outside mean · (1 ± D), where `times` has the time of each
+/// process and `d` is D.
 pub fn count_outside(times: &[Seconds], d: f64) -> usize {
     let mean = times.iter().map(|time| time.get()).sum::<f64>() / times.len() as f64;
     let stable = mean * (1.0 - d)..=mean * (1.0 + d);
@@ -135,18 +143,20 @@ pub fn count_outside(times: &[Seconds], d: f64) -> usize {
     times.iter().filter(is_outside).count()
 }
 
-/// Returns the aged value after one more measured value: the mean of both. Halving is exact, so that the result equals the sum of
-/// `x_k / 2^(n-k+1)` bit by bit.
+/// Returns the aged value after one more measured value: the mean of `aged` and `value`. Halving is exact, so that the result
+/// equals the sum of `x_k / 2^(n-k+1)` bit by bit.
 pub fn age_value(aged: f64, value: f64) -> f64 {
     f64::midpoint(aged, value)
 }
 
-/// Returns the aged value of a sequence of measured values, in the order of the supersteps.
+/// Returns the aged value of a sequence of measured values, in which the last value has the weight 1/2, the one before it 1/4,
+/// and so on.
 fn aged_value(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, age_value)
 }
 
-/// Returns the pattern (regularity) of a sequence of measured values, from 0.0005 to 1.
+/// Returns the pattern of a sequence of measured values, which rates its regularity from 0.0005 to 1. `margin` is the relative
+/// difference up to which a value counts as regular.
 fn regularity_pattern(values: &[f64], margin: f64) -> f64 {
     let (aged, step) = (aged_value(values), 1.0 / values.len() as f64);
     let mut pattern = 1.0_f64;

@@ -15,36 +15,37 @@
 //! ## What it is for
 //!
 //! The policy serves to check recorded runs of the program and to predict new ones. It decides the program's [stored
-//! calls](../../results/authors-2015.md) again and reproduces each PM to the last bit, and each order, candidate and host. Do not
-//! use it as a policy for your own experiments: it keeps the slips listed below because the program has them, and no other policy
-//! of migsim has them.
+//! calls](../../results/authors-2015.md) again and reproduces the potentials of migration to the last bit, as well as the order
+//! of the processes, the candidates and the hosts. Do not use it as a policy for your own experiments: it keeps the slips listed
+//! below because the program has them, and no other policy of migsim has them.
 //!
 //! ## What it does
 //!
 //! - A rescheduling call takes place after every α supersteps. The program computes a new α but does not use it.
-//! - Aged times and bytes start from zero at each call, and the last superstep has weight 1/2. Patterns (measures of regularity)
-//!   start at 1.
+//! - An aged value is a mean over the supersteps since the last call, in which the last superstep has weight 1/2. Aged times and
+//!   bytes start from zero at each call. Patterns (measures of regularity) start at 1.
 //! - The Set index ISet(j) is the sum of `power / (processes + 1)` over the declared hosts of Set j, divided by the largest such
 //!   sum. A process is also counted on its own host. External load is ignored.
 //! - Each process prefers the Set with the largest PM above 0. The Set in which the process already is competes with the others.
-//! - `one` chooses the first process in the order, `percentage` each process whose PM is above x times that of the first.
-//! - `migcube` chooses the processes in a cube around the first one, in the space of (Comp, Comm, Mem). Half the edge is the mean
-//!   distance of the other processes to the first.
-//! - `mighull` chooses the processes near a line through two of them, in all three planes of that space.
+//! - `one` chooses the first process in the order, `percentage` each process whose PM is above x times the PM of the first
+//!   process.
+//! - `migcube` chooses the processes in a cube around the first process of the order, in the space of the terms (Comp, Comm,
+//!   Mem). Half the edge of the cube is the mean distance of the other processes to the first.
+//! - `mighull` chooses the processes near a line through two processes, in all three planes of that space.
 //! - The managers of the Sets decide in increasing order of Sets, and each takes its candidates in increasing order of process
-//!   numbers. The program does not test whether a move pays, a move costs nothing, and a host has no limit for its number of
-//!   processes.
+//!   numbers. The program does not test whether a move reduces the time of the application, a move costs nothing, and a host has
+//!   no limit for its number of processes.
 //!
 //! ## Its slips, and what they do
 //!
 //! | slip | effect |
 //! |---|---|
 //! | Mem penalises staying | Bytes are counted for the process's own Set, so that Mem is 0 for every other Set. With messages of 1 MB, staying costs a process 0.996 s of PM. Nearly every candidate leaves its Set at nearly every call, and runs oscillate. |
-//! | marks are never cleared | A candidate remains one in all later calls. `one` moves 1, 2, 3, 4, ... processes at successive calls. |
+//! | marks are never cleared | A process that was a candidate once remains a candidate in all later calls. `one` moves 1, 2, 3, 4, ... processes at successive calls. |
 //! | a move counts twice | If moves happen, a process counts twice on the host to which it is sent. Later candidates of the call avoid this host more than they should. |
 //! | Comm of a Set left behind | The time of communication with a Set that a process has left is never cleared. It attracts the process back to that Set. |
 //! | an exchange sort that is not stable | The order of equal PM depends on the positions of all other processes, and decides which process is a candidate. |
-//! | the last Set of `migcube` | The coordinates are those of the last Set, whichever Set a process prefers. |
+//! | the last Set of `migcube` | The coordinates are the terms of PM for the last Set, whichever Set a process prefers. |
 //! | the variables of `mighull` | Numbers of processes are used as positions in the order. Two of three limits are written into the wrong variable. A cross product \[s²\] is compared with a standard deviation \[s\]. Of 60 processes 59 or 60 are chosen. |
 //!
 //! Despite these slips the program itself gains about 40 % on its own cases, since its first moves empty slow hosts that up to
@@ -86,20 +87,21 @@ use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, HostId, ProcessId};
 
-/// Number of calls, from the first one, whose record lists every term of every potential of migration (PM).
+/// Number of rescheduling calls at the start of a run whose decision records list every term of every potential of migration
+/// (PM).
 const EXPLAINED_CALLS: u32 = 64;
 
 /// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
 const TERMS_RECORD_SIZE: f64 = 900.0;
 
-/// The policy `authors-2015`, with its state: it decides as the authors' simulation program of 2015.
+/// The policy `authors-2015`, with its state: it decides as the simulation program of 2015 by the authors of `MigBSP`.
 #[derive(Debug)]
 pub struct Authors2015 {
     config: Authors2015Config,
     /// The Sets (clusters) of the run; `None` until the first superstep is observed.
     deployment: Option<Deployment>,
     interval: Interval,
-    /// Whether each process was a candidate of any call so far.
+    /// Whether each process was a candidate of any call so far, by process number.
     was_candidate: Vec<bool>,
     call_count: u32,
     /// An error that was found at a barrier because the declared Sets contradict the platform; the next call returns it.
@@ -126,7 +128,7 @@ impl Authors2015 {
         })
     }
 
-    /// Adds the measures of the superstep that has just ended. Communication counts for the Set in which the process is.
+    /// Adds the measures of the superstep that has just ended. Communication is counted for the Set in which the process is.
     fn observe(&mut self, view: &View<'_>) -> Result<(), Error> {
         let deployment = match self.deployment.take() {
             Some(deployment) => deployment,
@@ -140,7 +142,7 @@ impl Authors2015 {
         Ok(())
     }
 
-    /// Returns the reports of all processes, which a call evaluates.
+    /// Returns the report of each process on the supersteps since the last call, from which a rescheduling call decides.
     fn process_reports(
         &self,
         deployment: &Deployment,
@@ -166,8 +168,8 @@ impl Authors2015 {
         Ok(places.map(report).collect())
     }
 
-    /// Returns the decision record of a call, by key: α, the Set indices, the largest PM and, in the first calls, all terms of
-    /// PM.
+    /// Returns the decision record of a rescheduling call as JSON fields: α, the Set indices, the largest potential of migration
+    /// (PM) and, in the first calls, all terms of PM.
     fn decision_record(
         &self,
         answer: &Answer,
@@ -212,8 +214,8 @@ impl Authors2015 {
     }
 }
 
-/// Returns the candidates with the reason for or against their moves, and the migrations in the order in which managers decide
-/// them.
+/// Returns the candidates of a call, each with the reason why it moves or stays, and the migrations in the order in which the
+/// managers of the Sets decide them.
 fn candidates_and_migrations(
     answer: &Answer,
     deployment: &Deployment,

@@ -13,7 +13,7 @@
 
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 
-/// A Set (cluster) with the data that its manager knows about it.
+/// A Set (cluster) with the data about its hosts that the manager of the Set knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
     /// The number of declared hosts of the Set.
@@ -24,27 +24,28 @@ pub struct Set {
     pub own_latency: Seconds,
 }
 
-/// The aged measures and patterns of a process, which the manager of its Set evaluates at a call.
+/// The aged measures and patterns of a process, which the manager of its Set (cluster) evaluates at a rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The index of the Set in which the process is.
+    /// The index of the Set (cluster) in which the process is.
     pub set: usize,
     /// The index of the process's host in that Set. An undeclared host has an index that is not less than the number of declared
     /// hosts.
     pub host: usize,
-    /// Pcomp(i), the regularity of the computation of the process, from 0.0005 to 1.
+    /// Pcomp(i), a measure of the regularity of the computation of the process, from 0.0005 (irregular) to 1 (regular).
     pub computation_pattern: f64,
     /// CTP(i), the aged computation time of the process in a superstep.
     pub computation: Seconds,
-    /// Pcomm(i,j) for each Set, from 0.0005 to 1.
+    /// Pcomm(i,j) for each Set j, a measure of the regularity of the communication of the process on this Set, from 0.0005 to 1.
     pub communication_patterns: Vec<f64>,
     /// BTP(i,j) for each Set j, the aged communication time of the process in a superstep.
     pub communication: Vec<Seconds>,
-    /// The aged bytes that the process received; they are counted for the Set in which the process is.
+    /// The aged number of bytes that the process received in a superstep, counted for the Set in which the process is.
     pub bytes: Bytes,
 }
 
-/// The terms of PM(i,j), the potential of migration of process i to Set j \[s\]. The program treats Mem as a time.
+/// The terms of PM(i,j), the potential of migration of process i to Set j \[s\]. The authors' program treats the term Mem as a
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
     /// The terms Comp(i,j), Comm(i,j) and Mem(i,j) of the potential of migration \[s\], in this order.
@@ -70,7 +71,7 @@ pub(super) fn processes_per_host(sets: &[Set], reports: &[Report]) -> Vec<Vec<us
     occupancy
 }
 
-/// Returns ISet(j), the computing power index of each Set, from the number of processes on its hosts.
+/// Returns ISet(j), the computing power index of each Set j; `occupancy` is the number of processes on each host of each Set.
 pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
     let power = |(set, hosts): (&Set, &Vec<usize>)| {
         let shares = hosts.iter();
@@ -84,7 +85,8 @@ pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
     powers.iter().map(|power| power / largest).collect()
 }
 
-/// Returns the terms of the potential of migration PM(i,j) of a process, for each Set. `indices` are the values ISet(j).
+/// Returns the terms of the potential of migration PM(i,j) of one process to each Set j. `indices` has the power index ISet(j) of
+/// each Set.
 pub(super) fn potential_terms(report: &Report, sets: &[Set], indices: &[f64]) -> Vec<Terms> {
     let one = |(set, index): (usize, &f64)| {
         let computation = report.computation_pattern * report.computation.get() * index;

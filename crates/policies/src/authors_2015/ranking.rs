@@ -1,23 +1,24 @@
-//! The order of processes: the Set that each process prefers, and the program's sort by decreasing potential of migration (PM),
-//! which also decides ties.
+//! The order of processes in the policy `authors-2015`: the Set that each process prefers, and the program's sort by decreasing
+//! potential of migration (PM), which also decides ties.
 
 use super::potential::Terms;
 
-/// A process, the Set that it prefers, and its potential of migration (PM) to that Set.
+/// A process with the Set that it prefers and its potential of migration (PM) to that Set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wish {
     /// The number of the process, counted from 0.
     pub process: usize,
-    /// The index of the Set to which the process has its largest PM above 0; the first such Set in case of ties. `None` if no PM
-    /// is above 0.
+    /// The index of the Set for which the process has its largest potential of migration (PM) above 0; `None` if no PM is above
+    /// 0. In case of ties it is the lowest index.
     ///
     /// In the case `None` the program sends uninitialised memory; this never happened in a recorded run.
     pub set: Option<usize>,
-    /// The PM of the process to the preferred Set \[s\]; 0 if there is no preferred Set.
+    /// The potential of migration (PM) of the process to the preferred Set \[s\]; 0 if there is no preferred Set.
     pub potential: f64,
 }
 
-/// Returns for each process the Set that it prefers, from the terms of PM by process and Set.
+/// Returns for each process the Set that it prefers, that is the Set with its largest potential of migration (PM) above 0.
+/// `terms` has the terms of PM by process and Set.
 pub(super) fn preferred_sets(terms: &[Vec<Terms>]) -> Vec<Wish> {
     let prefer = |(process, sets): (usize, &Vec<Terms>)| {
         let mut wish = Wish {
@@ -35,9 +36,10 @@ pub(super) fn preferred_sets(terms: &[Vec<Terms>]) -> Vec<Wish> {
     terms.iter().enumerate().map(prefer).collect()
 }
 
-/// Sorts the processes by decreasing PM with the algorithm of the program, which compares each pair of positions once in each
-/// direction (n² comparisons). The sort is not stable: the resulting order of processes with equal PM decides which process is a
-/// candidate.
+/// Sorts the processes by decreasing potential of migration (PM) with the algorithm of the authors' program, which compares each
+/// pair of positions once in each direction (n² comparisons).
+///
+/// The sort is not stable: the resulting order of processes with equal PM decides which process is a candidate.
 pub(super) fn exchange_sort(wishes: &mut [Wish]) {
     for i in 0..wishes.len() {
         for j in 0..wishes.len() {

@@ -1,4 +1,5 @@
-//! The cases of a file for `migsim decide`: the barriers and load histories that a policy or trigger has to decide.
+//! The cases of an input file of `migsim decide`: barriers at which strategies place processes, and load histories for which
+//! triggers decide when to balance.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -9,29 +10,30 @@ use super::snapshot::{Raw, Snapshot};
 use migsim_base::document::{Document, from_value};
 use migsim_base::error::{Error, Problem};
 
-/// A named case of a file: a barrier or a load history for which decisions are computed.
+/// A named case of an input file of `migsim decide`: a barrier or a load history for which decisions are computed.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name of the case; by default its number in the file, counted from 1.
     pub name: String,
-    /// The content of the case, by the kind of question.
+    /// The data of the case; its type determines which decisions are computed.
     pub content: Content,
 }
 
-/// The content of a case, which determines the question that is answered.
+/// The data of a case, whose type determines the question that `migsim decide` answers.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// The state at a barrier, for which strategies decide the placement of processes.
     Barrier(Box<Snapshot>),
-    /// The load of each processor in each superstep, for which triggers decide when to balance.
+    /// The load of each processor in each superstep, for which triggers decide before which supersteps to balance.
     History(History),
-    /// The maximum and average times since the last balancing, from which the meta-balancer plans the next balancing.
+    /// The maximum and average time of each superstep since the last balancing, from which the meta-balancer plans the next
+    /// balancing.
     Measured(Measured),
-    /// A load that grows steadily, for which the best supersteps to balance are computed.
+    /// A load that grows steadily, for which the supersteps at which balancing minimises the total time are computed.
     Growth(Growth),
 }
 
-/// For each kind of case: a key that only this kind has, and a description of its keys for error messages.
+/// For each type of case: a key that only this type has, and the list of its keys for error messages.
 const CASE_KINDS: [(&str, &str); 4] = [
     (
         "speeds",
@@ -51,17 +53,17 @@ const CASE_KINDS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The key `name` of a case.
+/// The key `name` of a case in a file, parsed separately from the other keys.
 #[derive(Deserialize)]
 struct Named {
     #[serde(default)]
     name: Option<String>,
 }
 
-/// Returns the cases of a document: those whose names are in `wanted`, or all if `wanted` is empty.
+/// Returns the cases of a file whose names are in `wanted`, or all cases if `wanted` is empty.
 ///
 /// # Errors
-/// A case is of no known kind or has values out of range, or a name in `wanted` does not exist.
+/// A case is of no known type or has values out of range, or a name in `wanted` does not exist.
 pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error> {
     let (list, prefix) = match &document.value {
         Value::Array(list) => (list.iter().collect(), ""),
@@ -111,7 +113,7 @@ fn case_name(object: &Map<String, Value>) -> Option<String> {
     named.name
 }
 
-/// Adds the line and column of the document to the problems of an error, found by their keys.
+/// Adds the line and column in the document to each problem of an error; the position is found by the key of the problem.
 fn with_positions(document: &Document, error: Error) -> Error {
     error.map(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
@@ -123,7 +125,8 @@ fn with_positions(document: &Document, error: Error) -> Error {
     })
 }
 
-/// Converts a JSON value into the content of a case, after checks; `place` is the path of the value in the document.
+/// Converts the JSON value of a case into its data after checks; `place` is the path of the value in the document, such as
+/// `cases[2]`.
 fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     match kind.map(|(key, _)| *key) {
@@ -148,7 +151,8 @@ fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
     }
 }
 
-/// Converts a case into a typed value, ignoring the additional keys that each case may have; `place` is its path in the document.
+/// Converts the JSON value of a case into the type `T`, ignoring the keys that every case may have; `place` is the path of the
+/// value in the document.
 fn parse_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
     let mut value = value.clone();
     if let Value::Object(object) = &mut value {
@@ -159,7 +163,8 @@ fn parse_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Err
     from_value(&value, place)
 }
 
-/// Keys that each case may have in addition: its name, comments, and the decisions of other programs.
+/// Keys that a case of any type may have, but that decisions do not depend on: its name, comments, and the decisions of other
+/// programs.
 const ADDITIONAL_KEYS: &[&str] = &[
     "name",
     "note",

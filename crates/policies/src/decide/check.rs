@@ -1,9 +1,9 @@
-//! Collects values of a case that are out of range, each with its key, so that one error reports all.
+//! Checks of the values of a case: all values that are out of range are collected with their keys and reported in one error.
 
 use migsim_base::document::limited;
 use migsim_base::error::{Error, Problem};
 
-/// Collects the invalid values of a case; `place` is the path of the case in the document.
+/// Collector of the invalid values of one case of an input file, each with its key.
 #[derive(Debug)]
 pub(super) struct Check<'p> {
     case_path: &'p str,
@@ -18,7 +18,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Adds a problem of the value under `key`, with a hint how to correct it.
+    /// Adds a problem with the value of `key` in the case; `hint` states how to correct it.
     pub(super) fn add_problem(&mut self, key: &str, message: String, hint: &str) {
         let path = if self.case_path.is_empty() {
             key.to_owned()
@@ -29,7 +29,7 @@ impl<'p> Check<'p> {
             .push(Problem::new(message).key(path).hint(hint));
     }
 
-    /// Adds a problem if the value under `key` is not finite or not in the range.
+    /// Adds a problem if the value of `key` is not finite, not in the range, or larger than 1e30 in absolute value.
     pub(super) fn check_value(&mut self, key: &str, value: f64, range: Range) {
         let (is_right, words) = match range {
             Range::Any => (true, "finite"),
@@ -45,7 +45,8 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Adds a problem for each value of a list that is not in the range, and for a length of the list other than `count`.
+    /// Adds a problem for each value of the list under `key` that is out of range, and one if the list does not have `count`
+    /// values.
     pub(super) fn check_list(
         &mut self,
         key: &str,
@@ -61,7 +62,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Adds a problem if the length `found` of the list under `key` is not `count`.
+    /// Adds a problem if the list under `key`, which has `found` values, should have `count` values.
     pub(super) fn check_length(&mut self, key: &str, found: usize, count: usize) {
         if found != count {
             let message = format!("`{key}` has {found} values, not {count}");
@@ -73,7 +74,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Returns all collected problems as one error, or `Ok` if there are none.
+    /// Returns `Ok` if no invalid value was found, else one error with all problems.
     pub(super) fn finish(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())
@@ -86,7 +87,7 @@ impl<'p> Check<'p> {
 /// Largest absolute value of a number in a case, so that sums and quotients stay finite.
 const MAX_NUMBER: f64 = 1e30;
 
-/// The range that a value of a case must be in.
+/// The range in which a number of a case must be: any finite number, not negative, or positive (at least 1e-30).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Range {
     Any,

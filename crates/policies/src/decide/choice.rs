@@ -6,27 +6,29 @@ use crate::strategy::{PriceOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
-/// A policy or trigger with its options, and its name in the output.
+/// A policy or trigger with its options, whose decisions `migsim decide` computes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The name of the policy or trigger in its table, without a variant.
+    /// The name under which the policy or trigger is registered, without a variant, such as `greedy`.
     pub entry: &'static str,
-    /// The name in the output: the policy with its variant, such as `greedy/charm-8`, or with the given options.
+    /// The name shown in the output: the policy with its variant, such as `greedy/charm-8`, or with the options that the user
+    /// set.
     pub name: String,
     /// The options of the policy or trigger, as JSON.
     pub options: Value,
-    /// The original program that makes the same decisions as this variant; empty if there is none.
+    /// The original program whose decisions this variant reproduces; empty if there is none.
     pub original: &'static str,
 }
 
-/// The user's selection of policies and options in a question to `migsim decide`.
+/// The policies or triggers and the options that the user selected for `migsim decide`.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The names of the selected policies or triggers, with variants if any; empty for all.
+    /// The names of the selected policies or triggers, with the variant if there is one; empty if all are selected.
     pub names: Vec<String>,
-    /// Keys and values of options of the policies, and of the cost model of a call (keys such as `price.latency`).
+    /// Keys and values of the settings given by the user: options of the policies, and parameters of the cost model of a call
+    /// (keys such as `price.latency`).
     pub settings: Vec<(String, Value)>,
-    /// The seed of the random numbers, for policies that use them.
+    /// The seed of the random numbers of policies that use them.
     pub seed: u64,
 }
 
@@ -40,18 +42,19 @@ impl Default for Selection {
     }
 }
 
-/// Prefix of the keys of settings that belong to the cost model of a call instead of a policy.
+/// Prefix of the keys of settings that belong to the cost model of a rescheduling call, such as `price.latency`, and not to a
+/// policy.
 pub(super) const PRICE_PREFIX: &str = "price";
 
-/// A policy or trigger that can be selected, with the names of its variants.
+/// A policy or trigger that the user can select, with its variants.
 struct Known {
     entry: &'static str,
     original: &'static str,
     variants: &'static [Variant],
 }
 
-/// Returns the selected policies of `table`: those with the given names (`greedy`, `greedy/charm-8`) and the options of
-/// `settings`, or all if no name is given.
+/// Returns the policies or triggers of `table` that the user selected, each with its options; all with all their variants if no
+/// name is given.
 ///
 /// # Errors
 /// A name or a variant is unknown, or options are given without a policy.
@@ -105,13 +108,13 @@ pub(super) fn choices<K>(
     Ok(chosen)
 }
 
-/// Whether a setting belongs to the cost model of a call (`price.*`).
+/// Returns whether the key of a setting belongs to the cost model of a rescheduling call (`price.*`).
 pub(super) fn is_price(key: &str) -> bool {
     key.split_once('.')
         .is_some_and(|(first, _)| first == PRICE_PREFIX)
 }
 
-/// Returns the cost model of a call, as the keys `price.*` of `settings` define it.
+/// Returns the parameters of the cost model of a rescheduling call, taken from the keys `price.*` of `settings`.
 pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions, Error> {
     let mut options = Map::new();
     for (key, value) in settings.iter().filter(|(key, _)| is_price(key)) {
@@ -128,7 +131,7 @@ pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions
     Ok(options)
 }
 
-/// Returns a policy with its default options, followed by all its variants.
+/// Returns a policy or trigger with its default options, followed by each of its variants.
 fn default_and_variants(known: &Known) -> Vec<Choice> {
     let plain = Choice {
         entry: known.entry,
@@ -145,8 +148,8 @@ fn default_and_variants(known: &Known) -> Vec<Choice> {
     std::iter::once(plain).chain(variants).collect()
 }
 
-/// Returns a policy with a variant and further settings. If the resulting options equal those of a variant, the policy gets the
-/// name of that variant.
+/// Returns a policy or trigger with the options of a variant, changed by `settings`. If the resulting options equal those of a
+/// variant, the result has the name of that variant.
 fn choice_with_settings(
     known: &Known,
     variant: Option<&str>,

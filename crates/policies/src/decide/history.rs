@@ -1,5 +1,5 @@
-//! Histories of loads without a simulation: when triggers balance, what the meta-balancer plans, and which supersteps are best
-//! for balancing.
+//! Load histories from a file, evaluated without a simulation: when triggers balance, what the meta-balancer plans, and before
+//! which supersteps balancing is best.
 
 use serde::Deserialize;
 
@@ -28,8 +28,8 @@ pub struct History {
     iterations: Option<usize>,
 }
 
-/// The maximum and average time of a processor in each superstep since the last balancing, with the data that the meta-balancer
-/// needs for its plan.
+/// The maximum and average time of a processor in each superstep since the last balancing, with the data from which the
+/// meta-balancer plans the next balancing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -41,8 +41,8 @@ pub struct Measured {
     first_ratio: f64,
 }
 
-/// A load that grows by `growth_per_iteration` in each superstep on one processor. A balancing distributes the total load equally
-/// over all processors.
+/// A load of one processor that grows by `growth_per_iteration` in each superstep, until a balancing distributes the total load
+/// equally over all processors.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
@@ -54,18 +54,18 @@ pub struct Growth {
     step: f64,
 }
 
-/// The supersteps at which a trigger balances in a load history, and the resulting total time.
+/// The supersteps at which a trigger balances the load in a load history, and the resulting total time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriggerOutcome {
-    /// The supersteps before which the trigger balances, counted from 0.
+    /// The supersteps, counted from 0, immediately before which the trigger balances the load.
     pub balancings: Vec<usize>,
-    /// The total time of all supersteps and balancings \[s\].
+    /// The total time of all supersteps and balancings of the history \[s\].
     pub total_time: f64,
 }
 
 impl History {
-    /// Returns the history after checking its values, or an error that names all invalid ones; `place` is the path of the case in
-    /// the document.
+    /// Checks the values of the history and returns it unchanged, or returns an error that names all invalid values. `place` is
+    /// the path of the case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let (steps, processors) = (self.average.len(), self.residual.len());
         let mut check = Check::new(place);
@@ -104,7 +104,8 @@ impl History {
         Ok(self)
     }
 
-    /// Returns the time of each processor in superstep `step` with the deviations `deviation` \[s\].
+    /// Returns the time of each processor in superstep `step` \[s\]; `deviation` is the deviation of each processor from the
+    /// average time \[s\].
     fn times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
         let average = self.average[step];
         deviation
@@ -113,8 +114,10 @@ impl History {
             .collect()
     }
 
-    /// Returns the supersteps before which balancing minimises the total time; no trigger can take less. `None` if the history is
-    /// too long, since the search takes time proportional to the square of the number of supersteps.
+    /// Returns the supersteps before which balancing minimises the total time of the history, and this time; `None` if the
+    /// history is too long.
+    ///
+    /// No trigger can reach a shorter time. The search takes time proportional to the square of the number of supersteps.
     pub fn optimum(&self) -> Option<WhenOptimum> {
         let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
         if steps.saturating_mul(steps).saturating_mul(processors) > MAX_SEARCH_WORK {
@@ -141,14 +144,14 @@ impl History {
     }
 }
 
-/// Maximum of (supersteps)² · processors in the search for the best supersteps to balance.
+/// Maximum of (number of supersteps)² · (number of processors) for which the best supersteps to balance are searched.
 const MAX_SEARCH_WORK: u64 = 2_000_000_000;
 
 fn largest_time(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)
 }
 
-/// Returns the supersteps at which a trigger balances in a load history, with the total time.
+/// Simulates a trigger on a load history, and returns the supersteps at which the trigger balances and the resulting total time.
 pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> TriggerOutcome {
     let mut deviation = history.residual.clone();
     let mut told = TriggerOutcome {
@@ -183,8 +186,8 @@ pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> Trigger
 }
 
 impl Measured {
-    /// Returns the samples after checking their values, or an error that names all invalid ones; `place` is the path of the case
-    /// in the document.
+    /// Checks the measured times and returns them unchanged, or returns an error that names all invalid values. `place` is the
+    /// path of the case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         check.check_list("max", &self.max, None, Range::NotNegative);
@@ -200,7 +203,8 @@ impl Measured {
         Ok(self)
     }
 
-    /// Returns the meta-balancer's plan of the next balancing, or `None` if there are too few samples.
+    /// Returns the superstep at which the meta-balancer plans the next balancing, with the data of this plan; `None` if there are
+    /// too few measured supersteps.
     pub fn plan(&self) -> Option<Plan> {
         let pairs = self.max.iter().zip(&self.avg);
         let samples: Vec<Sample> = pairs
@@ -214,13 +218,13 @@ impl Measured {
     }
 }
 
-/// Maximum number of supersteps of a growing load, since the optimum takes time and memory proportional to the square of this
-/// number.
+/// Maximum number of supersteps of a growing load for which the best supersteps to balance are searched. Time and memory of the
+/// search are proportional to the square of this number.
 const MAX_GROWTH_STEPS: u32 = 20_000;
 
 impl Growth {
-    /// Returns the growing load after checking its values, or an error that names all invalid ones; `place` is the path of the
-    /// case in the document.
+    /// Checks the values of the growing load and returns it unchanged, or returns an error that names all invalid values. `place`
+    /// is the path of the case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         if self.processors == 0 {
@@ -246,7 +250,7 @@ impl Growth {
     }
 }
 
-/// Returns the supersteps before which a growing load should be balanced to minimise the total time.
+/// Returns the supersteps before which a growing load should be balanced so that the total time is smallest, and this time.
 pub fn optimum_of_growth(growth: &Growth) -> WhenOptimum {
     let processors = f64::from(growth.processors);
     let average =

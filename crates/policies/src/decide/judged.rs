@@ -1,4 +1,4 @@
-//! The decisions of strategies at the barrier of a file, and their evaluation for comparison.
+//! The decisions of strategies at a barrier that was read from a file, and their evaluation for comparison.
 
 use serde_json::{Value, json};
 
@@ -13,19 +13,20 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::Seconds;
 
-/// The decisions of all selected strategies at one barrier, with bounds for comparison.
+/// The decisions of all selected strategies at one barrier, with bounds of the largest host time to which they can be compared.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The largest time of a host in a superstep with the placement before the decision.
+    /// The largest time of a host in a superstep with the placement before the decision, for comparison.
     pub max_time_before: Seconds,
-    /// A lower bound of the largest host time, which no assignment can undercut.
+    /// A lower bound of the largest time of a host in a superstep, which holds for every assignment of processes to hosts.
     pub lower_bound: Seconds,
-    /// The largest host time of the best possible assignment; `None` if there are too many assignments to try.
+    /// The largest time of a host in a superstep with the best possible assignment; `None` if there are too many assignments to
+    /// try all of them.
     pub optimal_time: Option<Seconds>,
-    /// The decision of each strategy: first the strategies in the order of the table, then programs, then the recorded decisions
-    /// of the run's policies.
+    /// The decision of each strategy with its evaluation: first the strategies in the order of the table, then external programs,
+    /// then the decisions recorded in the file of the barrier.
     pub decisions: Vec<StrategyDecision>,
-    /// The name of each strategy that could not decide at this barrier, with the reason.
+    /// The name of each strategy that could not decide at this barrier, with the reason as a text.
     pub undecided: Vec<(String, String)>,
 }
 
@@ -34,20 +35,20 @@ pub struct Verdict {
 pub struct StrategyDecision {
     /// The strategy with its options.
     pub choice: Choice,
-    /// The host of each process that the strategy chose.
+    /// The new host of each process, as the strategy chose it, with the costs of the decision.
     pub assignment: Assignment,
     /// The number of processes that the decision moves to another host.
     pub move_count: usize,
     /// The largest time of a host in a superstep with the new assignment.
     pub max_host_time: Seconds,
-    /// The predicted cost of the call, including the moves.
+    /// The predicted cost of the rescheduling call, including the moves.
     pub call_cost: Seconds,
 }
 
-/// Maximum number of possible assignments up to which the best one is searched by trying all.
+/// Maximum number of possible assignments of processes to hosts for which the best assignment is searched by trying all of them.
 const MAX_ASSIGNMENTS: u64 = 1_000_000;
 
-/// Returns the decisions of the selected strategies of `table` at a barrier.
+/// Returns the decisions of the selected strategies of `table` at the barrier `snapshot`, each with its evaluation.
 ///
 /// # Errors
 /// A name or an option is wrong, or a strategy that was selected by name cannot decide.
@@ -131,7 +132,11 @@ pub fn decide_all(
     Ok(verdict)
 }
 
-/// Returns the selection without the policies whose decisions are recorded in the barrier; `None` if no other policy is selected.
+/// Returns the selection without the policies whose decisions are recorded in the file of the barrier; `None` if no other policy
+/// is selected.
+///
+/// # Errors
+/// Options are given, but only policies with a recorded decision are selected.
 fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Selection>, Error> {
     let has = |name: &String| {
         snapshot
@@ -169,7 +174,7 @@ fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Sel
     }))
 }
 
-/// Returns for each selected trigger of `table` the supersteps at which it balances in a load history.
+/// Returns for each selected trigger of `table` the supersteps before which it balances the load history, and the total time.
 ///
 /// # Errors
 /// A name or an option is wrong.

@@ -1,4 +1,4 @@
-//! Decisions of policies without a simulation: answers to questions about one barrier or one history.
+//! Decisions without a simulation, for `migsim decide`: answers to questions about one barrier or one load history.
 //!
 //! | a case has | question | answer |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The state at a barrier that is read from a file, with checks of its values.
+//! The state at a barrier, read from a file of `migsim decide` or `migsim snapshot`, with checks of its values.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::strategy::{Instance, Paths, Row};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
-/// The JSON keys of a barrier in a file, before checks.
+/// The values of a barrier as they are in a file, by JSON key, before they are checked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Raw {
@@ -42,7 +42,7 @@ pub(super) struct Raw {
     _superstep: Option<u64>,
 }
 
-/// A host of the platform: its name, and how many consecutive hosts of the barrier are its cores.
+/// A host of the platform: its name, and the number of consecutive hosts of the barrier that are its cores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostName {
@@ -50,7 +50,7 @@ struct HostName {
     cores: u64,
 }
 
-/// The decision that a policy made in the run from which the barrier was recorded.
+/// A decision recorded in the file of a barrier: the policy of the run, and the new host of each process.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decided {
@@ -58,7 +58,7 @@ struct Decided {
     assignment: Vec<u64>,
 }
 
-/// A latency or bandwidth between hosts: one value for all pairs, or a matrix with a row for each source host.
+/// The latency or the bandwidth between hosts: one value for all pairs, or a matrix with one row for each source host.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Grid {
@@ -87,18 +87,18 @@ impl Grid {
     }
 }
 
-/// The state at a barrier that was read from a file and checked.
+/// The state at a barrier that was read from a file and checked, so that strategies can decide on it.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     instance: Instance<'static>,
     links: Option<Links>,
-    /// The names of the platform's hosts; empty if the barrier does not name them.
+    /// The name of each host of the platform; empty if the file of the barrier names no hosts.
     names: Vec<String>,
-    /// The index of the platform's host to which each core belongs; empty if the barrier does not name hosts.
+    /// The index of the platform's host to which each core belongs; empty if the file of the barrier names no hosts.
     host_of: Vec<usize>,
     /// The number of each process in the run, counted from 1.
     processes: Vec<u64>,
-    /// The name of each policy whose decision was recorded, with the new host of each process.
+    /// The name of each policy whose decision is recorded in the file, with the new host of each process.
     recorded_decisions: Vec<(String, Vec<usize>)>,
 }
 
@@ -120,7 +120,8 @@ impl Paths for Links {
 }
 
 impl Snapshot {
-    /// Returns the state at the barrier in the form in which strategies receive it.
+    /// Returns the state at the barrier in the form in which strategies receive it, including latency and bandwidth between
+    /// hosts.
     pub fn instance(&self) -> Instance<'_> {
         Instance {
             paths: self.links.as_ref().map(|links| links as &dyn Paths),
@@ -128,19 +129,22 @@ impl Snapshot {
         }
     }
 
-    /// Returns the number of the platform's hosts if the barrier names them, else `None`. If they are named, each host of the
-    /// barrier is a core of a host of the platform.
+    /// Returns the number of the platform's hosts, or `None` if the file of the barrier names no hosts.
+    ///
+    /// If hosts are named, each host of the barrier is a core of a named host.
     pub fn named_host_count(&self) -> Option<usize> {
         (!self.names.is_empty()).then_some(self.names.len())
     }
 
-    /// Returns the name of each policy whose decision was recorded, with the new host of each process.
+    /// Returns the name of each policy whose decision is recorded in the file, with the new host of each process.
     pub fn recorded_decisions(&self) -> &[(String, Vec<usize>)] {
         &self.recorded_decisions
     }
 
-    /// Returns the processes that move if `hosts` is their new assignment, each with its number from 1 and the names of its old
-    /// and new host. Moves between cores of one host are omitted.
+    /// Returns the processes that move if `hosts` is their new assignment, each with its number (counted from 1) and the names of
+    /// its old and new host.
+    ///
+    /// Moves between cores of one host are omitted.
     pub fn moves_to(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
         let pairs = self.instance.current.iter().zip(hosts).enumerate();
         let pairs = pairs.filter(|(_, (old, new))| self.host_of(**old) != self.host_of(**new));
@@ -168,8 +172,8 @@ fn to_seconds(list: &[f64]) -> Vec<Seconds> {
 }
 
 impl Raw {
-    /// Returns the state at the barrier after checking its values, or an error that names all invalid ones; `place` is the path
-    /// of the case in the document.
+    /// Checks the values of the barrier and converts them into a snapshot, or returns an error that names all invalid values.
+    /// `place` is the path of the case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
         let hosts = self.speeds.len();
         let mut check = Check::new(place);
@@ -228,8 +232,8 @@ impl Raw {
         })
     }
 
-    /// Returns the time and the work of each process. If one of the two is missing in the file, it is computed from the other by
-    /// the speed of the host.
+    /// Returns the time and the work of each process in a superstep. A quantity that is missing in the file is computed from the
+    /// other quantity and the speed of the process's host.
     fn times_and_works(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
         let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
             let pairs = list.iter().zip(current);
@@ -319,7 +323,7 @@ impl Raw {
         }
     }
 
-    /// Adds problems for messages between processes that do not exist, and for negative numbers of messages or bytes.
+    /// Adds a problem for each message entry with a process that does not exist, or with a negative number of messages or bytes.
     fn check_communication(&self, check: &mut Check<'_>) {
         let processes = self.current.len();
         for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
@@ -348,7 +352,7 @@ impl Raw {
         }
     }
 
-    /// Adds problems for invalid names of hosts, numbers of processes and recorded decisions.
+    /// Adds a problem for each invalid host name, process number or recorded decision.
     fn check_names(&self, check: &mut Check<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         let cores = self.hosts.iter().map(|host| host.cores);

@@ -1,24 +1,25 @@
-//! A policy that is an external program in any language: it receives each barrier as a line of JSON and answers with the new host
-//! of each process.
+//! A policy that is an external program in any language: the program receives each barrier as a line of JSON and answers with the
+//! new host of each process.
 //!
 //! ```text
 //! to the program      {"superstep": 8, "speeds": [1e9, ...], "current": [0, 0, 1, ...], "work": [...], ...}
 //! from the program    {"assignment": [0, 1, 1, ...]}
 //! ```
 //! The line to the program has the format of `migsim snapshot`: each core of the platform appears as a host, numbered from 0, and
-//! `current` has the core of each process. The answer is one line with the new core of each process. It may also have
+//! `current` has the core of each process. The answer is one line with the new core of each process. The answer may also have
 //! `operations`, the number of elementary operations of the decision, and `words`, a remark that `migsim explain` shows. A
 //! [trigger](super::trigger) decides when the program is called.
 //!
 //! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end
-//! of the run its input is closed. If the answers depend only on the input, the run can be repeated with the same result. The
-//! simulated cost of a decision is declared by `operations`: the real computing time of the program never affects a run.
+//! of the run the program's input is closed. If the answers depend only on the input, the run can be repeated with the same
+//! result. The simulated cost of a decision is declared by `operations`: the real computing time of the program never affects a
+//! run.
 //!
-//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces separate the arguments, except
-//! between double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A
-//! file that names a program does not start it, unless the command line allows that (`--allow-exec`). `migsim decide FILE
-//! --policy 'exec:./mylb'` calls a program once for a barrier from a file. The program then receives all fields but `superstep`
-//! and `hosts`.
+//! `--policy 'exec:python3 mylb.py'` is short for the policy `exec` with the option `command`. Spaces separate the arguments,
+//! except between double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb
+//! "1,2"'`. A program named in an experiment file is started only if the command line allows this (`--allow-exec`). `migsim
+//! decide FILE --policy 'exec:./mylb'` calls a program once for a barrier from a file. The program then receives all fields but
+//! `superstep` and `hosts`.
 
 mod program;
 
@@ -42,13 +43,13 @@ use migsim_base::units::Seconds;
 /// The name of the policy that calls an external program.
 pub const EXEC: &str = "exec";
 
-/// Prefix of a policy's name that is followed by the command of an external program, as in `exec:./mylb`.
+/// Prefix of a policy's name before the command of an external program, as in `exec:./mylb`.
 pub const PREFIX: &str = "exec:";
 
 /// Maximum number of characters of an invalid answer that an error message quotes.
 const MAX_QUOTED_CHARS: usize = 200;
 
-/// Whether settings in JSON may cause an external program to be started: any text or key contains the word `exec`.
+/// Returns whether settings in JSON may start an external program, because a text or key in them contains the word `exec`.
 pub fn may_name_program(settings: &Value) -> bool {
     let has_word = |text: &str| {
         let mut words = text.split(|letter: char| !letter.is_alphanumeric());
@@ -64,18 +65,18 @@ pub fn may_name_program(settings: &Value) -> bool {
     }
 }
 
-/// The options of the policy `exec`.
+/// The options of the policy `exec`, which calls an external program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExecOptions {
     /// The program and its arguments, separated by spaces. An argument with spaces or commas must be in double quotes.
     pub command: String,
-    /// The simulated cost of a decision in elementary operations of 10 instructions each, unless the answer of the program has
-    /// `operations`. The real computing time of the program does not count.
+    /// The simulated cost of a decision as a number of elementary operations of 10 instructions each; `operations` in the answer
+    /// of the program overrides this number. The real computing time of the program does not count.
     #[serde(deserialize_with = "deserialize_operations")]
     #[schemars(with = "u64")]
     pub operations: u64,
-    /// The maximum real time to wait for an answer of the program.
+    /// The maximum real time to wait for an answer of the program; after this time the run ends with an error.
     pub timeout: Seconds,
 }
 
@@ -113,7 +114,7 @@ impl PolicyOptions for ExecOptions {
     }
 }
 
-/// The policy `exec`, with its state.
+/// The policy `exec`, which asks an external program, with its state.
 #[derive(Debug)]
 struct Exec {
     options: ExecOptions,
@@ -122,7 +123,7 @@ struct Exec {
     window: Window,
 }
 
-/// The answer of the program to a barrier, in JSON.
+/// The answer of an external program to a barrier, as parsed from a line of JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
@@ -133,7 +134,7 @@ struct Answer {
     words: Option<String>,
 }
 
-/// Reads a number of operations from JSON; a float without a fraction (`1e9`) is also accepted.
+/// Deserializes a number of operations; a float without a fraction (`1e9`) is accepted like a whole number.
 fn deserialize_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     /// Largest whole number (2^53) up to which a float represents every whole number exactly.
     const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
@@ -150,7 +151,7 @@ fn deserialize_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     (number.as_u64().or(of_float)).ok_or_else(|| D::Error::custom(message()))
 }
 
-/// Reads a number of operations that is present in JSON, for an optional field.
+/// Deserializes a number of operations for an optional field, if the field is present.
 fn deserialize_some_operations<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<u64>, D::Error> {
@@ -184,7 +185,8 @@ impl Policy for Exec {
     }
 }
 
-/// Starts the program of a command and returns its assignment for an instance outside a run.
+/// Starts an external program for one decision and returns its assignment; `instance` is the state at a barrier that was read
+/// from a file.
 ///
 /// # Errors
 /// The program cannot be started, does not answer in time, or gives an invalid answer.
@@ -202,8 +204,8 @@ pub(super) fn request_assignment_once(
     assigned.map_err(|problem| Error::Run(problem.source(format!("--policy {PREFIX}{command}"))))
 }
 
-/// Sends a barrier to the program and returns its answer; `asked` is the line of JSON. The program is started first if it is not
-/// running.
+/// Sends a barrier to the program and returns the program's answer, after starting the program if it is not running. `asked` is
+/// the barrier as a line of JSON.
 fn request_answer(
     options: &ExecOptions,
     program: &mut Option<Program>,
@@ -216,8 +218,8 @@ fn request_answer(
     program.ask(asked, Duration::from_secs_f64(options.timeout.get()))
 }
 
-/// Converts an answer of the program into an assignment, after checks. `operations` is the cost of the decision if the answer has
-/// none.
+/// Checks an answer of the program and converts it into an assignment of processes to hosts. `operations` is the cost of the
+/// decision if the answer states none.
 fn parse_assignment(
     answer: &str,
     instance: &Instance<'_>,

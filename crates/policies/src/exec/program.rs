@@ -1,12 +1,12 @@
-//! A started program that answers each line of input with one line of output.
+//! A started external program that answers each line of input with one line of output.
 //!
-//! Three threads connect the run and the program: one writes the program's input, one reads its answers, and one keeps the end of
-//! its error output. Therefore a program that reads nothing, writes nothing or writes too much cannot block a run for longer than
-//! the time limit.
+//! Three threads connect the run and the program: one writes the program's input, one reads the program's answers, and one stores
+//! the end of the program's error output. Therefore a program that reads nothing, writes nothing or writes too much cannot block
+//! a run for longer than the time limit.
 //!
-//! The program leads its own process group (of the operating system), so that stopping it also stops the programs that it has
-//! started. A guard in this group, a shell that waits for an input that never comes, kills the group when the simulator's process
-//! ends. Therefore a run that is killed leaves no program behind.
+//! The program leads its own process group (of the operating system), so that stopping the program also stops all programs
+//! started by it. A guard in this group, a shell that waits for an input that never comes, kills the group when the simulator's
+//! process ends. Therefore a simulator that is killed leaves no program running.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use migsim_base::error::Problem;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Maximum size of an answer of the external program \[B\].
+/// Maximum size of one answer of the external program \[B\].
 const MAX_ANSWER_SIZE: u64 = 64 << 20;
 
 /// Maximum size of the part of a program's error output that an error message quotes \[B\].
@@ -32,19 +32,19 @@ const END_CHECKS: (u32, Duration) = (100, Duration::from_millis(5));
 #[derive(Debug)]
 pub(super) struct Program {
     child: Child,
-    /// Channel to the thread that writes the lines of the program's input; `None` after the input was closed.
+    /// Channel to the thread that writes lines to the program's input; `None` after the input was closed.
     input: Option<SyncSender<String>>,
-    /// Channel from the thread that reads the lines of the program's output; an empty line stands for the end of the output.
+    /// Channel from the thread that reads lines from the program's output; an empty line stands for the end of the output.
     answers: Receiver<io::Result<String>>,
     error_output: Arc<Mutex<Vec<u8>>>,
-    /// The thread that keeps the end of the program's error output.
+    /// The thread that stores the last part of the program's error output in `error_output`.
     listener: Option<JoinHandle<()>>,
-    /// The shell that kills the process group when the shell's input is closed; `None` if it could not be started.
+    /// The shell that kills the process group of the program when the simulator ends; `None` if the shell could not be started.
     guard: Option<Child>,
 }
 
 impl Program {
-    /// Starts the program of a command, with the threads that write its input and read its output.
+    /// Starts the program of a command, with the threads that write the program's input and read its output.
     ///
     /// # Errors
     /// The program does not exist, or may not be started.
@@ -99,7 +99,7 @@ impl Program {
         })
     }
 
-    /// Sends a line to the program and returns the line that it answers, waiting at most for the time `limit`.
+    /// Sends a line to the program and returns the line with which the program answers, waiting at most for the time `limit`.
     ///
     /// # Errors
     /// The answer is too late, too long or missing, or the program has written a line without a request.
@@ -132,7 +132,7 @@ impl Program {
         }
     }
 
-    /// Returns a problem with this message and the last part of the program's error output.
+    /// Returns a problem with this message, followed by the last part of the program's error output.
     fn problem(&self, message: &str) -> Problem {
         let words = self
             .error_output
@@ -154,8 +154,8 @@ impl Program {
         status
     }
 
-    /// Closes the program's input, waits briefly for the program to end, and kills its process group if it does not. Returns the
-    /// exit status as a text.
+    /// Closes the program's input, waits briefly for the program to end, and kills its process group if it does not end. Returns
+    /// the exit status of the program as a text.
     fn stop(&mut self) -> String {
         self.input = None;
         let (looks, pause) = END_CHECKS;
@@ -192,7 +192,7 @@ fn start_guard(leader: &Child) -> Option<Child> {
     command.stderr(Stdio::null()).spawn().ok()
 }
 
-/// Splits a command into words at spaces, except between double quotes.
+/// Splits a command into the program and its arguments at spaces, except between double quotes.
 fn split_words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
     for letter in command.chars() {
@@ -209,12 +209,15 @@ fn split_words(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns the first characters of a text, for a quotation in an error message.
+/// Returns at most the first 400 characters of a text, for a quotation in an error message.
 fn shortened(text: &str) -> String {
     text.trim_end().chars().take(MAX_ERROR_OUTPUT).collect()
 }
 
-/// Reads the next line of an output; returns an empty text at the end of the output.
+/// Reads the next line of the program's output; returns an empty text at the end of the output.
+///
+/// # Errors
+/// The line is too long, is not UTF-8, or cannot be read.
 fn read_line(output: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
     output.take(MAX_ANSWER_SIZE).read_until(b'\n', &mut line)?;
@@ -226,7 +229,7 @@ fn read_line(output: &mut impl BufRead) -> io::Result<String> {
     String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
 }
 
-/// Reads the error output of a program until it ends, and keeps its last part in `kept`.
+/// Reads the error output of a program until this output ends, and stores the last part in `kept`.
 fn keep_error_output(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut buffer) {

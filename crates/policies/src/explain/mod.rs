@@ -1,4 +1,4 @@
-//! The explanations of a policy's decisions after the run, written from the decision records ([`super::Explain`]).
+//! The explanations of a policy's decisions after a run, written from the decision records ([`super::Explain`]).
 //!
 //! ```text
 //! trigger    whether a call was due, and the reason
@@ -6,9 +6,9 @@
 //! placement  the destination of each candidate, and whether it was accepted
 //! outcome    the cost of the call, and the effect of the moves   (the same for all policies: migsim_output)
 //! ```
-//! `migsim explain`, the page of a run and traces use a [`Narrator`]. All its methods have defaults, which list a record
-//! unchanged. Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]); both the words and the
-//! JSON are written from these quantities.
+//! `migsim explain`, the page of a run and traces use a [`Narrator`]. All methods of a narrator have defaults, which list a
+//! record unchanged. Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]); both the words
+//! and the JSON are written from these quantities.
 
 pub mod meanings;
 mod narrator;

@@ -11,24 +11,25 @@ use super::record::{Record, RecordedCandidate};
 use super::scene::{ExplainContext, Interval, NoMoveReason, Score, ScoreWords};
 use super::sentence::{Sentence, say};
 
-/// Describes the calls of a policy in sentences. By default each part of a decision record is listed unchanged.
+/// Describes the rescheduling calls of a policy in sentences. By default each part of a decision record is listed unchanged.
 pub trait Narrator: fmt::Debug + Send + Sync {
-    /// Describes whether a call was due after the superstep in question, and the reason.
+    /// Describes whether a rescheduling call was due after the superstep that the user asks about, and why.
     fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<Sentence> {
         plain::describe_trigger(scene)
     }
 
-    /// Describes the candidates of the call, and why they were selected.
+    /// Describes which processes were candidates of a rescheduling call, and why they were selected.
     fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
         list_explanation(scene, call, &[])
     }
 
-    /// Returns a remark about the host that was offered to a candidate; it is written after the name of the host.
+    /// Returns a remark about the destination host of a candidate, which is written after the name of the host; empty by default.
     fn describe_offered_host(&self, _call: Record<'_>, _candidate: &RecordedCandidate) -> Sentence {
         Sentence::default()
     }
 
-    /// Describes the predicted times of a candidate \[s\]: `stay` (t1) on its present host and `go` (t2) at its destination.
+    /// Describes the two predicted times of a candidate \[s\]: `stay` (t1) if it stays on its present host, and `go` (t2) if it
+    /// moves to its destination.
     fn describe_times(
         &self,
         _call: Record<'_>,
@@ -41,8 +42,10 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         ]
     }
 
-    /// Describes the time that a candidate would save or lose by its move, for how many supersteps, and whether this includes the
-    /// cost of the move.
+    /// Describes the time that a candidate would save or lose by its move. The description states for how many supersteps this
+    /// holds, and whether the cost of the move is included.
+    ///
+    /// `times` has the predicted times of the candidate without and with the move \[s\].
     fn describe_saving(
         &self,
         _call: Record<'_>,
@@ -52,8 +55,8 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         say!("{}.", describe_saving(candidate, times))
     }
 
-    /// Returns the ratios of computation time and communication time at the destination to those on the present host; `None` if
-    /// the policy predicts no times. The cost of the move is not included.
+    /// Returns the factors by which the computation time and the communication time of a candidate change at its destination;
+    /// `None` if the policy predicts no times. The cost of the move is not included.
     fn slowdown_factors(
         &self,
         _call: Record<'_>,
@@ -62,7 +65,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         Some([ratio(candidate.go_s?, candidate.stay_s?); 2])
     }
 
-    /// Returns the reason why a call had no candidates.
+    /// Returns the reason why a rescheduling call had no candidates.
     fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
         let reason = call.explanation.get(REASON_KEY).and_then(Value::as_str);
         NoMoveReason::new(match reason {
@@ -72,7 +75,8 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         })
     }
 
-    /// Returns further values of the call for programs; in JSON they follow the sentences.
+    /// Returns further values of a rescheduling call for programs that read the JSON output, in which these values follow the
+    /// sentences.
     fn additional_values(
         &self,
         _scene: &ExplainContext<'_>,
@@ -81,13 +85,13 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         Map::new()
     }
 
-    /// Returns the interval of supersteps that ends with a call, read from the explanation of the call; `None` if the policy has
-    /// no such interval.
+    /// Returns the interval of supersteps that ends with a call, read from the explanation of the call; `None` if the policy does
+    /// not adapt such an interval.
     fn interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<Interval<'a>> {
         None
     }
 
-    /// Returns the words for the policy's scores of processes, for headings and columns.
+    /// Returns the headings that tables and charts use for the policy's scores of processes.
     fn score_words(&self) -> ScoreWords {
         ScoreWords {
             title: "Scores of a process",
@@ -97,15 +101,15 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Returns the scores that a call compared, and the threshold above which processes are candidates, read from the explanation
-    /// of the call.
+    /// Returns the scores that a call compared, and the threshold above which processes are candidates (`None` if there is no
+    /// threshold), read from the explanation of the call.
     fn scores<'a>(&self, _explanation: &'a Map<String, Value>) -> (Vec<Score<'a>>, Option<f64>) {
         (Vec::new(), None)
     }
 }
 
-/// Describes the time t1 - t2 that a candidate would save or lose by its move, as a sentence without a full stop. The array has
-/// t1 and t2 \[s\].
+/// Returns the words for the time that a candidate would save or lose by its move, without a full stop. The array has the
+/// predicted times t1 without and t2 with the move \[s\].
 pub(crate) fn describe_saving(candidate: &RecordedCandidate, [stay, go]: [f64; 2]) -> Sentence {
     let process = candidate.process.to_string();
     if stay > go {
@@ -125,7 +129,7 @@ pub(crate) fn describe_saving(candidate: &RecordedCandidate, [stay, go]: [f64; 2
     }
 }
 
-/// All narrators count as equal, so that a comparison of runs considers only their events.
+/// Treats all narrators as equal, so that a comparison of runs considers only the events of the runs.
 impl PartialEq for dyn Narrator + '_ {
     fn eq(&self, _other: &Self) -> bool {
         true

@@ -1,6 +1,6 @@
 //! Formatting of numbers in the sentences of `migsim explain`.
 
-/// Returns a duration given in seconds as a text in a suitable unit, such as ms.
+/// Returns a duration given in seconds as a text in a suitable unit, such as `3.2 ms`.
 pub fn format_duration(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".into(),
@@ -10,7 +10,7 @@ pub fn format_duration(seconds: f64) -> String {
     }
 }
 
-/// Returns `go` divided by `stay`, the factor by which a time grows; 1 if `stay` is 0.
+/// Returns the factor by which a time changes by a move: `go` divided by `stay`; 1 if `stay` is 0.
 pub fn ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {

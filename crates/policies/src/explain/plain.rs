@@ -1,4 +1,4 @@
-//! The default narrator, for policies that do not have a narrator: lists their decision records unchanged.
+//! The default narrator, for policies without a narrator of their own: lists their decision records unchanged.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::scene::ExplainContext;
 use super::sentence::{Sentence, say};
 use migsim_base::words::counted;
 
-/// Describes whether the policy requested a call after the superstep in question.
+/// Describes whether the policy requested a rescheduling call after the superstep that the user asks about.
 pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     match scene.call_in_question() {
         None => describe_no_call(scene, "".into(), "".into()),
@@ -17,7 +17,7 @@ pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     }
 }
 
-/// Describes that the policy requested a call after the superstep in question.
+/// Describes that the policy requested a rescheduling call after the superstep that the user asks about.
 pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
     say!(
         "The policy `{}` asked for a call after superstep {}.",
@@ -26,7 +26,8 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
     )
 }
 
-/// Describes that no call was due after the superstep in question, and when the previous and next calls came.
+/// Describes that no rescheduling call was due after the superstep that the user asks about, and when the previous and the next
+/// call took place.
 ///
 /// The remark `last` is written after the previous call, and `next` after the next call. `next` is used only if there was no
 /// previous call.
@@ -61,11 +62,12 @@ pub fn describe_no_call(
     )]
 }
 
-/// The key in the explanation of a call whose value is the reason of the call as a text.
+/// Key in the explanation of a call whose value states the reason of the call's result as a text.
 pub const REASON_KEY: &str = "reason";
 
-/// Lists the explanation of a call key by key, except the keys in `told`, which other sentences describe. From a list of
-/// processes it shows only the entries of the process in question.
+/// Lists the explanation of a call key by key, except the keys in `told`, which other sentences of the answer describe.
+///
+/// From a list of processes only the entries of the process that the user asks about are shown.
 pub fn list_explanation(
     scene: &ExplainContext<'_>,
     call: Record<'_>,
@@ -102,7 +104,7 @@ pub fn list_explanation(
     sentences
 }
 
-/// Returns a value of a decision record as text, unchanged; a list is replaced by its length.
+/// Returns a value of a decision record as words: numbers and texts unchanged, a list as the number of its entries.
 fn describe_value(name: &str, value: &Value) -> Sentence {
     match value {
         Value::Number(_) => Meaning::undefined(name).as_recorded(value).into(),

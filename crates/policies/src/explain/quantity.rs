@@ -1,4 +1,5 @@
-//! Quantities in sentences: each has a name, a unit, a definition and a value, from which both words and JSON are written.
+//! Quantities in sentences: each has a name, a unit, a definition and a value, from which both the words and the JSON are
+//! written.
 
 use std::borrow::Cow;
 
@@ -10,21 +11,21 @@ use super::numbers::format_duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
-    /// A duration or an instant \[s\].
+    /// A duration or a point in simulated time \[s\].
     Seconds,
-    /// A whole number of things, or the number of a superstep; dimensionless.
+    /// A whole number that counts things, or the number of a superstep; without a unit.
     Count,
-    /// A real number without a unit.
+    /// A real number without a unit, such as a factor.
     Number,
-    /// A percentage, in hundredths \[%\].
+    /// A share as a percentage \[%\]: the value 5 stands for 5 %.
     Percent,
-    /// An amount of memory \[B\].
+    /// An amount of data or memory \[B\].
     Bytes,
     /// A computing speed in instructions per second \[instr/s\].
     InstructionsPerSecond,
 }
 
-/// The name, unit and definition of a quantity, which are the same wherever its name occurs.
+/// The name, unit and definition of a quantity, which are the same for every value of this quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
     name: Cow<'static, str>,
@@ -32,7 +33,7 @@ pub struct Meaning {
     definition: &'static str,
 }
 
-/// A quantity with its value and its text in a sentence.
+/// A value of a quantity with its name, unit and definition, and the text that stands for it in a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     meaning: Meaning,
@@ -63,7 +64,7 @@ impl Meaning {
         }
     }
 
-    /// Creates the meaning of a number that a policy has written into its record without a definition.
+    /// Creates the meaning of a number that a policy has written into its decision record without a definition.
     pub fn undefined(name: &str) -> Self {
         Self {
             name: Cow::Owned(name.to_owned()),
@@ -87,7 +88,7 @@ impl Meaning {
         self.definition
     }
 
-    /// Returns the quantity with this value; the text shows it in the unit of the quantity.
+    /// Returns the quantity with this value, which the sentence shows in the unit of the quantity.
     pub fn with_value(&self, value: f64) -> Quantity {
         let shown = match self.unit {
             Unit::Seconds => format_duration(value),
@@ -99,12 +100,12 @@ impl Meaning {
         self.with_text(json!(value), shown)
     }
 
-    /// Returns the quantity with this whole number as its value.
+    /// Returns the quantity with this whole number as its value, which the sentence shows unchanged.
     pub fn with_count(&self, value: u64) -> Quantity {
         self.with_text(json!(value), value.to_string())
     }
 
-    /// Returns the quantity with a number from a decision record as its value; the text shows all its digits.
+    /// Returns the quantity with a number from a decision record as its value, which the sentence shows with all its digits.
     pub fn as_recorded(&self, value: &Value) -> Quantity {
         self.with_text(value.clone(), value.to_string())
     }
@@ -119,7 +120,7 @@ impl Meaning {
 }
 
 impl Quantity {
-    /// Returns the same quantity with another text in the sentence.
+    /// Returns the same quantity with another text, which replaces the value in the sentence.
     #[must_use]
     pub fn shown_as(mut self, shown: impl Into<String>) -> Self {
         self.text = shown.into();
@@ -136,7 +137,7 @@ impl Quantity {
         &self.value
     }
 
-    /// Returns the value as text, as it is written in the sentence.
+    /// Returns the text that stands for the value in the sentence.
     pub fn text(&self) -> &str {
         &self.text
     }

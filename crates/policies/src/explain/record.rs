@@ -1,18 +1,18 @@
-//! A rescheduling call in a decision record. Processes and supersteps are counted from 1.
+//! A rescheduling call, as it is stored in a decision record. Processes and supersteps are counted from 1.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The decision record of a rescheduling call, from which sentences are written.
+/// The decision record of one rescheduling call, from which the explanations of this call are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// The superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// The processes that the call considered for migration.
+    /// The processes that the policy considered for migration in this call, each with the result.
     pub candidates: &'a [RecordedCandidate],
     /// The migrations that the call decided.
     pub migrations: &'a [RecordedMigration],
-    /// The explanation of the decision by the policy: values by key.
+    /// The values by which the policy explains its decision, by key.
     pub explanation: &'a Map<String, Value>,
 }
 
@@ -22,15 +22,15 @@ pub struct Record<'a> {
 pub struct RecordedCandidate {
     /// The number of the process, counted from 1.
     pub process: u64,
-    /// The name of the cluster of the process at the call.
+    /// The name of the cluster in which the process was at the call.
     pub from_cluster: String,
-    /// The name of the host of the process at the call.
+    /// The name of the host on which the process was at the call.
     pub from_host: String,
     /// The name of the cluster to which the process would move.
     pub to_cluster: String,
-    /// The name of the host in the destination cluster that was offered to the process; `None` if no host was offered.
+    /// The name of the host to which the process would move; `None` if the destination cluster offered no host.
     pub to_host: Option<String>,
-    /// The policy's measure of the benefit of the move, in the unit of the policy.
+    /// The policy's measure of how much the move of the process would help, in a unit that the policy defines.
     pub score: f64,
     /// Predicted time t1 of the process if it stays \[s\]; `None` if the policy predicts no times.
     pub stay_s: Option<f64>,
@@ -38,7 +38,7 @@ pub struct RecordedCandidate {
     pub go_s: Option<f64>,
     /// Whether the policy decided that the process moves.
     pub accepted: bool,
-    /// The reason why the process was accepted for a move or not.
+    /// The reason why the policy decided that the process moves, or that it stays.
     pub reason: String,
 }
 
@@ -48,12 +48,12 @@ pub struct RecordedCandidate {
 pub struct RecordedMigration {
     /// The number of the process, counted from 1.
     pub process: u64,
-    /// The cluster of the process before the move.
+    /// The name of the cluster of the process before the move.
     pub from_cluster: String,
-    /// The cluster of the process after the move.
+    /// The name of the cluster of the process after the move.
     pub to_cluster: String,
-    /// The host of the process before the move.
+    /// The name of the host of the process before the move.
     pub from_host: String,
-    /// The host of the process after the move.
+    /// The name of the host of the process after the move.
     pub to_host: String,
 }

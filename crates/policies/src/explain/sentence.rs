@@ -1,10 +1,10 @@
-//! Sentences with quantities: a template whose gaps `{}` are filled with texts, quantities and other sentences.
+//! Sentences with quantities, created from a template whose gaps `{}` are filled with texts, quantities and other sentences.
 
 use serde_json::{Map, Value, json};
 
 use super::quantity::Quantity;
 
-/// A sentence, and the quantities in it in the order of their appearance.
+/// A sentence with the quantities that occur in it, in the order of their appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
     text: String,
@@ -12,7 +12,7 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// Returns the template with each gap `{}` replaced by the next of `parts`.
+    /// Creates a sentence from a template, in which each gap `{}` is replaced by the next of `parts`.
     ///
     /// # Panics
     /// The number of gaps of the template is not the number of parts.
@@ -36,7 +36,7 @@ impl Sentence {
         self.quantities.extend(other.quantities);
     }
 
-    /// Returns one sentence that consists of `parts`, separated by the text `between`.
+    /// Creates one sentence that consists of `parts`, separated by the text `between`.
     pub fn joined(parts: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut all = Self::default();
         for (place, part) in parts.into_iter().enumerate() {
@@ -64,7 +64,7 @@ impl Sentence {
     }
 }
 
-/// Returns a JSON object with the unit and definition of each quantity in the sentences, by name.
+/// Returns a JSON object that maps the name of each quantity in the sentences to its unit and definition.
 pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
     let mut known = Map::new();
     for quantity in sentences.into_iter().flat_map(Sentence::quantities) {
@@ -106,7 +106,7 @@ impl From<Quantity> for Sentence {
     }
 }
 
-/// Creates a sentence from a template whose gaps `{}` are filled with texts, quantities and other sentences.
+/// Creates a `Sentence` from a template whose gaps `{}` are filled with texts, quantities and other sentences.
 #[macro_export]
 macro_rules! say {
     ($template:expr $(, $part:expr)* $(,)?) => {

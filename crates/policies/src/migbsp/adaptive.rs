@@ -1,8 +1,9 @@
 //! The adaptive interval of MigBSP as a trigger for any strategy: the number α of supersteps between calls grows while the times
 //! of the hosts are similar, and shrinks otherwise.
 //!
-//! A superstep is stable if the times of all hosts lie within avg·(1 ± D). After ω calls in a row without migration the tolerance
-//! D grows. The rule is that of MigBSP ([`super::trigger`]), applied to the times of hosts instead of processes.
+//! A superstep is stable if the times of all hosts lie within avg·(1 ± D), where avg is the mean of these times and D a
+//! tolerance. After ω calls in a row without migration the tolerance D grows. The rule is the same as in the policy MigBSP
+//! ([`super::trigger`]), but it is applied to the times of hosts instead of processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,17 +14,18 @@ use crate::trigger::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The options of MigBSP that determine when calls take place; all other options of MigBSP have their default values.
+/// The options of the trigger `adaptive`, which determine when calls take place; all other options of MigBSP have their default
+/// values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveOptions {
-    /// Number α of supersteps until the first call, and the smallest number between two calls.
+    /// Number α of supersteps until the first call, which is also the smallest number of supersteps between two calls.
     #[schemars(range(min = 1))]
     pub alpha: u32,
     /// Tolerance D: a superstep is stable if the times of all hosts deviate from their mean by at most this share of the mean.
     #[schemars(range(min = 0.0))]
     pub d: f64,
-    /// Number ω of calls in a row without migration after which D grows.
+    /// Number ω of calls in a row without migration after which the tolerance D grows.
     #[schemars(range(min = 1))]
     pub omega: u32,
 }

@@ -4,10 +4,10 @@
 //! ω = 3, D = 0.5, x = 80 %) and, where this paper gives none, the simplest interpretation. A value that was chosen to fit a
 //! paper is in the experiment file of this paper, with its origin.
 //!
-//! Symbols: α is the number of supersteps between two calls and α' that of the next interval; D is the tolerance of the stability
-//! test; ω is the number of calls without migration after which D grows. PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) is the
-//! potential of migration of process i to cluster j, and x the share of the highest PM above which processes are candidates. A
-//! candidate moves if its time t1 on the present host is larger than its time t2 at the destination.
+//! Symbols: α is the number of supersteps between two calls and α' the number of supersteps in the next interval; D is the
+//! tolerance of the stability test; ω is the number of calls without migration after which D grows. PM(i,j) = Comp(i,j) +
+//! Comm(i,j) - Mem(i,j) is the potential of migration of process i to cluster j, and x the share of the highest PM above which
+//! processes are candidates. A candidate moves if its time t1 on the present host is larger than its time t2 at the destination.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,73 +26,76 @@ macro_rules! choice {
 }
 
 choice!(
-    /// The smallest value of α', the number of supersteps until the next call, to which unstable supersteps can reduce it (A1).
+    /// The lower limit of α', the number of supersteps until the next call: unstable supersteps cannot reduce α' below this value
+    /// (ambiguity A1).
     Floor {
-        /// The smallest value is 1 (the 2007 paper, algorithm 1).
+        /// The lower limit is 1 (the 2007 paper, algorithm 1).
         One,
-        /// The smallest value is the initial α (Lattice Boltzmann paper, section 4).
+        /// The lower limit is the initial α (Lattice Boltzmann paper, section 4).
         Initial,
     }
 );
 choice!(
-    /// The change of the tolerance D, or of α instead, after ω calls in a row without migration (A4).
+    /// The change of the tolerance D of the stability test, or of the interval α instead, after ω calls in a row without
+    /// migration (ambiguity A4).
     ToleranceGrowth {
-        /// D is multiplied by `d_factor`.
+        /// The tolerance D is multiplied by the option `d_factor`.
         Multiply,
-        /// D does not change, and the next α is twice the length of the interval that has ended, however stable its supersteps
-        /// were (the authors' program of 2015).
+        /// D does not change. Instead, the next α is twice the length of the interval that has ended, however stable its
+        /// supersteps were (the authors' program of 2015).
         DoubleAlpha,
-        /// D does not grow, so that there is no second adaptation (Lattice Boltzmann paper, section 4, which describes this
-        /// adaptation as future work).
+        /// The tolerance D does not grow, so that there is no second adaptation (Lattice Boltzmann paper, section 4, which
+        /// describes this adaptation as future work).
         Never,
     }
 );
 choice!(
-    /// The position, in a row of calls without migration, of the calls at which the tolerance D grows (A5).
+    /// The calls at which the tolerance D grows, by their position in a row of calls without migration (ambiguity A5).
     ToleranceTrigger {
-        /// D grows at the ω-th call in a row without migration and at each further call in this row.
+        /// The tolerance D grows at the ω-th call in a row without migration, and at each further call in this row.
         Every,
-        /// D grows at each ω-th call in a row without migration: at the ω-th, the 2ω-th and so on.
+        /// The tolerance D grows at each ω-th call in a row without migration: at the ω-th call, the 2ω-th call and so on.
         EachOmega,
-        /// D grows at most once in a run, at the first call that is at least the ω-th in a row without migration.
+        /// The tolerance D grows at most once in a run, at the first call that is at least the ω-th in a row without migration.
         Once,
     }
 );
 choice!(
-    /// The value of the tolerance D after a call with migrations that follows calls without migration (A5).
+    /// The value of the tolerance D after a call with migrations that follows one or more calls without migration (ambiguity A5).
     AfterMigration {
-        /// D keeps its present value.
+        /// The tolerance D keeps its present value.
         Keep,
-        /// D returns to its initial value.
+        /// The tolerance D returns to its initial value.
         Reset,
-        /// D returns to the value that it had before its last growth.
+        /// The tolerance D returns to the value that it had before its last growth.
         StepBack,
     }
 );
 choice!(
-    /// The moves that count as migrations for the number ω of calls without migration, in a scenario without moves (A6).
+    /// The moves that count as migrations in a scenario without moves, when the number ω of calls without migration is counted
+    /// (ambiguity A6).
     QuietCall {
-        /// Moves that the policy decided, although they are not carried out.
+        /// Moves that the policy decided count as migrations, although they are not carried out.
         Decided,
-        /// Only moves that are carried out, so that no call has migrations in a scenario without moves.
+        /// Only moves that are carried out count as migrations, so that no call has migrations in a scenario without moves.
         Moved,
     }
 );
 choice!(
-    /// The interval between calls to which the stability test of the superstep before a call belongs (A37).
+    /// The interval between calls to which the stability test of the superstep immediately before a call belongs (ambiguity A37).
     CallingSuperstep {
-        /// The interval that ends with the call; this test is its last one.
+        /// The test belongs to the interval that ends with the call, as its last test.
         Before,
-        /// The interval that begins with the call; this test is its first one.
+        /// The test belongs to the interval that begins with the call, as its first test.
         After,
     }
 );
 choice!(
-    /// The processes whose times the stability test compares (A3).
+    /// The processes whose times the stability test compares (ambiguity A3).
     Population {
         /// The processes that computed in the superstep.
         Computing,
-        /// The processes that received a message in the superstep, since only their times include receives.
+        /// The processes that received a message in the superstep, since only the times of these processes include receives.
         Receiving,
         /// All processes of the application.
         All,
@@ -110,7 +113,7 @@ choice!(
     }
 );
 choice!(
-    /// The result of the stability test for a superstep in which there is no process to test (A2).
+    /// The result of the stability test for a superstep in which no process meets the condition `population` (ambiguity A2).
     IdleSuperstep {
         /// The superstep is not tested, so that α' does not change.
         NoVote,
@@ -123,7 +126,7 @@ choice!(
 choice!(
     /// The result of the first stability test of a run.
     FirstTest {
-        /// The result follows from the measured times, as in all other tests.
+        /// The result of the first test follows from the measured times, as in all other tests.
         Measured,
         /// The first superstep counts as stable, since there is no earlier superstep to compare it with.
         Stable,
@@ -135,109 +138,118 @@ choice!(
         /// The forecast starts with the measured value of the first superstep (Smith-Waterman paper on dynamic platforms,
         /// equation 5).
         FirstValue,
-        /// The forecast starts from 0, so that the first superstep is halved like all others (the authors' program of 2015). The
-        /// forecast of a steady value v is then `v · (1 - 2^-α)`, and a short history counts less.
+        /// The forecast starts from 0, so that the value of the first superstep is halved like all other values (the authors'
+        /// program of 2015). The forecast of a steady value v is then `v · (1 - 2^-α)`, so that a short history counts less.
         FromZero,
     }
 );
 choice!(
-    /// The effect on the forecasts of supersteps in which a process does not compute or communicate (A12).
+    /// The effect of supersteps in which a process does not compute or communicate on the forecasts of its work and communication
+    /// (ambiguity A12).
     IdleAgeing {
-        /// Such supersteps enter the forecasts with the value 0.
+        /// Supersteps without computation or communication enter the forecasts with the value 0.
         Zero,
-        /// Such supersteps do not change the forecasts.
+        /// Supersteps without computation or communication do not change the forecasts.
         Skip,
     }
 );
 choice!(
-    /// The effect of a superstep without computation on Pcomp, the regularity of the computation of a process (A7).
+    /// The effect of a superstep without computation on Pcomp, the regularity of the computation of a process (ambiguity A7).
     IdlePattern {
-        /// The superstep is treated like any other: a forecast of 0 is right, and any other forecast is wrong.
+        /// The superstep is treated like any other superstep: a forecast of 0 is right, and any other forecast is wrong.
         Judged,
-        /// The superstep does not change Pcomp.
+        /// The superstep does not change Pcomp, the regularity of the computation.
         Unchanged,
     }
 );
 choice!(
-    /// The lifetime of Pcomp and Pcomm, the regularities of computation and communication, which start at 1 (A7).
+    /// The time for which Pcomp and Pcomm, the regularities of computation and communication, are kept before they restart at 1
+    /// (ambiguity A7).
     Patterns {
-        /// The regularities are kept during the whole run (the 2007 paper, algorithm 2, for Pcomp).
+        /// The regularities of computation and communication are kept during the whole run (the 2007 paper, algorithm 2, for
+        /// Pcomp).
         Kept,
-        /// The regularities are reset to 1 after each call (the authors' program of 2015).
+        /// The regularities of computation and communication are reset to 1 after each call (the authors' program of 2015).
         EachCall,
     }
 );
 choice!(
-    /// The communication time of a process with a cluster from which BTP, the forecast of this time, is computed (A8).
+    /// The communication time of a process with a cluster in a superstep, from which the forecast BTP of this time is computed
+    /// (ambiguity A8).
     CommunicationTime {
         /// The larger of the time of sending to the cluster and the time of receiving from it.
         Larger,
         /// The sum of the time of sending to the cluster and the time of receiving from it.
         Sum,
-        /// The time of receiving from the cluster alone.
+        /// Only the time of receiving from the cluster.
         Received,
     }
 );
 choice!(
-    /// The computing power of cluster j, from which the index ISet(j) in the potential of migration is computed (A9).
+    /// The measure of the computing power of cluster j, from which the index ISet(j) in the potential of migration is computed
+    /// (ambiguity A9).
     SetIndex {
-        /// The mean clock rate of the hosts of the cluster.
+        /// The mean clock rate of the hosts of the cluster, whatever their load.
         MeanClock,
         /// The mean speed that a further process would get on a host of the cluster. This speed is the clock rate left by
-        /// external load, shared by the processes on the host and the new one.
+        /// external load, divided among the processes on the host and the new process.
         MeanFreePower,
-        /// The clock rate left by external load of the fastest host of the cluster without a process; 0 if there is none.
+        /// The clock rate left by external load on the fastest host of the cluster that has no process; 0 if every host has a
+        /// process.
         BestFreeHost,
         /// The highest speed that a further process would get on a host of the cluster. This speed is the clock rate left by
-        /// external load, shared by the processes on the host and the new one.
+        /// external load, divided among the processes on the host and the new process.
         BestHost,
-        /// The sum, over the hosts of the cluster, of the speed that a further process would get there (the authors' program of
-        /// 2015). This speed is the clock rate left by external load, shared by the processes on the host and the new one.
+        /// The sum of the speeds that a further process would get on each host of the cluster (the authors' program of 2015).
+        /// This speed is the clock rate left by external load, divided among the processes on the host and the new process.
         FreePowerSum,
     }
 );
 choice!(
-    /// The equation of the index ISet(j) as a function of the computing power of cluster j (A9).
+    /// The equation of the index ISet(j) as a function of the computing power of cluster j (ambiguity A9).
     IndexForm {
-        /// `power(j) / max power`: 1 for the cluster with the largest power.
+        /// `power(j) / max power`: the power of cluster j relative to the most powerful cluster, whose index is 1.
         OfBest,
         /// `1 - v/power(j)`, with v the speed of the process on its present host: the share of its computation time that the
-        /// process would save. It is negative for a slower cluster. Comp(i,j) is then `t1 - t2` without costs.
+        /// process would save in cluster j. The index is negative for a slower cluster. Comp(i,j) is then `t1 - t2` without
+        /// costs.
         GainOverSource,
     }
 );
 choice!(
     /// Whether the potential of migration PM includes the communication term Comm(i,j).
     PotentialCommunication {
-        /// PM includes Comm(i,j) (equation 1).
+        /// The potential of migration PM includes Comm(i,j) (equation 1).
         Counted,
-        /// PM does not include Comm(i,j).
+        /// The potential of migration PM does not include Comm(i,j).
         Ignored,
     }
 );
 choice!(
-    /// The rate at which the term Mem(i,j) assumes that the memory of a process is sent to cluster j.
+    /// The bandwidth at which the memory of a process is assumed to be sent to cluster j, in the term Mem(i,j) of the potential
+    /// of migration.
     MemoryRate {
-        /// The rate of the narrowest link between clusters, which is the same for all pairs of clusters. Access links and the
-        /// network inside a cluster do not count. On a platform without links between clusters, `managers` is used.
+        /// The bandwidth of the narrowest link between clusters, which is the same for all pairs of clusters. Access links and
+        /// the network inside a cluster do not count. On a platform without links between clusters, `managers` is used.
         Backbone,
-        /// The rate of the narrowest link on the route between the managers of the two clusters.
+        /// The bandwidth of the narrowest link on the route between two managers: the manager of the cluster from which the
+        /// memory is sent, and the manager of cluster j.
         Managers,
     }
 );
 choice!(
-    /// The cluster from which the term Mem(i,j) counts the transfer of the memory of process i.
+    /// The cluster from which the memory of process i is assumed to be sent, in the term Mem(i,j) of the potential of migration.
     MemoryOrigin {
         /// The present cluster of process i. For this cluster Mem(i,j) is 0, unless `own_cluster` is `within`.
         Present,
-        /// The cluster in which process i started, as if the rates had been measured only once, at the start of the run.
+        /// The cluster in which process i started, as if the bandwidths had been measured only once, at the start of the run.
         Initial,
     }
 );
 choice!(
-    /// The weights of the terms Comp, Comm and Mem in the potential of migration PM.
+    /// The rule by which the terms Comp, Comm and Mem are weighted in the potential of migration PM.
     WeightRule {
-        /// Each term has the weight 1 (equation 1).
+        /// Each term always has the weight 1 (equation 1).
         Fixed,
         /// The weights are adjusted at each call. The weights of Comp and Comm follow the predicted shares of time, and the
         /// weight of Mem follows the effect of the last moves. The Lattice Boltzmann paper announces such weights without a rule;
@@ -246,77 +258,81 @@ choice!(
     }
 );
 choice!(
-    /// The number of supersteps over which a predicted time is counted (A13, A17).
+    /// The number of supersteps over which a predicted time is added up (ambiguities A13 and A17).
     Horizon {
-        /// One superstep.
+        /// The time of one superstep is counted.
         Superstep,
-        /// The supersteps of the interval between calls that has just ended (α).
+        /// The time is counted for all supersteps of the interval between calls that has just ended (α).
         Interval,
-        /// The supersteps of the next interval between calls (α').
+        /// The time is counted for all supersteps of the next interval between calls (α').
         NextInterval,
     }
 );
 choice!(
-    /// Whether the present cluster of a process is included when its highest potential of migration PM is determined (A31).
+    /// Whether the present cluster of a process is included when its highest potential of migration PM is determined (ambiguity
+    /// A31).
     OwnCluster {
-        /// The present cluster is excluded, so that each process prefers another cluster.
+        /// The present cluster is excluded, so that each process prefers a cluster other than its present one.
         Excluded,
-        /// The present cluster is included; a process with its highest PM for this cluster stays and is not a candidate.
+        /// The present cluster is included. A process whose highest potential of migration PM is for this cluster stays and is
+        /// not a candidate.
         Competes,
-        /// The present cluster is included; a process with its highest PM for this cluster is a candidate for another host of the
-        /// cluster. Its move costs a transfer between two hosts of the cluster, as with the random node of the own Set in the
-        /// 2007 paper (section 2.3.3).
+        /// The present cluster is included. A process whose highest potential of migration PM is for this cluster is a candidate
+        /// for another host of the cluster. Its move costs a transfer between two hosts of the cluster, as with the random node
+        /// of the own Set in the 2007 paper (section 2.3.3).
         Within,
     }
 );
 choice!(
-    /// The heuristic that selects the candidates for migration from the potentials of migration PM.
+    /// The heuristic that selects the candidates for migration from the potentials of migration (PM).
     Heuristic {
-        /// All processes whose highest PM is above a threshold that x determines.
+        /// Selects all processes whose highest potential of migration (PM) is above a threshold that x determines.
         One,
-        /// Only the process with the highest PM.
+        /// Selects only the process with the highest potential of migration (PM).
         Two,
     }
 );
 choice!(
-    /// The threshold that x defines for the candidates of heuristic one (A11).
+    /// The meaning of x in heuristic one: the threshold of the potential of migration (PM) above which processes are candidates
+    /// (ambiguity A11).
     ThresholdMeaning {
-        /// Candidates have PM > x · max PM, with the maximum over all processes.
+        /// Candidates have a potential of migration PM > x · max PM, with the maximum over all processes.
         OfMaximum,
-        /// Candidates have PM > x · max PM, with the maximum over the processes of their present cluster. Each manager selects
-        /// from its own list (Smith-Waterman paper on dynamic platforms, section 2.3).
+        /// Candidates have a potential of migration PM > x · max PM, with the maximum over the processes in the same cluster.
+        /// Each manager selects from its own list (Smith-Waterman paper on dynamic platforms, section 2.3).
         OfClusterMaximum,
-        /// Candidates are the processes with the highest PM; x is their share of all processes.
+        /// Candidates are the processes with the highest potentials of migration (PM); x is the number of candidates as a share
+        /// of all processes.
         OfProcesses,
     }
 );
 choice!(
-    /// The order in which candidates are offered destinations (A29).
+    /// The order in which the candidates of a call choose their destinations (ambiguity A29).
     CandidateOrder {
-        /// Decreasing PM; processes with equal PM by increasing rank (process number).
+        /// By decreasing potential of migration (PM); processes with equal PM by increasing rank (process number).
         Potential,
-        /// Decreasing PM; of processes with equal PM, the one that a manager answered last at the previous call comes first,
-        /// which is the process with the highest rank.
+        /// By decreasing potential of migration (PM). Among processes with equal PM, the process that a manager answered last at
+        /// the previous call comes first, which is the process with the highest rank.
         ///
         /// Managers answer by increasing rank, and a process that is answered later begins the next superstep later. At the first
-        /// call of a run the lowest rank is first, since no process was answered before. Of processes that move to equal hosts,
-        /// the lowest rank gets the first host.
+        /// call of a run the lowest rank is first, since no process was answered before. If several processes move to equal
+        /// hosts, the lowest rank gets the first host.
         PotentialLastAnswered,
-        /// Increasing rank (process number).
+        /// By increasing rank (process number), whatever the potential of migration.
         RankAscending,
-        /// Decreasing rank (process number).
+        /// By decreasing rank (process number), whatever the potential of migration.
         RankDescending,
     }
 );
 choice!(
-    /// The hosts of the chosen cluster that can be destinations (A14).
+    /// The hosts of the chosen cluster that can be destinations (ambiguity A14).
     FreeHost {
-        /// All hosts, with or without processes.
+        /// All hosts of the cluster, with or without processes.
         Any,
-        /// Hosts to which no process is assigned.
+        /// Hosts of the cluster to which no process is assigned.
         Unmapped,
-        /// Hosts on which no process computed since the last call. Only processes that computed since then count as being on a
-        /// host, also for `set_index` and `index_form`.
+        /// Hosts on which no process has computed since the last call. Only processes that have computed since then count as
+        /// being on a host, also for `set_index` and `index_form`.
         Inactive,
         /// Hosts on which no process computed within the last `load_memory` supersteps. A process counts as being on a host if it
         /// computed in the superstep before the call or was sent there in this call, also for `set_index`. A host without
@@ -325,34 +341,36 @@ choice!(
     }
 );
 choice!(
-    /// The load of a host in its remaining computing power ICPU = peak · (1 - load), by which destinations are compared (A16).
+    /// The load that reduces the computing power ICPU = peak · (1 - load) of a host, by which possible destinations are compared
+    /// (ambiguity A16).
     HostLoad {
-        /// Only the external load of the host.
+        /// The load is only the external load of the host.
         External,
-        /// The external load of the host; the remaining speed is divided among the BSP processes on the host and the new process.
+        /// The load is the external load of the host; the remaining speed is divided among the BSP processes on the host and the
+        /// new process.
         WithProcesses,
     }
 );
 choice!(
-    /// The behaviour of a candidate if no host of its preferred cluster can take it (A15).
+    /// What a candidate does if no host of its preferred cluster can take it (ambiguity A15).
     FullCluster {
         /// The candidate stays on its host.
         Stay,
-        /// The candidate tries the other clusters in decreasing order of its PM.
+        /// The candidate tries the other clusters in decreasing order of its potential of migration (PM).
         NextBest,
-        /// All candidates of one cluster that prefer the same full cluster try the clusters with the next lower PM together. They
-        /// go to the first cluster with a free host for each of them; if there is none, all stay (Smith-Waterman paper on dynamic
-        /// platforms, section 5.2).
+        /// All candidates that are in the same cluster and prefer the same full cluster try the clusters with the next lower
+        /// potential of migration together. They go to the first cluster with a free host for each of them; if there is none, all
+        /// stay (Smith-Waterman paper on dynamic platforms, section 5.2).
         NextForGroup,
     }
 );
 choice!(
-    /// The way in which t2, the time of a candidate at its destination, accounts for processes that are already on the host.
+    /// The effect of processes that are already on the destination on t2, the predicted time of a candidate at this destination.
     Sharing {
-        /// The computation time is that of the process's fair share of the host.
+        /// The computation time in t2 is computed with the speed that the process gets as its fair share of the host.
         Fair,
-        /// The computation time is that of the process's fair share of the host, increased by the slowdown of the processes that
-        /// are already on the host.
+        /// The computation time in t2 is computed with the fair share of the host, and is increased by the slowdown of the
+        /// processes that are already on the host.
         FairAndInflicted,
         /// Only hosts without processes are accepted as destinations.
         Alone,
@@ -364,15 +382,15 @@ choice!(
     Viability {
         /// The candidate moves only if `t1 > t2` (LU paper, section 2; Smith-Waterman papers, section 2).
         Tested,
-        /// Each candidate with a destination moves, so that only PM decides (the 2007 paper, and the authors' program of 2015).
-        /// t1 and t2 are still computed and recorded.
+        /// Each candidate with a destination moves, so that only the potential of migration (PM) decides. This is the rule of the
+        /// 2007 paper and of the authors' program of 2015. t1 and t2 are still computed and recorded.
         None,
     }
 );
 choice!(
     /// Whether the times t1 and t2 of the viability test include communication (point iv of the viability data in the papers).
     ViabilityCommunication {
-        /// The times t1 and t2 do not include communication.
+        /// The times t1 and t2 do not include communication, only computation and, in t2, the cost of the move.
         Ignored,
         /// The times t1 and t2 include communication. For t1 this is the predicted communication time. For t2 it is the time of
         /// the same messages with the same clusters from the destination, without contention: `Σ_j messages · L(j, destination) +
@@ -389,8 +407,8 @@ impl WeightRule {
 }
 
 impl CandidateOrder {
-    /// Whether processes with equal PM are tried by decreasing rank. `has_answered` tells whether processes were answered at an
-    /// earlier call.
+    /// Returns whether candidates with equal potential of migration (PM) choose their destinations by decreasing rank.
+    /// `has_answered` states whether an earlier call has answered processes.
     pub(super) fn breaks_ties_by_decreasing_rank(self, has_answered: bool) -> bool {
         match self {
             Self::PotentialLastAnswered => has_answered,
@@ -399,117 +417,130 @@ impl CandidateOrder {
     }
 }
 
-/// All options of MigBSP, second generation.
+/// The options of the policy `migbsp`, which is MigBSP as in the papers after 2007 (the second generation).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigBspConfig {
-    /// Number α of supersteps until the first call; also the first interval between calls, which is then adapted.
+    /// Number α of supersteps until the first call. After this call the policy adapts the number of supersteps between calls.
     pub alpha: u32,
-    /// The smallest value of α', to which unstable supersteps can reduce the interval between calls (A1).
+    /// The lower limit of α', the number of supersteps until the next call: unstable supersteps cannot reduce α' below this value
+    /// (ambiguity A1).
     pub floor: Floor,
     /// Tolerance D of the stability test. A superstep is stable if the times of all processes lie within avg·(1 ± D); a share,
     /// from 0 to 10.
     pub d: f64,
-    /// Number ω of calls in a row without migration after which D grows, or α instead (`d_growth`).
+    /// Number ω of calls in a row without migration after which the tolerance D grows, or α instead (`d_growth`).
     pub omega: u32,
-    /// The change of D, or of α instead, after ω calls in a row without migration (A4).
+    /// The change of the tolerance D, or of α instead, after ω calls in a row without migration (ambiguity A4).
     pub d_growth: ToleranceGrowth,
-    /// The factor by which D grows with `d_growth: multiply`.
+    /// The factor by which the tolerance D grows if `d_growth` is `multiply`.
     pub d_factor: f64,
-    /// The position, in a row of calls without migration, of the calls at which D grows (A5).
+    /// The calls at which the tolerance D grows, by their position in a row of calls without migration (ambiguity A5).
     pub d_trigger: ToleranceTrigger,
-    /// The value of D after a call with migrations that follows calls without migration (A5).
+    /// The value of the tolerance D after a call with migrations that follows one or more calls without migration (ambiguity A5).
     pub d_after_migration: AfterMigration,
-    /// The moves that count as migrations for ω in a scenario without moves (A6).
+    /// The moves that count as migrations in a scenario without moves, when the number ω of calls without migration is counted
+    /// (ambiguity A6).
     pub quiet_call: QuietCall,
-    /// The interval between calls to which the stability test of the superstep before a call belongs (A37).
+    /// The interval between calls to which the stability test of the superstep immediately before a call belongs (ambiguity A37).
     pub calling_superstep: CallingSuperstep,
-    /// The processes whose times the stability test compares (A3).
+    /// The processes whose times the stability test compares (ambiguity A3).
     pub population: Population,
     /// The time of a process in a superstep that the stability test compares.
     pub process_time: ProcessTime,
-    /// The result of the stability test for a superstep in which there is no process to test (A2).
+    /// The result of the stability test for a superstep in which no process meets the condition `population` (ambiguity A2).
     pub idle_superstep: IdleSuperstep,
     /// The result of the first stability test of a run.
     pub first_test: FirstTest,
 
-    /// Margin δ: the largest relative difference at which a forecast of instructions counts as right; in \[0, 1\]. It determines
-    /// the regularity Pcomp.
+    /// Margin δ: the largest relative difference between a predicted and a measured number of instructions at which the forecast
+    /// counts as right; in \[0, 1\]. It determines the regularity Pcomp of the computation.
     pub delta: f64,
     /// Margin δ in scenario ii (scheduler without moves); the value of `delta` by default. The paper on irregular Smith-Waterman
     /// uses 0.01 in this scenario, so that Pcomp falls and no process becomes a candidate (section 4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_without_moves: Option<f64>,
-    /// Margin β: the largest relative difference at which a forecast of bytes counts as right; in \[0, 1\]. It determines the
-    /// regularity Pcomm.
+    /// Margin β: the largest relative difference between a predicted and a measured number of bytes at which the forecast counts
+    /// as right; in \[0, 1\]. It determines the regularity Pcomm of the communication.
     pub beta: f64,
-    /// The effect of a superstep without computation on the regularity Pcomp (A7).
+    /// The effect of a superstep without computation on Pcomp, the regularity of the computation of a process (ambiguity A7).
     pub idle_pattern: IdlePattern,
-    /// The lifetime of the regularities Pcomp and Pcomm (A7).
+    /// The time for which Pcomp and Pcomm, the regularities of computation and communication, are kept before they restart at 1
+    /// (ambiguity A7).
     pub patterns: Patterns,
-    /// The initial value of a forecast in each interval between calls (A12).
+    /// The initial value of a forecast of work or communication in each interval between calls (ambiguity A12).
     pub ageing: Ageing,
-    /// The effect on forecasts of supersteps in which a process does not compute or communicate (A12).
+    /// The effect of supersteps in which a process does not compute or communicate on the forecasts of its work and communication
+    /// (ambiguity A12).
     pub idle_ageing: IdleAgeing,
-    /// The communication time from which the forecast BTP is computed (A8).
+    /// The communication time of a process with a cluster in a superstep, from which the forecast BTP of this time is computed
+    /// (ambiguity A8).
     pub communication_time: CommunicationTime,
-    /// The computing power of cluster j from which the index ISet(j) is computed (A9).
+    /// The measure of the computing power of cluster j, from which the index ISet(j) in the potential of migration is computed
+    /// (ambiguity A9).
     pub set_index: SetIndex,
-    /// The equation of ISet(j) as a function of the computing power of cluster j (A9).
+    /// The equation of the index ISet(j) as a function of the computing power of cluster j (ambiguity A9).
     pub index_form: IndexForm,
     /// Whether PM, the potential of migration, includes the communication term Comm(i,j).
     pub potential_communication: PotentialCommunication,
-    /// The weights of the terms Comp, Comm and Mem in PM.
+    /// The rule by which the terms Comp, Comm and Mem are weighted in PM, the potential of migration.
     #[serde(skip_serializing_if = "WeightRule::is_fixed")]
     pub weights: WeightRule,
-    /// The number of supersteps over which PM counts the terms Comp and Comm (A13).
+    /// The number of supersteps over which the potential of migration PM adds up the terms Comp and Comm (ambiguity A13).
     pub potential_horizon: Horizon,
-    /// Mig(i,j): time of the operations of a migration besides the transfer of the memory, which is part of Mem(i,j) (A10).
+    /// Mig(i,j): time of the operations of a migration without the transfer of the memory, as part of the term Mem(i,j)
+    /// (ambiguity A10).
     pub migration_operations: Seconds,
     /// Whether the term Mem(i,j) includes the time to transfer the memory of the process, M(i) · T(i,j).
     pub memory_transfer: bool,
-    /// The rate at which Mem(i,j) assumes that the memory is sent; T(i,j) is the time per byte at this rate.
+    /// The bandwidth at which the memory of a process is assumed to be sent in the term Mem(i,j); T(i,j) is the time per byte at
+    /// this bandwidth.
     pub memory_rate: MemoryRate,
-    /// The cluster from which Mem(i,j) counts the transfer of the memory.
+    /// The cluster from which the memory of process i is assumed to be sent, in the term Mem(i,j).
     pub memory_origin: MemoryOrigin,
-    /// Whether the present cluster of a process is included when its highest PM is determined (A31).
+    /// Whether the present cluster of a process is included when its highest potential of migration PM is determined (ambiguity
+    /// A31).
     pub own_cluster: OwnCluster,
-    /// Whether a process can be a candidate only if its highest PM is positive (A13).
+    /// Whether a process can be a candidate only if its highest potential of migration PM is positive (ambiguity A13).
     pub only_positive: bool,
-    /// The heuristic that selects the candidates: all processes with a PM above a threshold (one), or only the process with the
-    /// highest PM (two).
+    /// The heuristic that selects the candidates: all processes with a potential of migration (PM) above a threshold (one), or
+    /// only the process with the highest PM (two).
     pub heuristic: Heuristic,
-    /// Parameter x of heuristic one, by default the share of the highest PM above which processes are candidates; in \[0, 1\].
+    /// Parameter x of heuristic one, by default the share of the highest potential of migration PM above which processes are
+    /// candidates; in \[0, 1\].
     pub x: f64,
-    /// The threshold that x defines for the candidates of heuristic one (A11).
+    /// The meaning of x in heuristic one: the threshold of the potential of migration PM above which processes are candidates
+    /// (ambiguity A11).
     pub x_of: ThresholdMeaning,
 
-    /// The order in which candidates are offered destinations (A29).
+    /// The order in which the candidates of a call choose their destinations (ambiguity A29).
     pub candidate_order: CandidateOrder,
-    /// The hosts of the chosen cluster that can be destinations (A14).
+    /// The hosts of the chosen cluster that can be destinations (ambiguity A14).
     pub free_host: FreeHost,
     /// For `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy after a computation. By
-    /// default it stays busy for the rest of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer
-    /// than most runs of the papers (A16).
+    /// default the host stays busy for the rest of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes,
+    /// longer than most runs of the papers (ambiguity A16).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_memory: Option<u32>,
-    /// The load of a host in its remaining computing power ICPU = peak · (1 - load), by which destinations are compared (A16).
+    /// The load that reduces the computing power ICPU = peak · (1 - load) of a host, by which possible destinations are compared
+    /// (ambiguity A16).
     pub host_load: HostLoad,
-    /// The behaviour of a candidate if no host of its preferred cluster can take it (A15).
+    /// What a candidate does if no host of its preferred cluster can take it (ambiguity A15).
     pub full_cluster: FullCluster,
 
-    /// Whether a candidate has to pass the viability test, `t1 > t2`: its time on the present host must be larger than at the
-    /// destination.
+    /// Whether a candidate has to pass the viability test `t1 > t2`: its time on the present host must be larger than its time at
+    /// the destination.
     pub viability: Viability,
-    /// The number of supersteps over which t1 and t2 are counted (A17).
+    /// The number of supersteps over which the times t1 and t2 of the viability test are added up (ambiguity A17).
     pub viability_horizon: Horizon,
-    /// The way in which t2 accounts for processes that are already on the destination.
+    /// The effect of processes that are already on the destination on t2, the predicted time of a candidate at this destination.
     pub sharing: Sharing,
-    /// Whether t1 and t2 include the communication of the process.
+    /// Whether t1 and t2, the times of the viability test, include the communication of the process.
     pub viability_communication: ViabilityCommunication,
-    /// The cost of a migration in t2 besides the transfer of the memory.
+    /// Time of the operations of a migration without the transfer of the memory, as part of t2, the time of a candidate at the
+    /// destination.
     pub viability_cost: Seconds,
-    /// Whether t2 includes the time to transfer the memory of the process.
+    /// Whether t2, the time of a candidate at the destination, includes the time to transfer the memory of the process.
     pub viability_transfer: bool,
 }
 
@@ -567,12 +598,12 @@ impl Default for MigBspConfig {
     }
 }
 
-/// Largest allowed value of D, as a share of the mean time; a larger D is probably meant as percent. No time of 11 processes is
-/// more than 10 times above their mean, and few applications come near this.
+/// Largest allowed value of the tolerance D, as a share of the mean time; a larger D is probably meant as percent. No time of 11
+/// processes is more than 10 times above their mean, and few applications come near this.
 const MAX_D: f64 = 10.0;
 
-/// Describes the allowed range of a share, from 0 to `most`, for an error message. If `value` was probably meant as percent, the
-/// corresponding share is added.
+/// Returns the allowed range of a share, from 0 to `most`, in words for an error message. If `value` was probably meant as
+/// percent, the words include the corresponding share.
 fn range_text(most: f64, value: f64) -> String {
     let share = percent_hint(value).map_or_else(String::new, |share| format!(": {share}"));
     format!("from 0 to {most}{share}")

@@ -1,34 +1,36 @@
-//! A table of forecasts of communication, with an entry for each pair of a process and a cluster that have exchanged messages.
+//! The forecasts of communication, with an entry for each pair of a process and a cluster that have exchanged messages.
 //!
 //! ```text
 //! memory = processes · 4 B + 44 B · nodes of six pairs + 44 B · states,   states <= pairs
 //! ```
-//! The forecast of a pair is its state. If there are many pairs, those with equal traffic share a state, since messages of one
+//! The forecast of a pair is its state. If there are many pairs, pairs with equal traffic share a state, since messages of one
 //! size have equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. Therefore
-//! the cost of a superstep grows with its traffic and with the number of states.
+//! the cost of a superstep grows with its traffic and with the number of states. The pairs of a process are stored in a list of
+//! nodes with up to six pairs each.
 
 use std::collections::BTreeMap;
 
 use crate::{Pairs, Traffic, refill};
 use migsim_base::units::to_u32;
 
-/// The predicted communication of a process with a cluster in a superstep.
+/// The forecast of the communication of a process with a cluster in one superstep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
-    /// The predicted number of bytes that the process exchanges with the cluster.
+    /// The predicted number of bytes that the process and the cluster exchange.
     pub(crate) bytes: f64,
     /// BTP(i,j), the predicted communication time of process i with cluster j in a superstep \[s\].
     pub(crate) time: f64,
-    /// Pcomm(i,j), the regularity of the communication of process i with cluster j, from 0 to 1.
+    /// Pcomm(i,j), a measure of how well the communication of process i with cluster j could be predicted, from 0 to 1.
     pub(crate) regularity: f64,
-    /// The predicted number of messages whose communication takes `time`.
+    /// The predicted number of messages to which the predicted communication time `time` belongs.
     pub(crate) messages: f64,
-    /// The predicted total size of the messages whose communication takes `time` \[B\].
+    /// The predicted total size of the messages to which the predicted communication time `time` belongs \[B\].
     pub(crate) volume: f64,
 }
 
 impl Exchange {
-    /// Returns the forecast of a pair of a process and a cluster that have never exchanged messages, with this regularity.
+    /// Returns the forecast for a process and a cluster that have never exchanged messages: all values 0, with the given
+    /// regularity.
     pub(super) const fn none(regularity: f64) -> Self {
         Self {
             bytes: 0.0,
@@ -40,16 +42,17 @@ impl Exchange {
     }
 }
 
-/// The previous state of a pair and its traffic in a superstep, which together determine its next state.
+/// The previous state (forecast) of a pair of a process and a cluster and the traffic of this pair in a superstep, which together
+/// determine the next state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transition {
-    /// The number of the previous state; `NONE` if the pair is new.
+    /// The number of the previous state of the pair; `NONE` if the pair is new.
     previous_state: u32,
     traffic: Traffic,
 }
 
 impl Transition {
-    /// Whether the two transitions are equal to the last bit.
+    /// Returns whether the two transitions are equal bit by bit.
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         let (ours, theirs) = (self.bits(), other.bits());
@@ -70,7 +73,7 @@ impl Transition {
         ]
     }
 
-    /// Returns a hash value below [`RECENT`]; equal transitions have equal values.
+    /// Returns the place of the transition in the hash table of recent transitions, below the number of places of this table.
     #[inline]
     fn hash(&self) -> usize {
         // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones (Knuth 1973, section 6.4).
@@ -85,66 +88,72 @@ impl Transition {
 /// The forecasts of communication for all pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchanges {
-    /// The number of the state of each pair.
+    /// The pairs of a process and a cluster, each with the number of the state that is its forecast.
     pairs: Pairs<u32, 6>,
-    /// For each process, a set of bits: bit k is set if the process has a pair with a cluster whose number modulo 32 is k. Most
-    /// pairs are new, and a bit that is not set shows this without a search.
+    /// For each process, a set of bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is k.
+    /// Most pairs are new, and a bit that is not set shows this without a search.
     cluster_bits: Vec<u32>,
     states: States,
 }
 
-/// The forecasts of all states, as one array for each quantity; each state has at least one pair.
+/// The distinct forecasts (states) of pairs of a process and a cluster, as one array for each quantity. Each state is the
+/// forecast of at least one pair.
 #[derive(Clone, Debug, Default)]
 struct States {
-    /// The predicted bytes of each state; this and the following arrays hold the fields of [`Exchange`].
+    /// The predicted number of bytes of each state, by state number; this and the following arrays have one quantity of a
+    /// forecast each.
     bytes: Vec<f64>,
     time: Vec<f64>,
     regularity: Vec<f64>,
     messages: Vec<f64>,
     volume: Vec<f64>,
-    /// Number of pairs in each state; the bit [`FRESH`] is set if the state includes the traffic of this superstep.
+    /// Number of pairs of each state; the bit [`FRESH`] is set if the state includes the traffic of the present superstep.
     pairs: Vec<u32>,
-    /// If pairs share states: the states that were created in this superstep, in a hash table by their transition.
+    /// The states that were created in the present superstep, in a hash table by their transition; empty as long as pairs share
+    /// no states.
     recent_transitions: Vec<(Transition, u32)>,
 }
 
-/// Number of states from which pairs share states. With fewer states, one state per pair is faster.
+/// Number of states from which on pairs with equal forecasts share a state. With fewer states, one state per pair is faster.
 const SHARING_THRESHOLD: usize = if cfg!(test) { 8 } else { 1 << 16 };
-/// Number of places of the hash table in which a shared state is searched. A state that is not found there is stored again.
+/// Number of places of the hash table in which a state is searched before a new state is created. A state that is not found is
+/// stored a second time.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
-/// The bit in the number of pairs of a state that marks that the state includes the traffic of this superstep.
+/// Bit in the number of pairs of a state, which is set if the state includes the traffic of the present superstep.
 const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Exchanges {
-    /// Removes all pairs and prepares the table for `processes` processes, without releasing memory.
+    /// Removes all pairs and prepares the forecasts for a run with `processes` processes; the allocated memory is kept for reuse.
     pub(super) fn clear(&mut self, processes: usize) {
         self.pairs.clear(processes);
         refill(&mut self.cluster_bits, processes, 0);
         self.states.resize(0);
     }
 
-    /// Removes all pairs, without releasing memory.
+    /// Removes all pairs; the allocated memory is kept for reuse.
     pub(super) fn remove_all(&mut self) {
         self.clear(self.pairs.processes());
     }
 
-    /// Returns the forecast for a process and a cluster; `None` if they have exchanged no messages.
+    /// Returns the forecast of the communication of a process with a cluster; `None` if they have exchanged no messages.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
         let state = self.pairs.get(process, cluster)?;
         Some(self.states.exchange(*state))
     }
 
-    /// Returns the clusters with which a process has exchanged messages, each with the forecast.
+    /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication.
     #[inline]
     pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
         let pairs = self.pairs.of_process(process);
         pairs.map(|(cluster, &state)| (cluster, self.states.exchange(state)))
     }
 
-    /// Adds the traffic of a superstep. `enter` computes the next forecast of a pair with traffic, `silent` that of a pair
-    /// without; a new pair starts from `first`.
+    /// Updates all forecasts with the traffic of a superstep.
+    ///
+    /// `enter` computes the next forecast of a pair with traffic, and `silent` the next forecast of a pair without traffic; a new
+    /// pair starts from `first`.
     pub(super) fn observe(
         &mut self,
         traffic: &Pairs<Traffic>,
@@ -177,8 +186,8 @@ impl Exchanges {
         states.end_superstep(silent);
     }
 
-    /// Removes the pairs for whose regularity `is_kept` is false. Of the forecasts of the remaining pairs only the regularity is
-    /// kept.
+    /// Removes the pairs for whose regularity `is_kept` is false. The remaining pairs keep only their regularity; all other
+    /// predicted values become 0.
     pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.states.retain(is_kept);
         let in_state = &mut self.states.pairs;
@@ -200,7 +209,7 @@ impl Exchanges {
     }
 }
 
-/// Returns a value with one bit set, whose position is the number of the cluster modulo 32.
+/// Returns a bit mask with one bit set, whose position is the number of the cluster modulo 32.
 #[inline]
 fn cluster_bit(cluster: usize) -> u32 {
     1 << (cluster % 32)
@@ -234,8 +243,8 @@ impl States {
         }
     }
 
-    /// Updates a state with the traffic of a pair if this is its only pair; otherwise removes the pair from the state. Returns
-    /// whether the pair is still in the state.
+    /// Updates the state of a pair with the pair's traffic if no other pair has this state; otherwise removes the pair from the
+    /// state. Returns whether the pair still has this state.
     #[inline]
     fn change_or_leave(
         &mut self,
@@ -254,8 +263,8 @@ impl States {
         is_alone
     }
 
-    /// Returns the number of the new state of a pair after traffic. The pair was in the state `before`, or is new and starts from
-    /// `first`.
+    /// Assigns a pair with traffic to a new or equal existing state and returns the number of this state. The previous state of
+    /// the pair is `before`; a new pair starts from the forecast `first`.
     #[inline]
     fn enter_state(
         &mut self,
@@ -286,7 +295,7 @@ impl States {
         state
     }
 
-    /// Adds a state with this forecast for one pair, and returns its number.
+    /// Adds a state with this forecast, which is the state of one pair, and returns the number of the state.
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
         if self.pairs.len() == SHARING_THRESHOLD {
@@ -312,7 +321,7 @@ impl States {
         self.volume[at] = exchange.volume;
     }
 
-    /// Updates all states that do not include traffic of this superstep, with `silent`.
+    /// Ends a superstep: updates all states that do not include traffic of this superstep with the function `silent`.
     fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
         self.recent_transitions.fill((Transition::default(), NONE));
         let count = self.pairs.len();
@@ -350,8 +359,10 @@ impl States {
         }
     }
 
-    /// Keeps the states for whose regularity `is_kept` is true, without pairs and with only the regularity. Returns the new
-    /// number of each old state, or `NONE` if it was removed.
+    /// Keeps only the states for whose regularity `is_kept` is true, with their regularity but without pairs and predicted
+    /// traffic.
+    ///
+    /// Returns the new number of each old state, or `NONE` if the state was removed.
     fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
         let is_shared = !self.recent_transitions.is_empty();
         let mut known = BTreeMap::new();

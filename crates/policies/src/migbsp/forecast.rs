@@ -20,35 +20,39 @@ use super::exchanges::{Exchange, Exchanges};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
 
-/// The forecasts for all processes: one array for each quantity, indexed by process, and entries for the pairs of a process and a
-/// cluster that have exchanged messages.
+/// The forecasts of work and communication of all processes, as one array for each quantity with an entry per process.
+///
+/// Communication forecasts exist only for the pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecasts {
-    /// Whether the forecast of the work of each process already has a value in this interval.
+    /// Whether the forecast of the work of each process already has a value in the present interval between calls.
     has_work: Vec<bool>,
-    /// Whether each process computed in this interval between calls.
+    /// Whether each process has computed in the present interval between calls.
     is_active: Vec<bool>,
     /// PI(i), the predicted number of instructions of each process in a superstep.
     work: Vec<f64>,
     /// CTP(i), the predicted computation time of each process in a superstep \[s\].
     compute: Vec<f64>,
-    /// Pcomp(i), the regularity of the computation of each process, from 0 to 1.
+    /// Pcomp(i), a measure of how well the computation of each process could be predicted, from 0 to 1.
     regularity: Vec<f64>,
     exchanges: Exchanges,
     /// The number of the cluster in which each process started.
     initial_clusters: Vec<u32>,
-    /// Number of supersteps since the last call.
+    /// Number of supersteps since the last rescheduling call.
     interval_age: u64,
-    /// For each host, the last superstep in which a process computed there.
+    /// The last superstep in which a process computed on each host, counted from 0; `None` if no process has computed there.
     last_computation: Vec<Option<usize>>,
 }
 
-/// The forecast for a process and a cluster without an entry: no communication, and regularity 1.
+/// The forecast for a process and a cluster that have no entry because they exchange no messages: no communication, and
+/// regularity 1.
 pub(super) const NO_EXCHANGE: Exchange = Exchange::none(1.0);
 
 impl Exchange {
-    /// Returns the forecast after a superstep with traffic. `step` is the change of the regularity; `is_first` tells whether the
-    /// forecast starts with this superstep.
+    /// Returns the next forecast of the communication of a process with a cluster, after a superstep in which they exchanged
+    /// messages.
+    ///
+    /// `step` is the amount by which the regularity changes; `is_first` states whether the forecast starts with this superstep.
     fn observe(
         mut self,
         config: &MigBspConfig,
@@ -89,8 +93,11 @@ impl Exchange {
     }
 }
 
-/// Returns the forecast after a superstep without traffic. The regularity increases only if the forecast is 0 bytes, whatever the
-/// margin.
+/// Returns the next forecast of the communication of a process with a cluster, after a superstep in which they exchanged no
+/// messages.
+///
+/// The regularity increases only if the forecast is 0 bytes, whatever the margin. `step` is the amount by which the regularity
+/// changes; `is_first` states whether the forecast starts with this superstep.
 #[inline]
 fn observe_no_traffic(step: f64, is_first: bool, before: Exchange) -> Exchange {
     let regularity = before.regularity;
@@ -107,7 +114,8 @@ fn observe_no_traffic(step: f64, is_first: bool, before: Exchange) -> Exchange {
 }
 
 impl Forecasts {
-    /// Updates all forecasts with the superstep that has just ended; its interval has `alpha` supersteps.
+    /// Updates all forecasts with the measures of the superstep that has just ended. `alpha` is the number of supersteps of the
+    /// present interval between calls.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work.is_empty() {
             self.initialise(config, view);
@@ -125,7 +133,7 @@ impl Forecasts {
         );
     }
 
-    /// Prepares the forecasts for the next interval after a call.
+    /// Prepares the forecasts for the next interval between calls; the caller invokes this function after each rescheduling call.
     pub(crate) fn restart(&mut self, config: &MigBspConfig) {
         self.interval_age = 0;
         self.has_work.fill(false);
@@ -144,7 +152,7 @@ impl Forecasts {
             .retain(|regularity| regularity < NO_EXCHANGE.regularity);
     }
 
-    /// Returns PI(i), the predicted instructions of process i in a superstep.
+    /// Returns PI(i), the predicted number of instructions that process i executes in a superstep.
     pub(crate) fn work(&self, process: usize) -> Instructions {
         Instructions::of(self.work[process])
     }
@@ -154,18 +162,18 @@ impl Forecasts {
         Seconds::of(self.compute[process])
     }
 
-    /// Returns Pcomp(i), the regularity of the computation of process i, from 0 to 1.
+    /// Returns Pcomp(i), a measure of how well the computation of process i could be predicted, from 0 to 1.
     pub(crate) fn regularity(&self, process: usize) -> f64 {
         self.regularity[process]
     }
 
-    /// Returns the clusters for which a process has an entry, with the forecasts, in no particular order. For all other clusters
-    /// the forecast is [`NO_EXCHANGE`].
+    /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication, in no
+    /// particular order. For all other clusters the forecast is [`NO_EXCHANGE`].
     pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
         self.exchanges.of_process(process)
     }
 
-    /// Returns the forecast of the communication of a process with a cluster.
+    /// Returns the forecast of the communication of a process with a cluster; [`NO_EXCHANGE`] if they have exchanged no messages.
     pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
         let found = self.exchanges.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
@@ -176,13 +184,13 @@ impl Forecasts {
         self.initial_clusters[process] as usize
     }
 
-    /// Whether the process computed since the last call.
+    /// Returns whether the process has computed since the last call.
     pub(crate) fn is_active(&self, process: usize) -> bool {
         self.is_active[process]
     }
 
-    /// Whether a process computed on a host in the last `memory` supersteps, including the one that has just ended. Without
-    /// `memory` all supersteps of the run count.
+    /// Returns whether a process has computed on the host in the last `memory` supersteps, including the superstep that has just
+    /// ended; without `memory`, in any superstep of the run.
     pub(crate) fn computed_recently(
         &self,
         host: usize,
@@ -209,7 +217,8 @@ impl Forecasts {
         self.exchanges.clear(processes);
     }
 
-    /// Updates the forecasts and regularities of computation with the work of all processes in the superstep that has just ended.
+    /// Updates the forecast and the regularity of the computation of each process with its work in the superstep that has just
+    /// ended. `step` is the amount by which a regularity changes.
     fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
         let delta = match config.delta_without_moves {
             Some(delta) if !view.migrations_happen => delta,
@@ -257,14 +266,16 @@ impl Forecasts {
     }
 }
 
-/// Whether the forecast lies within the relative margin of the value, including both ends (line 2 of algorithms 2 and 3).
+/// Returns whether the forecast lies in the range value · (1 ± margin), including both ends (line 2 of algorithms 2 and 3 of the
+/// 2007 paper).
 ///
 /// Algorithm 2 prints the forecast PI as P (w07-x01).
 fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
     forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
 }
 
-/// Increases a regularity by `step` if the forecast was right, and decreases it otherwise, within \[0, 1\].
+/// Increases a regularity by `step` if the forecast was right, and decreases it by `step` otherwise; the result stays in \[0,
+/// 1\].
 fn update_regularity(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
     *regularity = if is_right(forecast, value, margin) {
         (*regularity + step).min(1.0)

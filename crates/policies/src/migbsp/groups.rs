@@ -1,27 +1,27 @@
-//! Groups of candidates that are in one cluster and prefer the same other cluster, and that move together to a cluster with room
-//! for all of them.
+//! Groups of candidates that are in one cluster and prefer the same other cluster. A group moves as a whole, to a cluster with a
+//! free host for each of its members.
 //!
 //! The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them
-//! together in one cluster", not to a faster one with five free nodes. A group consists of the candidates of a call in one
-//! cluster whose highest PM is to the same cluster. The group goes to the first cluster with enough free hosts, in decreasing
-//! order of the PM of the first member.
+//! together in one cluster", not to a faster Set with five free nodes. A group consists of the candidates of a call in one
+//! cluster whose highest PM (potential of migration) is to the same cluster. The group goes to the first cluster with enough free
+//! hosts, in decreasing order of the PM of the first member.
 
 use std::collections::BTreeMap;
 
 use super::potential::Potential;
 use crate::View;
 
-/// The groups of a call, by the present cluster of their members and the cluster that they prefer.
+/// The groups of candidates of a rescheduling call, by the present cluster of their members and the cluster that they prefer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
 
-/// A group of candidates that move together to one cluster.
+/// A group of candidates that are in one cluster, prefer the same cluster, and move to one cluster together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Group {
     members: u32,
-    /// Whether the destination of the group was already searched.
+    /// Whether a destination of the group was already searched, so that `destination` is valid.
     is_decided: bool,
-    /// The cluster to which the group moves; `None` if no cluster has room for it.
+    /// The number of the cluster to which the group moves; `None` if no cluster has a free host for each member.
     destination: Option<usize>,
 }
 
@@ -36,8 +36,10 @@ impl Groups {
         Self(groups)
     }
 
-    /// Returns the cluster to which the group that contains `candidate` moves; `None` if `find` found none. `find` chooses the
-    /// cluster from the number of members of the group; it is called only for the first candidate of the group.
+    /// Returns the cluster to which the group of `candidate` moves; `None` if no cluster can take the whole group.
+    ///
+    /// `find` searches this cluster for the number of members of the group; it is called only for the first candidate of the
+    /// group.
     pub(super) fn destination(
         &mut self,
         candidate: &Potential,

@@ -17,11 +17,12 @@
 //!
 //! | variant | interpretation |
 //! |---|---|
-//! | (none) | the options as given: PM compares the loaded speed of the present host with nominal clock rates, including that of its own cluster |
+//! | (none) | the options as given: PM compares the speed of the present host, reduced by its load, with nominal clock rates, including the clock rate of the present cluster |
 //! | `equal-information` | PM uses the same information about both ends of a move, which is the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
 //!
-//! On platforms that no paper used, the neutral settings are in effect unless a variant is chosen. They were fitted to all papers
-//! together. Draw 1 of the benchmark will choose the default for these platforms.
+//! On platforms that no paper used, migsim uses the neutral settings unless the user chooses a variant. They were fitted to the
+//! results of all papers together. Draw 1 of the benchmark (its first random selection of cases) will choose the default for
+//! these platforms.
 //!
 //! On a platform with one cluster no process can move, unless `own_cluster` is `within`; the command prints a note about it.
 //!
@@ -74,7 +75,7 @@ use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The policy MigBSP, second generation, with its state.
+/// The policy `migbsp` with its state: MigBSP as in the papers after 2007 (the second generation).
 #[derive(Clone, Debug)]
 pub struct MigBsp {
     config: MigBspConfig,
@@ -83,13 +84,14 @@ pub struct MigBsp {
     weights: Weights,
     /// Number of migrations that the last call decided.
     decided_migrations: usize,
-    /// Whether processes were answered at an earlier call, which determines the order of processes with equal PM.
+    /// Whether an earlier call has answered processes, which determines the order of processes with equal potential of migration
+    /// (PM).
     has_answered: bool,
     clusters: Option<Arc<[String]>>,
 }
 
 impl MigBsp {
-    /// Creates MigBSP with its options.
+    /// Creates the policy MigBSP with these options.
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
@@ -109,7 +111,8 @@ impl MigBsp {
         })
     }
 
-    /// Returns the number of migrations of the last call that count for ω (A6). `moved` is the number of processes that moved.
+    /// Returns the number of migrations of the last call that count when the policy counts calls without migration (option
+    /// `quiet_call`, ambiguity A6). `moved` is the number of processes that really moved.
     fn counted_migrations(&self, moved: usize) -> usize {
         match self.config.quiet_call {
             QuietCall::Decided => self.decided_migrations,
@@ -117,7 +120,7 @@ impl MigBsp {
         }
     }
 
-    /// Returns the interval that ends with the last call, including the length of the next interval.
+    /// Returns the interval that ends with the present call, with the length of the next interval.
     fn interval_after(&self, view: &View<'_>) -> Interval {
         let moved = if view.migrations_happen {
             self.decided_migrations
@@ -132,7 +135,7 @@ impl MigBsp {
         }
     }
 
-    /// Returns the names of all clusters, which the decision records of all calls share.
+    /// Returns the names of all clusters; all decision records of the run share one copy of these names.
     fn cluster_names(&mut self, view: &View<'_>) -> Arc<[String]> {
         let names = || {
             let clusters = view.platform.clusters.iter();
@@ -142,48 +145,52 @@ impl MigBsp {
     }
 }
 
-/// The command-line flag `--alpha`, the number of supersteps between calls.
+/// The command-line flag `--alpha`, which sets α, the number of supersteps until the first rescheduling call.
 pub(super) const ALPHA_FLAG: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
     "MigBSP's α: supersteps until the first call (all policies of MigBSP)",
 );
 
-/// The command-line flag `--d`, the tolerance of the stability test.
+/// The command-line flag `--d`, which sets D, the tolerance of the stability test.
 pub(super) const TOLERANCE_FLAG: OptionFlag = OptionFlag::new(
     "d",
     FlagValues::Numbers,
     "MigBSP's D: tolerance of the stability test (both generations)",
 );
 
-/// The option `alpha` with the values that `migsim tune` tries by default, in increasing steps.
+/// The option `alpha` with the values that `migsim tune` tries by default, in increasing order.
 pub(super) const ALPHA_RANGE: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
 
 /// The option `d` with the values that `migsim tune` tries by default.
 pub(super) const TOLERANCE_RANGE: (&str, &str) = ("d", "0.05..1.0:0.05");
 
-/// Maximum number of pairs of a process and a cluster for which all PM(i,j) of a call are computed and recorded.
+/// Maximum number of pairs of a process and a cluster for which a call computes and records every potential of migration PM(i,j).
 ///
-/// With more pairs only the PM of candidates are recorded, and [`Potentials::best`] visits only the pairs that can affect the
-/// decision. The decision is the same, to the last bit.
+/// With more pairs only the PM of candidates are recorded, and only the pairs that can affect the decision are visited. The
+/// decision is the same, to the last bit.
 pub(super) const MAX_LISTED_PAIRS: usize = 20_000;
 
-/// The variant in which PM compares like with like: for the present host and for the destination it uses the speed that external
-/// load and other processes leave. The present cluster can be a destination like the others.
+/// The variant `equal-information`, in which the potential of migration PM uses the same information about the present host and
+/// the destination: the speed that external load and other processes leave.
+///
+/// The present cluster can be a destination like the other clusters.
 const EQUAL_INFORMATION: Variant = Variant::new(
     "equal-information",
     r#"{ "index_form": "gain-over-source", "set_index": "best-host", "own_cluster": "within" }"#,
     "",
 );
 
-/// The decision record of a call: the interval and tolerance, the thresholds, and the terms of PM(i,j).
+/// The decision record of a rescheduling call of MigBSP: the interval and tolerance, the thresholds, and the terms of the
+/// potentials of migration PM(i,j).
 #[derive(Debug)]
 struct Explanation {
     interval: Interval,
     highest_potential: Option<f64>,
-    /// The highest PM among the processes that prefer another cluster, or that may move inside their present cluster \[s\].
+    /// The highest potential of migration PM among the processes that prefer another cluster, or that may move inside their
+    /// present cluster \[s\]; `None` if there is no such process.
     highest_elsewhere: Option<f64>,
-    /// Whether a process stays if its highest PM is to its present cluster.
+    /// Whether a process stays where it is if its highest potential of migration PM is to its present cluster.
     stays_in_preferred_cluster: bool,
     threshold: Option<f64>,
     listed_potentials: Vec<Potential>,
@@ -191,12 +198,12 @@ struct Explanation {
     /// The numbers of the processes that may not migrate, counted from 1.
     pinned: Vec<usize>,
     candidate_terms: Vec<Weighing>,
-    /// Number of supersteps over which t1 and t2 are counted.
+    /// Number of supersteps over which t1 and t2, the times of a candidate without and with the move, are added up.
     horizon: f64,
-    /// Cost of a move in t2 besides the transfer of the memory.
+    /// Time of the operations of a move without the transfer of the memory, as part of t2 (the time at the destination).
     operations: Seconds,
     clusters: Arc<[String]>,
-    /// The weights of the terms of PM; `None` if they are fixed.
+    /// The weights of the terms of PM, the potential of migration; `None` if the weights are fixed.
     weights: Option<Weights>,
 }
 
@@ -312,8 +319,9 @@ impl PolicyOptions for MigBspConfig {
     }
 }
 
-/// Exchanges hosts between moving processes so that lower ranks get lower host numbers. This is done only where it does not
-/// affect t2: among hosts of one cluster with equal offers, for processes with equal memory.
+/// Exchanges destinations between moving processes so that processes with lower ranks get hosts with lower numbers.
+///
+/// This is done only where it does not affect t2: among hosts of one cluster with equal offers, for processes with equal memory.
 fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
@@ -335,7 +343,8 @@ fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &Vi
     }
 }
 
-/// Sorts the candidates into the order in which they are evaluated; `candidates` come in decreasing order of their potential of migration.
+/// Sorts the candidates into the order in which they choose destinations; they are passed in decreasing order of their potential
+/// of migration.
 fn sort_candidates(order: CandidateOrder, candidates: &mut [Potential]) {
     match order {
         CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}

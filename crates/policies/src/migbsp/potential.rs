@@ -11,8 +11,9 @@
 //! All terms are in seconds, each with a weight of 1 (or [`super::weights`]).
 //!
 //! The paper does not define ISet(j): here it is computed from the computing power of the clusters, relative to the best cluster,
-//! or for each process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of this
-//! PM. Heuristic one selects all processes above `x · max PM`, heuristic two only the process with the highest PM.
+//! or for each process relative to its present host ([`IndexForm`]). Of each process only its highest PM and the cluster of this
+//! PM are used for the selection. Heuristic one selects all processes above `x · max PM`, heuristic two only the process with the
+//! highest PM.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -28,11 +29,12 @@ use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// Maximum of a term of PM \[s\]. It keeps the sum of three terms finite, however fast a host or long a message is.
+/// Maximum of a term of PM, the potential of migration \[s\]. It keeps the sum of three terms finite, however fast a host or long
+/// a message is.
 const MAX_TERM: f64 = 1e307;
 
-/// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call has
-/// one for each process.
+/// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call
+/// stores one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     process: u32,
@@ -44,8 +46,8 @@ pub(super) struct Potential {
 }
 
 impl Potential {
-    /// Creates the potential of a process to a cluster with all terms 0. `is_own` tells whether it is the present cluster of the
-    /// process.
+    /// Creates the potential of migration of a process to a cluster with all terms 0. `is_own` states whether the process is in
+    /// this cluster now.
     pub(super) fn without_terms(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
             process: to_u32(process),
@@ -64,19 +66,19 @@ impl Potential {
         self.cluster_and_is_own as usize / 2
     }
 
-    /// Whether the cluster is the present cluster of the process.
+    /// Returns whether the cluster is the present cluster of the process.
     pub(super) fn is_own(&self) -> bool {
         self.cluster_and_is_own % 2 == 1
     }
 
-    /// Returns the value of PM(i,j) \[s\]: Comp + Comm - Mem.
+    /// Returns PM(i,j), the potential of migration \[s\]: Comp + Comm - Mem.
     pub(super) fn value(&self) -> f64 {
         self.compute + self.communication - self.memory
     }
 }
 
-/// Returns the number of supersteps that a horizon stands for; `alpha` and `next_alpha` are the lengths of the present and next
-/// interval.
+/// Returns the number of supersteps that `horizon` stands for; `alpha` and `next_alpha` are the numbers of supersteps of the
+/// present and the next interval between calls.
 pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     match horizon {
         Horizon::Superstep => 1.0,
@@ -85,7 +87,7 @@ pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) 
     }
 }
 
-/// Computes the potentials PM(i,j) of all processes and clusters in one call.
+/// Computes the potentials of migration PM(i,j) of all processes to all clusters in one rescheduling call.
 #[derive(Debug)]
 pub(super) struct Potentials<'a> {
     config: &'a MigBspConfig,
@@ -93,11 +95,11 @@ pub(super) struct Potentials<'a> {
     forecasts: &'a Forecasts,
     occupancy: &'a [u32],
     view: &'a View<'a>,
-    /// The computing power of each cluster \[instr/s\].
+    /// The computing power of each cluster \[instr/s\], as the option `set_index` defines it.
     powers: Vec<f64>,
     max_power: f64,
-    /// The rate of the backbone if `memory_rate` is `backbone` and the platform has one. It is stored because it needs a search
-    /// over all links.
+    /// The bandwidth of the narrowest link between clusters; `None` if `memory_rate` is not `backbone` or there is no such link.
+    /// It is stored because finding it needs a search over all links.
     backbone: Option<BytesPerSecond>,
     /// The weights of the terms Comp, Comm and Mem of the potential of migration.
     weights: [f64; 3],
@@ -128,19 +130,19 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Returns the same potentials with other weights of the terms.
+    /// Returns the same potentials, but with these weights of the terms Comp, Comm and Mem.
     pub(super) fn with_weights(mut self, weights: &Weights) -> Self {
         self.weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
-    /// Returns the number of pairs (i,j) for which PM(i,j) is defined.
+    /// Returns the number of pairs of a process i and a cluster j for which PM(i,j) is defined.
     pub(super) fn pair_count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.powers.len() - excluded)
     }
 
-    /// Returns the PM of a process to every possible cluster, in the order of clusters.
+    /// Returns the potentials of migration PM of a process to every possible cluster, in the order of clusters.
     pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = Potential> {
         let subject = self.process_terms(process);
         let may_want = move |cluster: &usize| {
@@ -154,7 +156,7 @@ impl<'a> Potentials<'a> {
         })
     }
 
-    /// Returns the data of process i from which its PM(i,j) is computed for any cluster j.
+    /// Returns the data of process i from which its potential of migration PM(i,j) to any cluster j is computed.
     #[inline]
     fn process_terms(&self, process: usize) -> Subject {
         let forecasts = self.forecasts;
@@ -165,8 +167,10 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Returns PM(i,j) for cluster j. `rate` is the rate at which the memory is sent to this cluster, `exchange` the forecast of
-    /// communication with it.
+    /// Returns PM(i,j), the potential of migration of a process to cluster j.
+    ///
+    /// `rate` is the bandwidth at which the memory is sent to this cluster (`None` without a route), `exchange` the forecast of
+    /// the process's communication with the cluster.
     #[inline]
     fn potential_to(
         &self,
@@ -203,8 +207,8 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Returns Mem(i,j), the cost of the transfer of the memory and the operations of a move. It is 0 for the cluster in which a
-    /// process stays, unless the transfer is counted from the initial cluster.
+    /// Returns Mem(i,j), the time to transfer the memory and for the operations of a move \[s\]. If the process stays in its
+    /// cluster, Mem is 0, unless the transfer is counted from the initial cluster.
     #[inline]
     fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
         let stays = is_own && self.config.own_cluster != OwnCluster::Within;
@@ -224,21 +228,23 @@ impl<'a> Potentials<'a> {
         transfer + operations
     }
 
-    /// Returns M(i) · T(i,j), the time to send the memory of a process to a cluster from the cluster that `memory_origin`
-    /// determines.
+    /// Returns M(i) · T(i,j), the time to send the memory of a process to cluster `to` from the cluster that the option
+    /// `memory_origin` determines.
     pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
         self.transfer_time_at(process, self.memory_rate(self.memory_origin(process), to))
     }
 
-    /// Returns the time to send the memory of a process at a rate. Without a route the rate is `None` and the time 0, since the
-    /// move itself will report the missing route.
+    /// Returns the time to send the memory of a process at the bandwidth `rate`. Without a route, `rate` is `None` and the time
+    /// is 0, since the move itself will report the missing route.
     #[inline]
     fn transfer_time_at(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
 
-    /// Returns the rate at which memory is sent from one cluster to another, or `None` without a route. It is the rate of the
-    /// backbone if there is one, otherwise the rate between the managers. A move inside a cluster does not use the backbone.
+    /// Returns the bandwidth at which memory is sent from one cluster to another; `None` if there is no route.
+    ///
+    /// The bandwidth of the backbone is used if there is a backbone, otherwise that of the route between the managers of the
+    /// clusters. A move inside a cluster does not use the backbone.
     fn memory_rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck(&route_between(platform, from, to)?);
@@ -246,7 +252,8 @@ impl<'a> Potentials<'a> {
         self.backbone.filter(|_| !is_inside).or_else(managers)
     }
 
-    /// Returns the number of the cluster from which the memory of a process is counted to be sent (`memory_origin`).
+    /// Returns the number of the cluster from which the memory of a process is assumed to be sent, as the option `memory_origin`
+    /// determines.
     fn memory_origin(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
@@ -254,8 +261,11 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Returns the highest PM of each process, in no particular order of processes, without visiting all clusters (see [`Row`]).
-    /// If several PM of a process are equal, the first cluster is taken.
+    /// Returns the highest potential of migration PM of each process, without visiting all clusters. The processes are in no
+    /// particular order.
+    ///
+    /// If several PM of a process are equal, the PM to the first of these clusters is returned. The clusters that can be left out
+    /// are described at `DestinationOrder`.
     ///
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
@@ -276,7 +286,7 @@ impl<'a> Potentials<'a> {
     }
 }
 
-/// The data of one process from which its PM(i,j) is computed for any cluster j.
+/// The data of one process from which its potential of migration PM(i,j) to any cluster j is computed.
 #[derive(Clone, Copy, Debug)]
 struct Subject {
     process: usize,
@@ -286,29 +296,32 @@ struct Subject {
     compute: f64,
 }
 
-/// The clusters in the order in which the processes of one origin (cluster from which memory is sent) have to consider them as
-/// destinations.
+/// The clusters in the order in which processes have to consider them as destinations, for all processes whose memory is sent
+/// from the same cluster (origin).
 ///
-/// Consider clusters to which memory is sent at one rate, and with which a process has exchanged nothing. Their PM differ only
-/// because of their computing powers, and PM does not decrease with the power, rounding included:
+/// Consider the clusters to which memory is sent at the same bandwidth, and with which a process has exchanged nothing. The
+/// potentials of migration PM to these clusters differ only because of their computing powers, and PM does not decrease with the
+/// power, rounding included:
 /// ```text
 /// power(j) >= power(k)  =>  PM(i,j) >= PM(i,k),   equality if Pcomp(i) · CTP(i) = 0
 /// ```
-/// An exception is the power 0, whose index is 0 in both forms; such clusters are a separate class. So for each class and power a
-/// process needs only the first cluster that is neither its own nor a partner in communication. It visits lower powers only while
-/// rounding makes the PM equal.
+/// An exception is the power 0, whose index is 0 in both forms; clusters of power 0 are a separate class. So for each class and
+/// power a process needs only the first cluster that is neither its present cluster nor a partner in communication. Clusters of
+/// lower power are visited only while rounding makes the PM equal.
 #[derive(Debug)]
 struct Row {
-    /// The rate at which memory is transferred to each cluster; `None` if there is no route.
+    /// The bandwidth at which memory is sent to each cluster; `None` if there is no route.
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
-    /// The last process for which each cluster was considered individually, because the process is there or communicates with it.
+    /// For each cluster, the last process that computed its PM to this cluster individually, because the process is there or
+    /// communicates with the cluster.
     individual_for: Vec<u32>,
 }
 
 const NO_PROCESS: u32 = u32::MAX;
 
-/// Clusters to which memory is sent at the same rate: in the order of their numbers, and grouped by decreasing computing power.
+/// A class of clusters to which memory is sent at the same bandwidth: listed by number, and in groups of equal computing power,
+/// the largest power first.
 #[derive(Debug, Default)]
 struct Class {
     by_number: Vec<usize>,
@@ -338,7 +351,8 @@ impl Row {
         }
     }
 
-    /// Returns the highest potential of migration (PM) of a process over all clusters; of equal values, that of the first cluster.
+    /// Returns the highest potential of migration (PM) of a process over all clusters. If several PM are equal, the PM to the
+    /// first of these clusters is returned.
     fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
         let subject = all.process_terms(process as usize);
         let own = subject.present_cluster;
@@ -403,7 +417,8 @@ impl Class {
     }
 }
 
-/// Returns the higher of two potentials of a process; if they are equal, the one to the cluster with the lower number.
+/// Returns the higher of two potentials of migration of a process; if they are equal, the potential to the cluster with the lower
+/// number.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
 fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potential> {
@@ -414,16 +429,16 @@ fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potenti
     Some(best.filter(is_best).unwrap_or(other))
 }
 
-/// Returns the highest PM of each process from a list of all PM, ordered by process. If several PM of a process are equal, the
-/// first is taken.
+/// Returns the highest potential of migration (PM) of each process from a list of all PM, which is ordered by process. If several
+/// PM of a process are equal, the first of them is returned.
 pub(super) fn highest_of_each_process(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process == b.process);
     let one = |all: &[Potential]| all.iter().copied().fold(None, higher_potential);
     by_process.filter_map(one).collect()
 }
 
-/// Returns the candidates in decreasing order of PM, and the threshold that their PM exceed \[s\], or `None` if there is no
-/// common threshold.
+/// Returns the candidates in decreasing order of PM (potential of migration), and the threshold that their PM exceed \[s\]; the
+/// threshold is `None` if there is no common one.
 ///
 /// `best` has the highest PM of each process, `own` the present cluster of each process. Processes with equal PM are ordered by
 /// decreasing rank if `ties_fall`, otherwise by increasing rank.
@@ -496,19 +511,20 @@ pub(super) fn select_candidates(
     }
 }
 
-/// Returns the PM that candidates must exceed: x · max for a positive maximum; for a negative maximum, max - (1 - x) · |max|.
+/// Returns the threshold that the PM (potential of migration) of a candidate must exceed \[s\]. For the maximum `highest` it is x
+/// · max if max is positive, and max - (1 - x) · |max| if max is negative.
 fn candidate_threshold(config: &MigBspConfig, highest: f64) -> f64 {
     highest - (1.0 - config.x) * highest.abs()
 }
 
-/// Converts a number to an integer so that integers have the same order as the numbers with [`f64::total_cmp`].
+/// Converts a number to an integer so that integers are ordered like the numbers with [`f64::total_cmp`].
 fn total_order_key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     // For negative values all bits except the first increase as the value decreases.
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, shared by the
+/// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, divided among the
 /// processes on the host.
 fn present_speed(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     let at = view.placement[process].index();
@@ -517,7 +533,8 @@ fn present_speed(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     host.speed.get() * (1.0 - view.external_load[at]) / crowd
 }
 
-/// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it.
+/// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it; `occupancy` is the number of
+/// processes on each host.
 fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
     view.platform
         .clusters
@@ -547,8 +564,8 @@ fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> 
         .collect()
 }
 
-/// Returns the route between the managers of two clusters, or `None` if there is none. Inside one cluster it is the route between
-/// the manager and the next host.
+/// Returns the route between the managers of two clusters, or `None` if there is no route. Inside one cluster it is the route
+/// between the manager and the next host.
 pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
     let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
     if from != to {

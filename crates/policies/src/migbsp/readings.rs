@@ -1,4 +1,4 @@
-//! The interpretations of MigBSP's papers on which results depend most, in a few words each.
+//! The most important interpretations of MigBSP's papers, as short phrases: how the options settle what the papers leave open.
 //!
 //! They are printed below the table of a run on a platform to which the settings of MigBSP were not fitted, since for such a
 //! platform the reader cannot find them in a paper.
@@ -6,8 +6,8 @@
 use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 
 impl MigBspConfig {
-    /// Returns the interpretations that these options choose, a few words each: the costs in t2, the rate in Mem(i,j), whether
-    /// the present cluster is included, and x.
+    /// Returns how these options interpret the papers, as short phrases: the costs in t2, the bandwidth in Mem(i,j), whether the
+    /// present cluster is included, and x.
     pub(super) fn interpretations(&self) -> Vec<String> {
         let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
             (false, false) => "t2 without the price of the move".to_owned(),

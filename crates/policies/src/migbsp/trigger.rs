@@ -3,8 +3,8 @@
 //!
 //! After each superstep, α' (the length of the next interval) increases by 1 if the system is stable, that is, if the times T of
 //! the processes satisfy `min T > avg·(1-D)` and `max T < avg·(1+D)`, and decreases by 1 otherwise. A call takes place α
-//! supersteps after the last one; then α := α'. After ω calls in a row without migration the tolerance D grows, so that the test
-//! passes more easily and calls become rare.
+//! supersteps after the previous call; then α := α'. After ω calls in a row without migration the tolerance D grows, so that more
+//! supersteps pass the test and calls become rare.
 
 use super::config::{
     AfterMigration, CallingSuperstep, FirstTest, Floor, IdleSuperstep, MigBspConfig, Population,
@@ -17,22 +17,23 @@ use crate::View;
 pub(crate) struct Trigger {
     /// The number α of supersteps of the present interval between calls.
     alpha: u64,
-    /// The number α' of supersteps of the next interval, as it follows from the supersteps so far.
+    /// The number α' of supersteps of the next interval between calls, as it follows from the supersteps so far.
     next_alpha: u64,
-    /// Supersteps since the last call.
+    /// Number of supersteps since the last call.
     position: u64,
     /// D, the present tolerance of the stability test as a share of the mean time.
     tolerance: f64,
-    /// The values of D before each of its growths, so that a growth can be undone.
+    /// The value of the tolerance D before each of its growths, so that a growth can be undone.
     earlier_tolerances: Vec<f64>,
     has_grown: bool,
-    /// Number of calls in a row without migration, up to the last call.
+    /// Number of calls in a row without migration, up to and including the last call.
     quiet_calls: u32,
     test_count: u64,
     /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
-    /// tested. Only the first 64 are kept.
+    /// tested. Only the first 64 are stored.
     votes: String,
-    /// The test result of the superstep before the call, if it counts in the next interval.
+    /// The result of the stability test for the superstep before the call, if this result counts in the next interval; otherwise
+    /// `None`.
     postponed: Option<Vote>,
 }
 
@@ -43,7 +44,7 @@ enum Vote {
     None,
 }
 
-/// The interval that ends with a call, and the state of the trigger, for the decision record.
+/// The interval between calls that ends with a call, and the state of the trigger at this call, for the decision record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Interval {
     pub(crate) alpha: u64,
@@ -70,35 +71,36 @@ impl Trigger {
         }
     }
 
-    /// Returns α, the number of supersteps of the current interval.
+    /// Returns α, the number of supersteps of the present interval between calls.
     pub(crate) fn alpha(&self) -> u64 {
         self.alpha
     }
 
-    /// Returns α', the number of supersteps of the next interval, as it follows from the supersteps so far.
+    /// Returns α', the number of supersteps of the next interval between calls, as it follows from the supersteps so far.
     pub(crate) fn next_alpha(&self) -> u64 {
         self.next_alpha
     }
 
-    /// Tests the stability of the superstep that has just ended, updates α', and returns whether a call is due.
+    /// Tests the stability of the superstep that has just ended, updates α', and returns whether a rescheduling call is due now.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
         let vote = self.test_superstep(config, view);
         self.advance(config, vote)
     }
 
-    /// Whether no call will take place in the next `left` supersteps, because the interval is longer.
+    /// Returns whether no rescheduling call will take place in the remaining `left` supersteps of the run, because the present
+    /// interval ends later.
     pub(crate) fn is_done(&self, left: usize) -> bool {
         self.position + (left as u64) < self.alpha
     }
 
-    /// Tests the stability of a superstep from the minimum, the mean and the maximum time \[s\], updates α', and returns whether
-    /// a call is due.
+    /// Tests the stability of a superstep from the minimum, mean and maximum of the times of hosts \[s\], updates α', and returns
+    /// whether a call is due now.
     pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
         let vote = self.vote_on_times(config, times);
         self.advance(config, vote)
     }
 
-    /// Counts the result of the stability test of a superstep, and returns whether a call is due.
+    /// Counts a superstep with the result of its stability test, updates α', and returns whether a call is due now.
     fn advance(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
         self.position += 1;
         let is_due = self.position >= self.alpha;
@@ -110,7 +112,7 @@ impl Trigger {
         is_due
     }
 
-    /// Returns the interval that ends with the present call, and the state of the trigger.
+    /// Returns the interval that ends with the present call, with the state of the trigger.
     pub(crate) fn interval(&self) -> Interval {
         Interval {
             alpha: self.alpha,
@@ -121,7 +123,7 @@ impl Trigger {
         }
     }
 
-    /// Ends a call that decided `migrations` moves: updates D and α, and starts the next interval.
+    /// Ends a call that decided `migrations` migrations: updates the tolerance D and α, and starts the next interval.
     pub(crate) fn finish_call(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
             self.next_alpha = self.next_interval_after(config, migrations);
@@ -148,8 +150,8 @@ impl Trigger {
         }
     }
 
-    /// Returns a description of an invalid state, or `None` if the state is valid: α and α' must be at least 1, D finite and not
-    /// negative.
+    /// Returns a description of the error if the state of the trigger is invalid, else `None`. In a valid state α and α' are at
+    /// least 1, and the tolerance D is finite and not negative.
     pub(crate) fn fault(&self) -> Option<String> {
         let Self {
             alpha,
@@ -162,7 +164,8 @@ impl Trigger {
         (!is_right).then(state)
     }
 
-    /// Returns the number of supersteps of the next interval if the present call moves `migrations` processes: α', or twice α.
+    /// Returns the number of supersteps of the next interval if the present call decides `migrations` migrations: α', or twice α
+    /// if the rule for calls without migration applies.
     pub(crate) fn next_interval_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
         let is_quiet = migrations == 0 && self.grows_at(config, self.quiet_calls + 1);
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
@@ -172,7 +175,7 @@ impl Trigger {
         }
     }
 
-    /// Whether the tolerance D (or α) grows at a call that is the `quiet_calls`-th in a row without migration.
+    /// Returns whether the tolerance D (or α) grows at a call that is number `quiet_calls` in a row of calls without migration.
     fn grows_at(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
         match config.d_trigger {
             ToleranceTrigger::Every => quiet_calls >= config.omega,
@@ -197,6 +200,7 @@ impl Trigger {
         self.tolerance = grown.min(self.tolerance.max(1e9));
     }
 
+    /// Tests whether the superstep that has just ended was stable, from the times of the processes that the options select.
     fn test_superstep(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
         let measures = view.measures;
         let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
@@ -236,7 +240,7 @@ impl Trigger {
     }
 
     /// Returns the result of the stability test for the minimum, the mean and the maximum time \[s\]. The superstep is stable if
-    /// minimum and maximum deviate from the mean by less than D.
+    /// minimum and maximum deviate from the mean by less than the share D.
     fn vote_on_times(
         &mut self,
         config: &MigBspConfig,
@@ -252,6 +256,7 @@ impl Trigger {
         }
     }
 
+    /// Adjusts α' by the result of a stability test, and appends this result to the stored results.
     fn count_vote(&mut self, config: &MigBspConfig, vote: Vote) {
         let floor = match config.floor {
             Floor::One => 1,

@@ -1,4 +1,5 @@
-//! Placement and viability: the choice of a host for each candidate, and the test whether its move pays.
+//! Placement and viability: the choice of a host for each candidate, and the test whether the move shortens the predicted time of
+//! the candidate.
 //!
 //! The manager of the preferred cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the
 //! process (2007 paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`, where t1 is its
@@ -20,23 +21,24 @@ use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 /// The number of processes and the used memory on each host during a call, including the moves that the call has already decided.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// Number of processes on each host, including the moves decided so far.
+    /// Number of processes on each host, including the moves that the call has decided so far.
     pub(super) processes: Vec<u32>,
     /// Number of processes on each host before the call.
     processes_before: Vec<u32>,
-    /// Number of processes on each host that computed since the last call, including the moves decided so far.
+    /// Number of processes on each host that have computed since the last call, including the moves that the call has decided so
+    /// far.
     active_processes: Vec<u32>,
-    /// For `free_host: quiet`: number of processes on each host that computed in the superstep before the call or were sent to
-    /// the host in this call.
+    /// For `free_host: quiet`: number of processes on each host that computed in the superstep before the call, or that this call
+    /// sends to the host.
     computing_processes: Vec<u32>,
-    /// For `free_host: quiet`: whether a process computed on each host within the last `load_memory` supersteps.
+    /// For `free_host: quiet`: whether a process has computed on each host within the last `load_memory` supersteps.
     computed_recently: Vec<bool>,
-    /// Memory that the processes on each host use \[B\], including the moves decided so far.
+    /// Memory that the processes on each host use \[B\], including the moves that the call has decided so far.
     used_memory: Vec<f64>,
-    /// For each cluster: the memory \[B\] of the last process to which it offered a host, and the offer. It is valid until a
+    /// The last offer of each cluster, with the memory of the process that received the offer \[B\]. An entry is valid until a
     /// reservation in the cluster changes.
     offers: Vec<Option<(f64, Option<Offer>)>>,
-    /// The groups of candidates that move together to one cluster.
+    /// The groups of candidates whose members move to one cluster together (`full_cluster: next-for-group`).
     pub(super) groups: Groups,
 }
 
@@ -90,7 +92,7 @@ impl Reservations {
         self.used_memory[host.index()] -= view.memory[process].get();
     }
 
-    /// Moves a process from its present host to the host `to` in the counts of processes and memory.
+    /// Updates the numbers of processes and the used memory for a move of a process from its present host to the host `to`.
     fn relocate(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
         let from = view.placement[process];
         self.remove_process(process, from, forecasts, view);
@@ -113,8 +115,8 @@ impl Reservations {
         }
     }
 
-    /// Returns for each host the number of processes that count as being there, as `free_host` defines it, for the computing
-    /// power of clusters.
+    /// Returns the number of processes that count as being on each host, as the option `free_host` defines it. The computing
+    /// powers of clusters are computed from these numbers.
     pub(super) fn occupancies(&self, config: &MigBspConfig) -> Vec<u32> {
         (0..self.processes.len())
             .map(|host| self.occupancy(config, host))
@@ -122,24 +124,24 @@ impl Reservations {
     }
 }
 
-/// Whether a process computed in the superstep that has just ended.
+/// Returns whether the process computed in the superstep that has just ended.
 fn is_computing(process: usize, view: &View<'_>) -> bool {
     view.measures.work[process].get() > 0.0
 }
 
-/// The data of a call from which destinations and times are computed: options, forecasts, view, and the number of supersteps over
-/// which times are counted.
+/// The data of a rescheduling call from which destinations and predicted times of candidates are computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'a> {
     pub(super) config: &'a MigBspConfig,
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
     pub(super) horizon: f64,
-    /// The potentials PM(i,j), by which a candidate chooses another cluster if the preferred one is full.
+    /// The potentials of migration PM(i,j), by which a candidate chooses another cluster if its preferred cluster is full.
     pub(super) potentials: &'a Potentials<'a>,
 }
 
-/// The destination offered to a candidate, and the terms of its predicted times t1 and t2, for the decision record.
+/// The destination offered to a candidate, and the terms of t1 and t2 (its predicted times without and with the move), for the
+/// decision record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighing {
     pub(super) process: ProcessId,
@@ -149,39 +151,42 @@ pub(super) struct Weighing {
     pub(super) offered_hosts: u32,
     /// Number of processes that count as being on the offered host.
     pub(super) residents: u32,
-    /// The factor on the computation time because the offered host is shared, and an addition to this factor for the slowdown of
-    /// the processes already there.
+    /// The factor on the computation time because the process shares the offered host, and an addition to this factor for the
+    /// slowdown of the processes already there.
     pub(super) slowdown_parts: [f64; 2],
-    /// Computation time of a superstep on the present host \[s\], which is a term of t1.
+    /// Computation time of a superstep on the present host \[s\], a term of t1 (the predicted time without the move).
     pub(super) stay_compute: f64,
-    /// Computation time of a superstep at the destination \[s\]. t2 is the sum of computation and communication there, the
-    /// transfer of the memory, and the operations of the move ([`Call::operations`]).
+    /// Computation time of a superstep at the destination \[s\], a term of t2 (the predicted time with the move).
+    ///
+    /// t2 is the sum of the computation and communication times at the destination, the transfer of the memory, and the time of
+    /// the operations of the move.
     pub(super) go_compute: f64,
     pub(super) go_transfer: Seconds,
-    /// Communication times of a superstep on the present host and at the destination \[s\]; `None` if t1 and t2 do not include
-    /// communication.
+    /// Communication times of a superstep on the present host and at the destination \[s\]; `None` if t1 and t2, the predicted
+    /// times of the candidate, do not include communication.
     communication: Option<Box<(f64, f64)>>,
 }
 
 impl Weighing {
-    /// Returns the properties in which two offered hosts must agree to be equal for a process: ICPU (as bits) and number of
-    /// resident processes.
+    /// Returns the properties in which two offered hosts must agree so that they are equally good for a process: ICPU (the
+    /// remaining computing power, as bits) and the number of resident processes.
     pub(super) fn offer_properties(&self) -> (u64, u32) {
         (self.power.to_bits(), self.residents)
     }
 
-    /// Returns the factor on the computation time at the destination because the host is shared.
+    /// Returns the factor on the computation time at the destination that accounts for the processes already there.
     pub(super) fn slowdown(&self) -> f64 {
         self.slowdown_parts[0] + self.slowdown_parts[1]
     }
 
-    /// Returns the communication times of a superstep in t1 and in t2 \[s\]; 0 if they are not included.
+    /// Returns the communication times of a superstep in t1 and in t2 \[s\] (the predicted times without and with the move); 0 if
+    /// they are not included.
     pub(super) fn communication(&self) -> (f64, f64) {
         self.communication.as_deref().copied().unwrap_or_default()
     }
 }
 
-/// The host that the manager of a cluster offers to a process.
+/// The host that the manager of a cluster offers to a process as its destination.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
     host: HostId,
@@ -190,8 +195,8 @@ struct Offer {
     free_hosts: u32,
 }
 
-/// Returns the reason why a move to a host shared with `residents` processes is rejected. For usual numbers the text is constant
-/// and needs no allocation.
+/// Returns the reason why the move to a host shared with `residents` processes is rejected, for the decision record. For up to 16
+/// residents the text is constant and needs no allocation.
 fn not_viable_reason(residents: u32) -> Cow<'static, str> {
     macro_rules! reasons {
         ($($count:literal)*) => {
@@ -207,12 +212,14 @@ fn not_viable_reason(residents: u32) -> Cow<'static, str> {
 }
 
 impl Call<'_> {
-    /// Returns the cost of a move in t2 besides the transfer of the memory.
+    /// Returns the time of the operations of a move without the transfer of the memory, as part of t2 (the time at the
+    /// destination).
     pub(super) fn operations(&self) -> Seconds {
         self.config.viability_cost
     }
 
-    /// Returns t1 and t2, the predicted times of the process on its present host and at the destination.
+    /// Returns t1 and t2, the predicted times of the process on its present host and at the destination, over the supersteps of
+    /// the horizon.
     fn stay_and_go_times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
         let (talk_here, talk_there) = weighing.communication();
         let stay = (weighing.stay_compute + talk_here) * self.horizon;
@@ -222,7 +229,7 @@ impl Call<'_> {
     }
 
     /// Decides whether a candidate moves, and reserves its destination if it does. Returns the record of the candidate, and the
-    /// terms of t1 and t2 if a host was offered.
+    /// terms of t1 and t2 (its times without and with the move) if they were computed.
     pub(super) fn evaluate(
         &self,
         candidate: &Potential,
@@ -276,7 +283,7 @@ impl Call<'_> {
         (record, Some(weighing))
     }
 
-    /// Returns the cluster and the host that are offered to a candidate, or `None` if there is no free host.
+    /// Returns the cluster and the host that are offered to a candidate, or `None` if no cluster that it may try has a free host.
     fn destination(
         &self,
         candidate: &Potential,
@@ -311,7 +318,8 @@ impl Call<'_> {
             .find_map(offer)
     }
 
-    /// Returns the clusters that a candidate can try if the preferred one is full, in decreasing order of PM.
+    /// Returns the clusters that a candidate can try if its preferred cluster is full, in decreasing order of PM (potential of
+    /// migration).
     fn alternative_clusters(&self, candidate: &Potential) -> Vec<usize> {
         let own = self.view.cluster_of(candidate.process()).index();
         let is_alternative = |other: &Potential| {
@@ -329,9 +337,10 @@ impl Call<'_> {
         others.iter().map(Potential::cluster).collect()
     }
 
-    /// Returns the host that `cluster` offers to a process, or `None`. The offer is stored and reused for the next process with
-    /// equal memory until a reservation in the cluster changes. For a process that is already in the cluster the offer is always
-    /// computed.
+    /// Returns the host that `cluster` offers to a process; `None` if no host can take it.
+    ///
+    /// The offer is stored and reused for the next process with equal memory until a reservation in the cluster changes. For a
+    /// process that is already in the cluster the offer is always computed.
     fn offer(
         &self,
         process: usize,
@@ -352,8 +361,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the free host of `cluster` that has the largest ICPU and memory for the process; the process's present host is
-    /// excluded.
+    /// Returns the host of `cluster` with the largest ICPU (remaining computing power) that is free and has memory for the
+    /// process; `None` if there is none. The present host of the process is excluded.
     fn best_host(
         &self,
         process: usize,
@@ -396,12 +405,14 @@ impl Call<'_> {
         })
     }
 
-    /// Returns the factor by which each of `processes` on a host is slowed: processes per core, at least 1.
+    /// Returns the factor by which each process on a host is slowed if `processes` processes share it: processes per core, at
+    /// least 1.
     fn sharing_factor(&self, host: usize, processes: u32) -> f64 {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }
 
-    /// Computes the terms of t1 and t2 of `process` for the offered host, on which `residents` processes count.
+    /// Computes the terms of t1 and t2 (the predicted times without and with the move) of `process` for the offered host.
+    /// `residents` is the number of processes that count as being there.
     ///
     /// t1 is based on the predicted computation time, reduced if processes no longer share the present host because this call
     /// assigned them to other hosts.
@@ -457,10 +468,11 @@ impl Call<'_> {
         }
     }
 
-    /// Returns two predicted communication times of a superstep \[s\]: of a process on its present host, as measured, and of the
-    /// same messages from the cluster of `host`. In the second each message takes its latency and is alone on its route.
+    /// Returns the predicted communication time of a process in a superstep \[s\], first on its present host and then from the
+    /// cluster of `host`.
     ///
-    /// Both sums are over the same messages with the same clusters, with the same ageing. Therefore, without contention, both
+    /// The first time is as measured. The second time assumes that each message takes its latency and is alone on its route. Both
+    /// times are sums over the same messages with the same clusters, with the same ageing. Therefore, without contention, both
     /// sums of a process that stays in its cluster are equal. Messages of several sizes count with their mean size; a message
     /// inside a host counts as one between hosts.
     fn uncontended_communication(&self, process: usize, host: HostId) -> (f64, f64) {

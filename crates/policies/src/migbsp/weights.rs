@@ -1,6 +1,7 @@
-//! Adjusted weights of the terms of PM, the potential of migration (Lattice Boltzmann paper, section 5: future work,
-//! "self-adjusting of the weights of each considered metric"). The paper gives no rule; the rule below is migsim's own, and no
-//! published number exists for comparison.
+//! Adjusted weights of the terms of PM, the potential of migration. The Lattice Boltzmann paper announces them (section 5: future
+//! work, "self-adjusting of the weights of each considered metric").
+//!
+//! The paper gives no rule; the rule below is migsim's own, and no published number exists for comparison.
 //!
 //! ```text
 //! PM(i,j)  = w_comp · Comp(i,j) + w_comm · Comm(i,j) - w_mem · Mem(i,j),     all 1 at the start
@@ -8,10 +9,10 @@
 //! w_comp  := w_comp/2 + share,   w_comm := 2 - w_comp                        with the ageing of forecasts
 //! w_mem   := w_mem/2 if the moves of the last call were followed by shorter supersteps, 2 · w_mem if not;  from 1/4 to 4
 //! ```
-//! CTP and BTP are the predicted times of computation and communication. So the two terms of gain are weighted by the time that
-//! the application spends on computation and communication, and their weights sum to 2. The term of cost counts less while moves
-//! pay, and more after moves that did not pay. The duration of a superstep is the longest time of a process, including
-//! computation and communication.
+//! CTP and BTP are the predicted times of computation and communication. So the terms Comp and Comm, which stand for the gain of
+//! a move, are weighted by the time that the application spends on computation and communication, and their weights sum to 2. The
+//! weight of Mem, which stands for the cost of a move, decreases after moves that shortened the supersteps, and increases after
+//! moves that did not. The duration of a superstep is the longest time of a process, including computation and communication.
 
 use serde_json::{Value, json};
 
@@ -19,23 +20,23 @@ use super::config::{MigBspConfig, WeightRule};
 use super::forecast::Forecasts;
 use crate::View;
 
-/// Minimum and maximum of the weight of Mem.
+/// Minimum and maximum of the weight of Mem, the memory term of the potential of migration.
 const MEMORY_WEIGHT_RANGE: (f64, f64) = (0.25, 4.0);
 
-/// The weights of the terms of PM, and the measurements from which they are adjusted.
+/// The weights of the terms of PM, the potential of migration, and the measurements from which they are adjusted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weights {
-    /// The weight of Comp, the computation term of PM.
+    /// The weight of Comp, the computation term of PM (the potential of migration).
     pub(super) computation: f64,
-    /// The weight of Comm, the communication term of PM.
+    /// The weight of Comm, the communication term of PM (the potential of migration).
     pub(super) communication: f64,
-    /// The weight of Mem, the memory term of PM.
+    /// The weight of Mem, the memory term of PM (the potential of migration).
     pub(super) memory: f64,
     /// The sum of the durations of the supersteps since the last call \[s\].
     duration_sum: f64,
     /// The number of supersteps since the last call.
     superstep_count: u64,
-    /// Mean duration of a superstep in the previous interval \[s\]; `None` before the second call.
+    /// Mean duration of a superstep in the interval before the last call \[s\]; `None` before the first call.
     previous_mean: Option<f64>,
     /// Whether the last call moved at least one process.
     has_moved: bool,
@@ -56,8 +57,8 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Adds the duration of the superstep that has just ended, which is the longest time of a process. It has no effect if the
-    /// weights are fixed.
+    /// Adds the duration of the superstep that has just ended, which is the longest time of a process. The function has no effect
+    /// if the weights are fixed.
     pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -69,7 +70,7 @@ impl Weights {
         self.superstep_count += 1;
     }
 
-    /// Adjusts the weights at a call. It has no effect if the weights are fixed.
+    /// Adjusts the weights at a rescheduling call. The function has no effect if the weights are fixed.
     pub(super) fn adjust(&mut self, config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -85,8 +86,8 @@ impl Weights {
         self.adjust_memory_weight();
     }
 
-    /// Adjusts the weights of Comp and Comm to the shares of the predicted computation and communication times of all processes
-    /// \[s\].
+    /// Adjusts the weights of Comp and Comm by the shares of computation and communication; the arguments are the predicted times
+    /// of all processes together \[s\].
     fn adjust_gain_weights(&mut self, computation: f64, communication: f64) {
         let all = computation + communication;
         if all > 0.0 {
@@ -95,8 +96,8 @@ impl Weights {
         }
     }
 
-    /// Adjusts the weight of Mem by whether supersteps became shorter after the moves of the last call, and starts the next
-    /// interval.
+    /// Adjusts the weight of Mem after a call that moved processes: it decreases if the following supersteps were shorter than
+    /// before, and increases if not. The measurement of the next interval begins.
     fn adjust_memory_weight(&mut self) {
         let mean = self.duration_sum / self.superstep_count.max(1) as f64;
         if let (Some(before), true) = (self.previous_mean, self.has_moved) {
@@ -108,7 +109,7 @@ impl Weights {
         (self.duration_sum, self.superstep_count) = (0.0, 0);
     }
 
-    /// Records whether the last call moved at least one process.
+    /// Records whether the last call moved at least one process; `moved` is the number of processes that moved.
     pub(super) fn record_outcome(&mut self, moved: usize) {
         self.has_moved = moved > 0;
     }

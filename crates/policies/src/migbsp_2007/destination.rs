@@ -1,32 +1,33 @@
 //! The destination of a process in MigBSP of 2007: the host that the manager of the preferred cluster offers (section 2.4).
 //!
-//! The manager sorts its processors by decreasing `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose
-//! host has memory for the process. If no host has, the migration fails and the process stays. Communication inside a cluster is
-//! uniform and has no effect.
+//! The manager sorts its processors by decreasing `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first processor
+//! whose host has memory for the process. If no host has enough memory, the migration fails and the process stays. Communication
+//! inside a cluster is uniform and has no effect.
 //!
-//! The paper does not say how one call places several processes. Here a process that is sent to a host occupies one
-//! processor of this host when later processes of the same call are placed (the load of the host grows by 1/cores, and its ICPU
-//! stays at least 0). The memory of the process is counted on the new host. The
-//! measured load of the old host does not change. If several hosts have equal ICPU, the host with the lower load comes first
-//! (this distinguishes hosts with ICPU 0), then the lowest index.
+//! The paper does not say how one call places several processes. Here a process that is sent to a host occupies one processor of
+//! this host when later processes of the same call are placed (the load of the host grows by 1/cores, and its ICPU stays at least
+//! 0). The memory of the process is counted on the new host. The measured load of the old host does not change. If several hosts
+//! have equal ICPU, the host with the lower load comes first (this distinguishes hosts with ICPU 0), then the host with the
+//! lowest index.
 
 use super::config::MigBsp2007Config;
 use super::load::HostLoads;
 use crate::View;
 use migsim_base::units::{HostId, InstructionsPerSecond};
 
-/// Returns ICPU, the computing power that remains of a processor with this peak and a load in \[0, 1\] (equation 10) \[instr/s\].
+/// Returns ICPU, the computing power of a processor that its load leaves \[instr/s\] (equation 10); `load` is a share in \[0,
+/// 1\].
 pub(super) fn icpu(peak: InstructionsPerSecond, load: f64) -> f64 {
     peak.get() * (1.0 - load)
 }
 
-/// The load and used memory of all hosts, as the managers of the clusters know them during a call.
+/// The load and used memory of all hosts, as the managers of the clusters know them during a rescheduling call.
 #[derive(Clone, Debug)]
 pub(super) struct Offers<'a> {
     view: &'a View<'a>,
-    /// The load(p) of each host as measured, plus 1/cores for each process that was sent there in this call.
+    /// The load(p) of each host as measured, plus 1/cores for each process that this call has sent to the host.
     loads: Vec<f64>,
-    /// Memory used by processes on each host \[B\].
+    /// Memory used by processes on each host \[B\], including the moves that this call has decided.
     memory: Vec<f64>,
 }
 
@@ -49,8 +50,8 @@ impl<'a> Offers<'a> {
         }
     }
 
-    /// Returns the host that the manager of `cluster` offers to `process`: the one with the largest ICPU that has memory for it,
-    /// or `None`.
+    /// Returns the host that the manager of `cluster` offers to `process`; `None` if no host has memory for the process. It is
+    /// the host with the largest ICPU (remaining computing power).
     pub(super) fn best_host(&self, process: usize, cluster: usize) -> Option<HostId> {
         let mut best: Option<(f64, f64, HostId)> = None;
         for host in self.view.platform.clusters[cluster].hosts.clone() {
@@ -68,7 +69,8 @@ impl<'a> Offers<'a> {
         best.map(|(.., host)| host)
     }
 
-    /// Reserves the host `to` for a process: updates the load of the host, and the memory of the old and new host.
+    /// Reserves the host `to` for a process: increases the load of the host, and moves the memory of the process from the old
+    /// host to the new host.
     pub(super) fn reserve(&mut self, process: usize, to: HostId) {
         let image = self.view.memory[process].get();
         self.memory[self.view.placement[process].index()] -= image;
@@ -77,6 +79,7 @@ impl<'a> Offers<'a> {
         self.loads[to.index()] += 1.0 / f64::from(cores);
     }
 
+    /// Returns whether a host has enough memory for a process; the present host of the process always has.
     fn has_memory(&self, process: usize, host: HostId) -> bool {
         if self.view.placement[process] == host {
             return true;

@@ -1,5 +1,5 @@
 //! Sentences about the calls of the first generation of MigBSP. The trigger is described as in the second generation; potentials
-//! have no unit and are listed as recorded.
+//! of migration have no unit and are listed as recorded.
 
 use serde_json::{Map, Value};
 
@@ -9,21 +9,21 @@ use crate::explain::{
 };
 use crate::migbsp::explain::trigger;
 
-/// Quantity: the highest PM of all processes, dimensionless.
+/// Meaning of the quantity: the highest PM (potential of migration) of all processes, dimensionless.
 const HIGHEST: Meaning = Meaning::new(
     "highest_potential",
     Unit::Number,
     "the highest PM of all processes, a sum of shares without a unit",
 );
 
-/// Quantity: the PM that candidates must exceed, dimensionless.
+/// Meaning of the quantity: the threshold that the PM (potential of migration) of a candidate must exceed, dimensionless.
 const THRESHOLD: Meaning = Meaning::new(
     "threshold",
     Unit::Number,
     "the PM that candidates must exceed",
 );
 
-/// Describes the calls of the first generation of MigBSP in sentences.
+/// Describes the rescheduling calls of the first generation of MigBSP in sentences, for `migsim explain`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBsp2007Narrator;
 

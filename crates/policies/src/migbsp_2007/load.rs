@@ -1,10 +1,10 @@
 //! The function load(p): the mean utilisation of each host over the last minutes (section 2.4).
 //!
 //! Utilisation by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its duration.
-//! Utilisation by others is the share of the speed that the profile and external loads of the host have taken away. Both are
-//! fractions of the window, or of the time since the start if this is shorter. The utilisation in a window is the difference
-//! between two marks, which are stored values of the work done so far. Marks are a sixtieth of the window apart, so that the
-//! memory is bounded.
+//! Utilisation by other programs is the share of the speed that the profile and external loads of the host have taken away. Both
+//! are averaged over the window (15 minutes by default), or over the time since the start of the run if this is shorter. The
+//! utilisation in a window is the difference between two marks, which are stored values of the work done so far. Marks are a
+//! sixtieth of the window apart, so that the memory is bounded.
 
 use super::config::{Load, MigBsp2007Config};
 use crate::View;
@@ -15,24 +15,27 @@ use migsim_platform::{Host, Integral};
 /// of the window.
 const MARKS: usize = 62;
 
-/// The work done by each host since the start of the run, now and at earlier times.
+/// The work that the application has done on each host since the start of the run, with the values at earlier times, from which
+/// mean loads are computed.
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
-    /// Time that each host would have needed at full speed for the work done since the start \[s\].
+    /// Time that each host would have needed at full speed for the application's work since the start of the run \[s\].
     busy_time: Vec<f64>,
-    /// The times at which the marks in the ring were stored \[s\].
+    /// The simulated times at which the marks (earlier values of `busy_time`) in the ring buffer were stored \[s\].
     mark_times: Vec<f64>,
-    /// The values of `busy_time` of all hosts at each mark of the ring, in one list \[s\].
+    /// The values of `busy_time` of all hosts at each mark of the ring buffer, in one list \[s\].
     mark_values: Vec<f64>,
-    /// Index in the ring of the mark that was stored last.
+    /// Index in the ring buffer of the mark that was stored last.
     newest_mark_index: usize,
-    /// For each host of varying speed, the integral of the share of its speed that is left for the application. There are two
-    /// integrals: up to the start of the window and up to now.
+    /// For each host of varying speed, the integral over time of the share of its speed that is left for the application; `None`
+    /// for hosts of constant speed.
+    ///
+    /// There are two integrals for each host: up to the start of the window, and up to the present time.
     availability: Vec<Option<[Integral; 2]>>,
 }
 
 impl HostLoads {
-    /// Adds the work of the superstep that has just ended.
+    /// Adds the application's work on each host in the superstep that has just ended.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
         if self.busy_time.is_empty() {
@@ -59,7 +62,7 @@ impl HostLoads {
         }
     }
 
-    /// Returns the mean load of a host over the window that ends now, in \[0, 1\]; 0 at the start of a run.
+    /// Returns the mean load of a host over the window that ends now, as a share in \[0, 1\]; 0 at the start of a run.
     pub(super) fn mean_load(
         &mut self,
         config: &MigBsp2007Config,
@@ -82,7 +85,8 @@ impl HostLoads {
         (external + own).clamp(0.0, 1.0)
     }
 
-    /// Returns the time that a host would have needed at full speed for the work done between `from` and `now` \[s\].
+    /// Returns the time that a host would have needed at full speed for the application's work between the times `from` and `now`
+    /// \[s\].
     fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
         let total = self.busy_time[host];
         let mut later = (now.get(), total);

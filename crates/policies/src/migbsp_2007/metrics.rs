@@ -8,10 +8,12 @@
 //! IT(i,j) = transfer(i,j) / max_j transfer(i,j)           M(i,j) = IM(i) · IT(i,j)        (7)
 //! PM(i,j) = P(i) + C(i,j) - M(i,j)           (8, 9), in [-1, 2]
 //! ```
-//! P stands for processing, C for communication and M for memory. PTP and PTC \[s\] are the forecasts of computation and
-//! communication time at the superstep of the call. Pproc and Pcom are the regularities of algorithms 2 and 3. All values other
-//! than PTP and PTC are dimensionless. An index is normalised over the processes (3, IM) or, for one process, over the clusters
-//! (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
+//! P stands for processing, C for communication and M for memory; PM(i,j) is the potential of migration of process i to cluster
+//! j. PTP and PTC \[s\] are the forecasts of computation and communication time at the superstep of the call. Pproc and Pcom are
+//! the regularities of algorithms 2 and 3. The image is the memory of a process in bytes, and the transfer time is half of the
+//! time of a ping-pong \[s\]. All other values are dimensionless. An index is normalised over the processes (3, IM) or, for one
+//! process, over the clusters (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are
+//! 0.
 //!
 //! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02). The text after equation 7 means M(i,j), not IM(i,j)
 //! (w07-x03). Algorithm 2 tests the forecast PI, not P (w07-x01).
@@ -26,24 +28,24 @@ use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Seconds};
 use migsim_platform::Platform;
 
-/// The processing metric of a process, and its relative memory, as in the decision record.
+/// The processing metric of a process and its relative memory, with the values from which they follow, as in the decision record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProcessTerms {
     /// The number of the process, counted from 1.
     pub(super) process: usize,
-    /// PI(i), the predicted number of instructions of the process in a superstep.
+    /// PI(i), the predicted number of instructions that the process executes in a superstep.
     pub(super) instructions: f64,
     /// PTP(i), the predicted computation time of the process in a superstep \[s\].
     pub(super) compute_s: f64,
     pub(super) p_proc: f64,
     pub(super) ip: f64,
-    /// P(i), the processing metric of the process, dimensionless.
+    /// P(i), the metric for processing, dimensionless: the larger, the more computation time the process needs.
     pub(super) processing: f64,
     pub(super) image_bytes: f64,
     pub(super) im: f64,
 }
 
-/// The potential of migration of a process to a cluster, with its metrics.
+/// PM(i,j), the potential of migration of a process to a cluster, with the metrics and forecasts from which it follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     pub(super) process: usize,
@@ -54,11 +56,12 @@ pub(super) struct Potential {
     pub(super) time: Seconds,
     /// Pcom(i,j), the regularity of the communication of the process with the cluster, from 0 to 1.
     pub(super) communication_regularity: f64,
-    /// IC(i,j), the communication time PTC relative to the largest one of the process, dimensionless.
+    /// IC(i,j), the communication time PTC with the cluster relative to the largest PTC of the process with any cluster,
+    /// dimensionless.
     pub(super) communication_index: f64,
-    /// Half of the time of a ping-pong between the process and the cluster.
+    /// Half of the time of a ping-pong between the process's host and the manager of the cluster; transfer(i,j) in the paper.
     pub(super) transfer: Seconds,
-    /// IT(i,j), the transfer time relative to the largest one of the process, dimensionless.
+    /// IT(i,j), the transfer time to the cluster relative to the largest transfer time of the process, dimensionless.
     pub(super) transfer_index: f64,
     pub(super) metrics: Metrics,
 }
@@ -66,11 +69,11 @@ pub(super) struct Potential {
 /// The three metrics of a process and a cluster: P(i) for processing, C(i,j) for communication and M(i,j) for memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// P(i), the processing metric, dimensionless.
+    /// P(i), the metric for processing, dimensionless: the larger, the more computation time the process needs.
     pub processing: f64,
-    /// C(i,j), the communication metric, dimensionless.
+    /// C(i,j), the metric for communication, dimensionless: the larger, the more time the process communicates with the cluster.
     pub communication: f64,
-    /// M(i,j), the memory metric, which is the cost of a migration, dimensionless.
+    /// M(i,j), the metric for memory, dimensionless: the larger, the more a migration to the cluster costs.
     pub memory: f64,
 }
 
@@ -81,8 +84,8 @@ impl Metrics {
     }
 }
 
-/// Returns each value divided by the largest value, dimensionless; all 0 if the largest is 0. These are equations 3 and 5, IM and
-/// IT.
+/// Returns each value divided by the largest value, dimensionless; all results are 0 if the largest value is 0. These are
+/// equations 3 and 5, and the definitions of IM and IT.
 pub fn relative_to_maximum(
     values: impl IntoIterator<Item = f64> + Clone,
 ) -> impl Iterator<Item = f64> {
@@ -91,7 +94,7 @@ pub fn relative_to_maximum(
     values.into_iter().map(relative)
 }
 
-/// Returns the processing metric P(i) and the relative memory IM(i) of all processes.
+/// Returns the processing metric P(i) and the relative memory IM(i) of each process, by process number.
 pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
     let all = 0..view.processes();
     let times = all
@@ -113,20 +116,20 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
         .collect()
 }
 
-/// The potentials PM(i,j) of all processes and clusters, reduced to the data that a call needs.
+/// The highest potentials of migration PM(i,j), and all of them if they are few, collected without storing each PM.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The highest PM of each process; if several are equal, that of the first cluster.
+    /// The highest potential of migration PM of each process; if several PM are equal, the PM to the first of these clusters.
     highest_of_processes: Vec<Potential>,
-    /// The highest PM of all processes; `None` if there is no PM.
+    /// The highest potential of migration PM of all processes; `None` if there is no PM.
     pub(super) highest: Option<f64>,
-    /// All PM, for the decision record; `None` if they are too many.
+    /// All potentials of migration PM, for the decision record; `None` if there are too many.
     pub(super) listed_potentials: Option<Vec<Potential>>,
 }
 
 impl Survey {
-    /// Creates the survey from the PM that `potentials` passes to its argument one by one. It lists them if they are at most
-    /// `most`.
+    /// Creates the summary of the potentials that `potentials` passes to its argument one by one. All of them are stored if there
+    /// are at most `most`.
     pub(super) fn from_potentials(
         potentials: impl FnOnce(&mut dyn FnMut(Potential)),
         most: usize,
@@ -139,6 +142,7 @@ impl Survey {
         survey
     }
 
+    /// Adds a potential of migration to the summary. All potentials are discarded from the list if there are more than `most`.
     fn add(&mut self, potential: Potential, most: usize) {
         let value = potential.metrics.potential();
         self.highest = Some(self.highest.map_or(value, |highest| highest.max(value)));
@@ -158,8 +162,8 @@ impl Survey {
         }
     }
 
-    /// Returns the highest PM of each process if it is above `threshold`, in decreasing order. Processes with equal PM are in
-    /// increasing order of rank.
+    /// Returns the highest potential of migration PM of each process if it is above `threshold`, in decreasing order. Processes
+    /// with equal PM are in increasing order of rank.
     pub(super) fn above_threshold(self, threshold: f64) -> Vec<Potential> {
         let mut best = self.highest_of_processes;
         best.retain(|potential| potential.metrics.potential() > threshold);
@@ -171,8 +175,8 @@ impl Survey {
     }
 }
 
-/// Computes PM(i,j) for all processes and clusters, and passes each to `each`, ordered by process and then by cluster. A cluster
-/// that a process cannot reach is omitted.
+/// Computes the potential of migration PM(i,j) for all processes and clusters, and passes each PM to `each`, ordered by process
+/// and then by cluster. A cluster that a process cannot reach is omitted.
 pub(super) fn for_each_potential(
     config: &MigBsp2007Config,
     forecasts: &Forecasts,
@@ -220,12 +224,12 @@ pub(super) fn for_each_potential(
     }
 }
 
-/// Returns transfer(i,j), half of the time of a ping-pong between the host of process i and the manager of cluster j, or `None`
-/// without a route (section 2.3.3).
+/// Returns transfer(i,j), half of the time of a ping-pong between the host of process i and the manager of cluster j; `None` if
+/// there is no route (section 2.3.3).
 ///
-/// In the own cluster of the process, the partner is another host of this cluster, and the time is 0 if there is none. The
-/// nominal routes are used, without other traffic. If the option `ping` replaces the size of the image, the size is a factor that
-/// cancels in IT.
+/// In the own cluster of the process, the partner of the ping-pong is another host of this cluster, and the time is 0 if there is
+/// no other host. The nominal routes are used, without other traffic. If the option `ping` replaces the size of the image, the
+/// size is a factor that cancels in IT.
 fn transfer_time(
     config: &MigBsp2007Config,
     process: usize,
@@ -255,8 +259,8 @@ fn transfer_time(
     ))
 }
 
-/// Returns the host with which the host `here` exchanges a ping-pong in its own cluster; `here` itself if the cluster has no
-/// other host.
+/// Returns the host that is the partner of the host `here` in the ping-pong within its own cluster; `here` itself if the cluster
+/// has no other host.
 fn ping_partner(
     choice: OwnPartner,
     here: HostId,

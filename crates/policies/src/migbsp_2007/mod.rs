@@ -14,16 +14,18 @@
 //! power that the load of a host leaves.
 //!
 //! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*,
-//! WSPPD 2007, which publishes the model without results. Trigger and forecasts are those of the second generation
-//! ([`super::MigBsp`]), with the options of this paper. There is no second adaptation and no test whether a migration pays.
+//! WSPPD 2007, which publishes the model without results. Trigger and forecasts are the same as in the second generation
+//! ([`super::MigBsp`]), with the options of this paper. There is no second adaptation of the interval, and no test whether a
+//! migration reduces the time of a process.
 //!
-//! With the tolerance D of the LU paper and the example of a threshold in the 2007 paper, the model costs more than it gains on
-//! the applications of the later papers. The later papers removed the causes. P(i) does not depend on the cluster, so that PM
-//! attracts processes to their communication partners and never to faster hosts (later: ISet(j)). There is no test whether a move
-//! pays, not even for a move between equal hosts of a cluster (later: t1 > t2). An application that is never balanced has a call
-//! after each superstep, and in an interval of one superstep every forecast is right (later: a minimum of α, and a growing D).
+//! With the tolerance D of the LU paper and the example of a threshold in the 2007 paper, the model costs more time than it gains
+//! on the applications of the later papers. There are three causes, which the later papers removed. First, P(i) does not depend
+//! on the cluster, so that PM attracts processes to their communication partners and never to faster hosts (later: ISet(j)).
+//! Second, there is no test whether a move reduces the time of a process, not even for a move between equal hosts of a cluster
+//! (later: t1 > t2). Third, an application that is never balanced has a call after each superstep, and in an interval of one
+//! superstep every forecast is right (later: a minimum of α, and a growing D).
 //!
-//! In the paper the managers keep α', and the processes compute their PM and send the highest (w07-x06). Where PM is computed
+//! In the paper the managers store α', and the processes compute their PM and send the highest PM (w07-x06). Where PM is computed
 //! affects the cost of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper
 //! about its model.
 
@@ -55,11 +57,11 @@ use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, ProcessId};
 
-/// The policy MigBSP, first generation (`migbsp-2007`), with its state.
+/// The policy `migbsp-2007` with its state: MigBSP as in the paper of 2007 (the first generation).
 #[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
-    /// The options of the second generation that make trigger and forecasts equal to those of the first.
+    /// The options of the second generation of MigBSP with which its trigger and forecasts equal those of the first generation.
     second_generation_options: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
@@ -88,8 +90,8 @@ impl MigBsp2007 {
         })
     }
 
-    /// Returns the decision record of a call: the state of the trigger and, in the first calls, all terms of PM unless they are
-    /// too many.
+    /// Returns the decision record of a call as JSON fields. It has the state of the trigger and, in the first calls, all terms
+    /// of the potentials of migration PM unless there are too many.
     fn explain(
         &self,
         processes: &[ProcessTerms],
@@ -119,7 +121,7 @@ impl MigBsp2007 {
 /// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
 const TERMS_RECORD_SIZE: f64 = 1500.0;
 
-/// Returns the terms of one PM(i,j) as JSON, for the decision record.
+/// Returns the terms of one potential of migration PM(i,j) as JSON, for the decision record.
 fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
     json!({
         "process": potential.process + 1,
@@ -137,8 +139,8 @@ fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
     })
 }
 
-/// Requests a host for a process from the manager of the preferred cluster, reserves it if the process moves, and returns the
-/// record of the candidate.
+/// Finds a host in the preferred cluster of a process, reserves it if the process moves, and returns the record of the candidate
+/// with the result.
 fn place_candidate(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
     let from = view.placement[elected.process];
     let to = offers.best_host(elected.process, elected.cluster);

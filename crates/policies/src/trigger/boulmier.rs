@@ -1,9 +1,10 @@
 //! Triggers a balancing when it is optimal for a growing imbalance, by a condition in closed form (Boulmier et al. 2021).
 //!
 //! max and avg are the maximum and the mean of the host times in a superstep, C is the cost of the last balancing, and τ = 1, 2,
-//! … is the number of supersteps since then. The lost time is accumulated by `U += max − avg`; a balancing is triggered if
-//! `τ·(max − avg) − U ≥ C`. The condition counts only the convex part of the lost time: under a constant imbalance it never
-//! triggers a balancing.
+//! … is the number of supersteps since that balancing. The time lost to imbalance, U, is accumulated by `U += max − avg`; a
+//! balancing is triggered if `τ·(max − avg) − U ≥ C`. The condition counts only the convex part of the lost time: as long as the
+//! imbalance is constant, the left side is 0, so that a constant imbalance triggers no balancing (unless C is 0, as before the
+//! first balancing).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ impl TriggerOptions for BoulmierOptions {
     }
 }
 
-/// The state of the trigger: the time lost to imbalance (U) and the number of supersteps (τ) since the last balancing.
+/// The state of the trigger `boulmier`: the time lost to imbalance (U) and the number of supersteps (τ) since the last balancing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Boulmier {
     lost_time: f64,

@@ -1,4 +1,5 @@
-//! An entry of the table of triggers: the name of a trigger, its options, and the function that creates it from options.
+//! An entry of the table of triggers: the name of a trigger, its options, and the function that creates the trigger from its
+//! options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,16 +14,16 @@ use migsim_base::plugin::{self, Maker};
 
 /// The options of a trigger, as a user sets them under `policy.trigger.<name>` in an experiment file.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The variants of the trigger: sets of options with a name, for example those with which it repeats an original program. The
-    /// default options are not listed.
+    /// The variants of the trigger: named sets of options, for example those with which the trigger decides as an original
+    /// program. The default options are not listed.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// The key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty if there
-    /// is none.
+    /// The key of the option to which a value after the trigger's name belongs, such as `supersteps` in `every=50`; empty if
+    /// there is no such option.
     const MAIN_OPTION: &'static str = "";
 
-    /// The name of the criterion in the program yalbb that makes the same decisions as the default options; empty if there is
-    /// none.
+    /// The name of the criterion in the program yalbb that decides the same as the trigger with its default options; empty if
+    /// there is none.
     const ORIGINAL: &'static str = "";
 
     /// Creates the trigger with these options.
@@ -38,7 +39,7 @@ pub type Entry = plugin::Entry<Kind>;
 /// The table of all triggers, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of trigger: the functions and constants with which commands treat its options and create it.
+/// The functions and constants of a trigger with which commands check its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     constructor: Constructor,
@@ -47,19 +48,19 @@ pub struct Kind {
     original: &'static str,
 }
 
-/// The function that creates the trigger from its options.
+/// The way in which the trigger is created from its options, with the functions that are needed for it.
 #[derive(Clone, Copy, Debug)]
 enum Constructor {
-    /// For options that have a Rust type: functions to create the trigger and to add default values.
+    /// A trigger whose options have a Rust type: functions to create the trigger and to add the default values of options.
     Typed {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// For options that have no Rust type, such as those of a plug-in in another language.
+    /// A trigger that an object creates, and whose options have no Rust type, such as a plug-in in another language.
     Maker(&'static dyn Maker<Box<dyn Trigger>>),
 }
 
-/// Creates the table entry of a trigger that the object `maker` creates, for triggers whose options have no Rust type.
+/// Creates the table entry of a trigger whose options have no Rust type; the object `maker` creates the trigger.
 pub fn entry_from_maker(
     maker: &'static dyn Maker<Box<dyn Trigger>>,
     name: &'static str,
@@ -119,14 +120,14 @@ impl Kind {
         self.variants
     }
 
-    /// Returns the key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty
-    /// if there is none.
+    /// Returns the key of the option to which a value after the trigger's name belongs, such as `supersteps` in `every=50`; empty
+    /// if there is no such option.
     pub fn main_option(&self) -> &'static str {
         self.main_option
     }
 
-    /// Returns the name of the criterion in the program yalbb that makes the same decisions as the default options; empty if
-    /// there is none.
+    /// Returns the name of the criterion in the program yalbb that decides the same as the trigger with its default options;
+    /// empty if there is none.
     pub fn original(&self) -> &'static str {
         self.original
     }

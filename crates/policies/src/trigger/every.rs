@@ -1,4 +1,4 @@
-//! Triggers a balancing after a fixed number of supersteps, periodically.
+//! Triggers a balancing periodically, always after the same number of supersteps.
 
 use std::num::NonZeroUsize;
 
@@ -9,13 +9,14 @@ use super::{Observed, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The trigger `every`: it requests a balancing after superstep t, counted from 1, if `(t + offset) mod supersteps = 0`.
+/// The options of the trigger `every`, which requests a balancing after superstep t (counted from 1) if `(t + offset) mod
+/// supersteps = 0`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EveryOptions {
     /// The number of supersteps from one balancing to the next.
     pub supersteps: NonZeroUsize,
-    /// The number of supersteps by which the first balancing is earlier than one period.
+    /// The number of supersteps by which the first balancing takes place earlier than after one full period.
     pub offset: usize,
 }
 

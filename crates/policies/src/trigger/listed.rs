@@ -1,5 +1,5 @@
-//! Triggers balancings after given supersteps. It serves the search for the best calls of a policy, which are known only after a
-//! run.
+//! Triggers balancings after given supersteps. It is used in the search for the best rescheduling calls of a policy, which are
+//! known only after a run.
 
 use super::{Observed, Trigger};
 
@@ -11,7 +11,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Creates a trigger for balancings after these supersteps, which are counted from 1 and in increasing order.
+    /// Creates a trigger that requests a balancing after each of these supersteps, which are counted from 1 and in increasing
+    /// order.
     pub fn new(calls: &[usize]) -> Self {
         Self {
             calls: calls.to_vec(),

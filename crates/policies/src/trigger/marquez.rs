@@ -1,5 +1,5 @@
-//! Triggers a balancing if the time of a host deviates from the mean by more than a tolerance x (Marquez et al. 2013). The same
-//! test with D = x is MigBSP's stability test.
+//! Triggers a balancing if the time of a host deviates from the mean by more than a tolerance x (Marquez et al. 2013). MigBSP
+//! uses the same test, with D = x, to decide whether a superstep is stable.
 //!
 //! A balancing is triggered if `min < avg·(1 − x)` or `max > avg·(1 + x)`, where min, avg and max are the minimum, mean and
 //! maximum of the host times in a superstep.
@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
-/// The trigger `marquez`, which consists of its tolerance.
+/// The options of the trigger `marquez`, which consist of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarquezOptions {
-    /// Tolerance x: the tolerated deviation of a host time from the mean, as a share of the mean; not negative.
+    /// Tolerance x: the largest deviation of a host time from the mean that does not trigger a balancing, as a share of the mean;
+    /// not negative.
     pub x: f64,
 }
 

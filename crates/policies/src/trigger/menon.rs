@@ -1,8 +1,8 @@
-//! Triggers a balancing once the time lost to imbalance since the last balancing equals the cost of one balancing (Menon et al.
-//! 2012).
+//! Triggers a balancing as soon as the time lost to imbalance since the last balancing is at least the cost of one balancing
+//! (Menon et al. 2012).
 //!
-//! max and avg are the maximum and the mean of the host times in a superstep. The lost time is accumulated by `U += max − avg`; a
-//! balancing is triggered if `U ≥ C`, with C the cost of the last balancing. Before the first balancing C is 0, so that a
+//! max and avg are the maximum and the mean of the host times in a superstep. The lost time U is accumulated by `U += max − avg`;
+//! a balancing is triggered if `U ≥ C`, with C the cost of the last balancing. Before the first balancing C is 0, so that a
 //! balancing follows the first superstep and measures C.
 
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ impl TriggerOptions for MenonOptions {
     }
 }
 
-/// The state of the trigger: the time lost to imbalance since the last balancing (U).
+/// The state of the trigger `menon`: the time lost to imbalance since the last balancing (U).
 #[derive(Clone, Copy, Debug, Default)]
 struct Menon {
     lost_time: f64,
@@ -42,15 +42,17 @@ impl Trigger for Menon {
     }
 }
 
-/// The options of the improved criterion of Menon (Boulmier et al. 2021), in which imbalance that remains after a balancing does
+/// The options of the trigger `improved-menon` (Boulmier et al. 2021), for which imbalance that remains after a balancing does
 /// not count as lost time.
 ///
-/// The lost time is accumulated by `U += max(0, max − avg − base)`, where `base` is `max − avg` of the first superstep after a
-/// balancing. A balancing is triggered if `U ≥ C`, with C the cost of the last balancing.
+/// The lost time U is accumulated by `U += max(0, max − avg − base)`, where max and avg are the maximum and the mean of the host
+/// times, and `base` is `max − avg` of the first superstep after a balancing. A balancing is triggered if `U ≥ C`, with C the
+/// cost of the last balancing.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImprovedMenonOptions {
-    /// Whether the lost time U decreases in supersteps whose imbalance is below `base`, that is, whether `max(0, ·)` is omitted.
+    /// Whether the lost time U also decreases, in supersteps whose imbalance is below the imbalance after the last balancing.
+    /// With `true` the rule is `U += max − avg − base`, without `max(0, ·)`.
     pub no_max: bool,
 }
 
@@ -71,7 +73,8 @@ impl TriggerOptions for ImprovedMenonOptions {
     }
 }
 
-/// The state of the trigger: the lost time since the last balancing (U), and the imbalance that remained after it (`base`).
+/// The state of the improved criterion of Menon: the time lost since the last balancing (U), and the imbalance that remained
+/// after that balancing (`base`).
 #[derive(Clone, Copy, Debug)]
 struct ImprovedMenon {
     options: ImprovedMenonOptions,

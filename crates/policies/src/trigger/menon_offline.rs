@@ -1,12 +1,12 @@
-//! Triggers balancings with a period that follows from the growth of imbalance: the square root law of Menon et al. (2012) with
-//! measured slopes.
+//! Triggers balancings with a period that follows from the growth of the imbalance: the square root law of Menon et al. (2012)
+//! with measured slopes.
 //!
 //! The period is `τ = ⌊√(2C/m)⌋` supersteps since the last balancing, where C is the cost of the last balancing, and `m` is the
-//! mean slope of the maximum host time minus that of the mean host time since then.
+//! mean growth per superstep of the maximum host time, minus the mean growth of the mean host time, since then.
 //!
 //! | variant | slopes |
 //! |---|---|
-//! | `ours` | of differences between supersteps; without growth (`m ≤ 0`) never |
+//! | `ours` | m is the mean of differences between consecutive supersteps; without growth (`m ≤ 0`) there is no balancing |
 //! | `yalbb` | the first difference is the first value itself; without growth τ is 2³² − 1, and *previous + τ* wraps around: after the first balancing it balances at every superstep without growth |
 //!
 //! Source: yalbb (a8a424bb), `OfflineMenon`.
@@ -22,18 +22,18 @@ use migsim_base::error::Error;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MenonOfflineOptions {
-    /// The variant of the trigger: the publication or program whose decisions it makes.
+    /// The variant of the trigger: `ours` decides as the trigger was published, `yalbb` as the program yalbb implements it.
     pub edition: MenonOfflineEdition,
 }
 
-/// The variants of the trigger: the publication or program whose decisions it makes.
+/// The variants of the trigger `menon-offline`: as it was published, or as a program implements it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MenonOfflineEdition {
-    /// The trigger as published.
+    /// The trigger decides as published by Menon et al. (2012).
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// The trigger as the program yalbb implements it, including its errors.
+    /// The trigger decides as the program yalbb implements it, including the errors of this program.
     #[serde(rename = "yalbb")]
     Yalbb,
 }
@@ -55,7 +55,8 @@ impl TriggerOptions for MenonOfflineOptions {
     }
 }
 
-/// The state of the trigger: the superstep before the last balancing, and the host times since then.
+/// The state of the trigger `menon-offline`: the number of supersteps before the last balancing, and the host times in the
+/// supersteps since then.
 #[derive(Clone, Debug)]
 struct MenonOffline {
     edition: MenonOfflineEdition,
@@ -93,8 +94,8 @@ impl Trigger for MenonOffline {
     }
 }
 
-/// Returns the mean difference between consecutive values, starting with the difference at index `first`. The difference at index
-/// 0 is the first value itself, since the value before it counts as 0.
+/// Returns the mean difference between consecutive values, from the difference at index `first` on. The difference at index 0 is
+/// the first value itself, since the value before it counts as 0.
 fn mean_slope(values: &[f64], first: usize) -> f64 {
     let before = std::iter::once(0.0).chain(values.iter().copied());
     let slopes = values

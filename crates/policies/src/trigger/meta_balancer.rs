@@ -1,14 +1,15 @@
 //! Triggers balancings with a period that is planned from lines fitted to the maximum and mean host times, as the `MetaBalancer`
 //! of Charm++ does (Menon et al. 2012, doi 10.1109/CLUSTER.2012.61).
 //!
-//! A plan needs at least five samples (supersteps) since the last balancing. C is the cost of the last balancing. The ratio ρ,
-//! the imbalance that the balancer can reach, is max/avg of the first superstep after the balancing. Lines through the means of
-//! the two halves of the samples, with the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves `(m −
-//! a)/2·x² + (M − A)·x = C`. The solution is rejected if a falling line reaches 0 before x, or if the lines cross before x. In
-//! this case `x = C/(mean max − ρ·mean avg)`, and if this is negative the previous period is kept. A plan is used only while the
-//! utilisation avg/max is below 90 %. The early trigger of the paper is disabled in the program, and therefore not included here.
+//! A plan needs at least five samples since the last balancing; a sample has the maximum (max) and the mean (avg) of the host
+//! times in one superstep. C is the cost of the last balancing. The ratio ρ, the imbalance that the balancer can reach, is
+//! max/avg of the first superstep after the balancing. Lines through the means of the two halves of the samples, with the average
+//! scaled by ρ, give slopes m, a and intercepts M, A; the period x solves `(m − a)/2·x² + (M − A)·x = C`. The solution is
+//! rejected if a falling line reaches 0 before x, or if the lines cross before x. In this case `x = C/(mean max − ρ·mean avg)`,
+//! and if this is negative the previous period is kept. A plan is used only while the utilisation avg/max is below 90 %. The
+//! early trigger of the paper is disabled in the program, and therefore not included here.
 //!
-//! Without a balancing ρ is unknown: the first superstep would be taken as the imbalance that the balancer can reach, and a
+//! Before the first balancing ρ is unknown: if the first superstep were taken as the imbalance that the balancer can reach, a
 //! constant imbalance would never be balanced. Therefore a run performs a first balancing for this trigger, after the first
 //! superstep with computation.
 
@@ -23,7 +24,8 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetaBalancerOptions {
-    /// The utilisation (avg/max of the host times in the last superstep) from which no balancing is planned.
+    /// The utilisation (mean divided by maximum of the host times in the last superstep) at or above which no balancing is
+    /// planned; a share.
     pub utilisation: f64,
 }
 
@@ -48,13 +50,13 @@ impl TriggerOptions for MetaBalancerOptions {
     }
 }
 
-/// The period before the first plan, as in the original program: practically no balancing.
+/// The period before the first plan, in supersteps, as in the original program: so long that there is practically no balancing.
 const NO_PERIOD: i32 = i32::MAX;
 
-/// Number of samples that must be exceeded for a plan.
+/// Number of samples (supersteps since the last balancing) up to which there is no plan.
 const TOO_FEW_SAMPLES: usize = 4;
 
-/// The maximum and the mean of the host times in one superstep.
+/// The maximum and the mean of the host times in one superstep, from which the meta-balancer plans.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Maximum time of a host in the superstep, including background load.
@@ -63,19 +65,21 @@ pub struct Sample {
     pub avg: Seconds,
 }
 
-/// The meta-balancer's plan of the next balancing.
+/// The meta-balancer's plan for the next balancing: when it takes place, and the imbalance predicted for that time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Number of supersteps since the last balancing after which to balance.
+    /// Number of supersteps from the last balancing to the planned balancing.
     pub period: i32,
-    /// Predicted ratio of the maximum host time to the scaled mean host time at the planned balancing.
+    /// The predicted imbalance at the planned balancing: the maximum host time divided by the mean host time, which is scaled by
+    /// the imbalance that the balancer can reach.
     pub ratio: f64,
 }
 
-/// Returns the plan that follows from the samples since the last balancing, or `None` if they are too few.
+/// Returns the plan for the next balancing that follows from the samples since the last balancing, or `None` if there are fewer
+/// than five samples.
 ///
-/// `price` is the cost of a balancing including its migrations, `previous` the present period, and `first_ratio` max/avg of the
-/// first superstep after the last balancing.
+/// `price` is the cost of a balancing including its migrations, `previous` the present period in supersteps, and `first_ratio`
+/// max/avg of the first superstep after the last balancing.
 pub fn plan_next_balancing(
     samples: &[Sample],
     price: Seconds,
@@ -113,8 +117,8 @@ pub fn plan_next_balancing(
     })
 }
 
-/// Truncates a number to an integer of 32 bits. A number out of range becomes the smallest integer, as on the processors of the
-/// original program.
+/// Truncates a number to an integer of 32 bits. A number out of range is converted to the smallest integer, as the processors of
+/// the original program do.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the range is checked before"
@@ -127,7 +131,7 @@ fn truncate_to_i32(value: f64) -> i32 {
     }
 }
 
-/// Lines fitted to the maximum and the scaled mean of the host times, over supersteps counted from 0.
+/// Two lines fitted to the maximum and to the scaled mean of the host times \[s\], over supersteps counted from 0.
 #[derive(Clone, Copy, Debug)]
 struct Lines {
     max_slope: f64,
@@ -159,8 +163,8 @@ impl Lines {
         }
     }
 
-    /// Returns the period after which the time between the two lines adds up to `price`, or `None` if a line reaches 0 or the
-    /// lines cross earlier.
+    /// Returns the plan with the period after which the difference between the two lines, summed over supersteps, reaches the
+    /// cost `price` of a balancing. `None` if a line reaches 0 or the lines cross earlier.
     fn plan(&self, price: f64) -> Option<Plan> {
         let square = (self.max_slope - self.avg_slope) / 2.0;
         let linear = self.max_start - self.avg_start;
@@ -188,7 +192,7 @@ impl Lines {
     }
 }
 
-/// The state of the trigger: the samples since the last balancing, and the present period.
+/// The state of the trigger `meta-balancer`: the samples since the last balancing, and the present period.
 #[derive(Clone, Debug)]
 struct MetaBalancer {
     options: MetaBalancerOptions,
@@ -228,7 +232,7 @@ impl Trigger for MetaBalancer {
 }
 
 impl MetaBalancer {
-    /// Discards the samples and the period at a balancing.
+    /// Discards all samples and the planned period, when a balancing takes place.
     fn restart(&mut self) {
         self.samples.clear();
         self.period = NO_PERIOD;

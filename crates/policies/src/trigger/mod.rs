@@ -1,7 +1,8 @@
 //! Triggers: they determine when a load balancer is called, independently of its decisions.
 //!
-//! A [`Trigger`] observes the host times of each superstep and returns whether to balance before the next one. On a real machine
-//! this costs one all-reduce of maximum, sum and minimum (24 B) per superstep, or nothing if the barrier carries these values.
+//! A [`Trigger`] observes the host times of each superstep and returns whether to balance the load before the next superstep. On
+//! a real machine this costs one all-reduce of maximum, sum and minimum (24 B) per superstep, or nothing if the barrier carries
+//! these values.
 //!
 //! To add a trigger, write one source file in this directory and one row of the table in `table.rs`.
 
@@ -39,33 +40,38 @@ pub use zhai::ZhaiOptions;
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The default trigger of a strategy. Of all triggers it has the lowest mean ratio over all strategies on the public draw of
-/// benchmark cases (`results/rivals.md`).
+/// The name of the default trigger of a strategy. Of all triggers it has the lowest mean ratio of the makespan to the best known
+/// makespan, over all strategies and the public cases of the benchmark (`results/rivals.md`).
 pub const USUAL: &str = "boulmier";
 
-/// Decides after each superstep whether a load balancing takes place before the next one.
+/// A rule that decides after each superstep whether the load is balanced before the next superstep.
 pub trait Trigger: fmt::Debug + Send {
-    /// Observes a superstep, and returns whether to balance before the next one. If it returns `true`, the balancing is assumed
-    /// to take place, and the state restarts.
+    /// Observes the superstep that has just ended, and returns whether to balance the load before the next superstep.
+    ///
+    /// If the function returns `true`, the trigger assumes that the balancing takes place, and restarts its measurements.
     fn is_due(&mut self, observed: &Observed) -> bool;
 
-    /// Restarts the state for a first balancing after the first superstep with computation, and returns `true`, if the trigger
-    /// needs such a balancing to measure its effect. Otherwise returns `false` without a change.
+    /// Prepares the trigger for a first balancing that is not due by its rule, and returns whether the trigger needs this
+    /// balancing to measure its effect. The caller invokes this function after the first superstep with computation.
+    ///
+    /// If the trigger needs no such balancing, its state does not change.
     fn prepare_first_balancing(&mut self) -> bool {
         false
     }
 
-    /// Informs the trigger after each call that it requested about the number of processes that moved.
+    /// Informs the trigger of the result of a call that it has requested: the number of processes that moved.
     fn on_outcome(&mut self, _moved: usize) {}
 
-    /// Returns the error that makes the last result of [`Self::is_due`] invalid, if any; it is called before the rescheduling
-    /// call. Only a trigger in another language can fail.
+    /// Returns the error because of which the last result of [`Self::is_due`] is invalid; `None` if there is no error. Only a
+    /// trigger in another language can fail.
+    ///
+    /// The caller invokes this function before the rescheduling call.
     fn failure(&mut self) -> Option<Error> {
         None
     }
 }
 
-/// The host times of a superstep that a trigger observes, and the data of the last balancing.
+/// The host times of a superstep that a trigger observes, and the cost of the last balancing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
     /// The superstep that has just ended, counted from 0.
@@ -76,14 +82,15 @@ pub struct Observed {
     pub avg: Seconds,
     /// Minimum time of a host in the superstep.
     pub min: Seconds,
-    /// Cost of the last balancing, including migrations; zero if there was none yet.
+    /// Cost of the last balancing, including migrations; zero if there was no balancing yet.
     pub balancing_cost: Seconds,
     /// Whether this is the first superstep after a balancing; false for the first superstep of the run.
     pub is_first_after_balancing: bool,
 }
 
 impl Observed {
-    /// Whether this is the first superstep with the present placement, either after a balancing or at the start of the run.
+    /// Returns whether this is the first superstep with the present placement, either after a balancing or at the start of the
+    /// run.
     pub fn is_first(&self) -> bool {
         self.is_first_after_balancing || self.superstep == 0
     }
@@ -94,13 +101,13 @@ impl Observed {
     }
 }
 
-/// Helpers of the tests of triggers.
+/// Helpers for the unit tests of triggers.
 #[cfg(test)]
 mod testing {
     use super::*;
 
-    /// Creates the observation of a superstep with these maximum and mean host times \[s\]; `price` is the cost of the last
-    /// balancing \[s\].
+    /// Creates the observation of a superstep with the maximum and mean host time `max` and `avg` \[s\]; `price` is the cost of
+    /// the last balancing \[s\].
     pub(super) fn observed_times(max: f64, avg: f64, price: f64) -> Observed {
         Observed {
             max: Seconds::of(max),

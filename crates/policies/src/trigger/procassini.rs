@@ -1,13 +1,13 @@
 //! Triggers a balancing if the next superstep, including the cost of the balancing, is predicted to take less than a given share
-//! of the last one (Procassini et al. 2004).
+//! of the last superstep (Procassini et al. 2004).
 //!
 //! max and avg are the maximum and the mean of the host times in a superstep, and `e = avg/max` is its efficiency. E, the
 //! efficiency that a balancing restores, is estimated by the mean of e over all supersteps. A balancing is triggered if `T·e/E +
 //! C < f·T`, with T the maximum host time of the last superstep, C the cost of the last balancing, and f the option of the
 //! trigger.
 //!
-//! Without a balancing, E is the efficiency of the initial placement, so that a constant imbalance would never be balanced.
-//! Therefore a run performs a first balancing for this trigger, after the first superstep with computation.
+//! Before the first balancing, E is the efficiency of the initial placement, so that a constant imbalance would never be
+//! balanced. Therefore a run performs a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use migsim_base::error::{Error, Problem};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProcassiniOptions {
-    /// Limit f: the largest predicted duration of the next superstep, including the balancing, for which a balancing is
-    /// triggered. It is a share of the duration of the last superstep; above 0, at most 1.
+    /// Limit f: a balancing is triggered if the next superstep with the balancing is predicted to take less than f times the last
+    /// superstep; above 0, at most 1.
     pub f: f64,
 }
 
@@ -47,7 +47,7 @@ impl TriggerOptions for ProcassiniOptions {
     }
 }
 
-/// The state of the trigger: the sum of the efficiencies e of all supersteps, and their number.
+/// The state of the trigger `procassini`: the sum of the efficiencies e of all supersteps, and the number of supersteps.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
     f: f64,
@@ -68,6 +68,7 @@ impl Trigger for Procassini {
         time * (efficiency / restored) + observed.balancing_cost.get() < self.f * time
     }
 
+    /// Returns `true`, since the efficiency that a balancing restores is unknown before the first balancing.
     fn prepare_first_balancing(&mut self) -> bool {
         true // E is the mean over all supersteps
     }

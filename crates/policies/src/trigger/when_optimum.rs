@@ -1,22 +1,23 @@
-//! The best supersteps to balance at, computed after a run: a lower bound of the total time for all triggers.
+//! The best supersteps to balance at, computed after a run. The resulting total time is a lower bound of the total time with any
+//! trigger.
 //!
 //! The computation assumes that a balancer maps the state at a barrier to the same placement whatever happened before (true for
 //! greedy strategies, not for refinement). Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i +
-//! Σ_{t=i}^{j−1} dur(i, t)`. Here `best_j` is the least time until superstep j begins, `C_i` the cost of a balancing before superstep
-//! i, and dur(i, t) the time of superstep t under the placement chosen before superstep i (0: the initial placement, which costs
-//! nothing). The computing time is O(T²) for T supersteps.
+//! Σ_{t=i}^{j−1} dur(i, t)`. Here `best_j` is the shortest time until superstep j begins, `C_i` the cost of a balancing before
+//! superstep i, and dur(i, t) the time of superstep t under the placement chosen before superstep i (0: the initial placement,
+//! which costs nothing). The computing time is O(T²) for T supersteps.
 
-/// The smallest possible total time of all supersteps and balancings, and a set of balancings that achieves it.
+/// The smallest possible total time of all supersteps and balancings, and the supersteps at which to balance to achieve it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhenOptimum {
-    /// The smallest total time \[s\].
+    /// The smallest total time of all supersteps and balancings \[s\].
     pub total_time: f64,
-    /// The supersteps before which to balance, counted from 0. If several sets have the smallest total time, it is the one with
-    /// the latest last balancing.
+    /// The supersteps before which to balance, counted from 0. If several sets of supersteps have the smallest total time, the
+    /// set with the latest last balancing is returned.
     pub balancings: Vec<usize>,
 }
 
-/// Returns the set of balancings with the smallest total time over `supersteps` supersteps.
+/// Returns the supersteps before which to balance so that the total time of `supersteps` supersteps is smallest, and this time.
 ///
 /// `price(i)` is the cost of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the
 /// placement chosen before superstep i \[s\].

@@ -1,7 +1,7 @@
-//! Triggers a balancing by degradation: the excess of the last supersteps over the mean since the last balancing (Zhai et al.
-//! 2018).
+//! Triggers a balancing when supersteps have become slower: it accumulates by how much recent supersteps exceed the mean since
+//! the last balancing (Zhai et al. 2018).
 //!
-//! max is the maximum of the host times in a superstep. The excess is accumulated by `U += median(last 3 max) − mean(max since
+//! max is the maximum of the host times in a superstep. The excess U is accumulated by `U += median(last 3 max) − mean(max since
 //! the last balancing)`; a balancing is triggered if `U ≥ C`, with C the cost of the last balancing. The median of k values is
 //! the value at index `⌊k/2⌋` of the sorted values.
 
@@ -24,7 +24,8 @@ impl TriggerOptions for ZhaiOptions {
     }
 }
 
-/// The state of the trigger: the accumulated excess (U), and the maximum host times since the last balancing.
+/// The state of the trigger `zhai`: the accumulated excess (U) of recent supersteps over the mean, and the maximum host times
+/// since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
     excess: f64,
@@ -34,7 +35,7 @@ struct Zhai {
     superstep_count: u32,
 }
 
-/// Number of supersteps over which the median of the maximum host times is taken.
+/// Number of supersteps over whose maximum host times the median is taken.
 const WINDOW: usize = 3;
 
 impl Trigger for Zhai {

@@ -1,23 +1,23 @@
-//! The heap of Charm++'s classic refinement strategies, with the treatment of ties of the original.
+//! The heap of Charm++'s classic refinement strategies, which treats ties as the original program does.
 //!
-//! An item rises only past items that are strictly worse. It sinks to the left child only if this child is strictly better than
-//! the right one.
+//! An item rises only past items that are strictly worse. It sinks to the left child only if the left child is strictly better
+//! than the right child.
 
-/// A heap of numbers (of hosts or processes). The function `better(a, b)`, passed to each method, returns whether `a` belongs
-/// strictly nearer to the top than `b`.
+/// A heap of numbers (of hosts or processes) with the best number at the top. The function `better(a, b)`, passed to each method,
+/// returns whether `a` must be strictly nearer to the top than `b`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CharmHeap {
     items: Vec<usize>,
 }
 
 impl CharmHeap {
-    /// Adds an item to the heap, in which it rises past all items that are strictly worse.
+    /// Adds an item to the heap; the item rises past all items that are strictly worse.
     pub(crate) fn insert(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         self.rise(self.items.len() - 1, &better);
     }
 
-    /// Removes and returns the item at the top; the last item replaces it and sinks to its place.
+    /// Removes and returns the item at the top; `None` if the heap is empty. The last item replaces it and sinks to its place.
     pub(crate) fn pop(&mut self, better: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(top) = self.items.first_mut() else {
@@ -47,15 +47,15 @@ impl CharmHeap {
         Some(top)
     }
 
-    /// Restores the order of the heap after the load of an item has changed; does nothing if the item is not in the heap.
+    /// Restores the order of the heap after the load of `item` has changed; does nothing if the item is not in the heap.
     pub(crate) fn update(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         if let Some(at) = self.items.iter().position(|&other| other == item) {
             self.update_at(at, &better);
         }
     }
 
-    /// Restores the order around the position `at`: compares the item with its parent, then the item that is at this position
-    /// with both children. Each position that changes is treated in the same way.
+    /// Restores the order of the heap around the position `at`, whose item is compared with its parent and then with its
+    /// children. The same is done for each position whose item changes as a result.
     fn update_at(&mut self, at: usize, better: &impl Fn(usize, usize) -> bool) {
         let is_better = |heap: &Self, a: usize, b: usize| better(heap.items[a], heap.items[b]);
         if at > 0 && is_better(self, at, (at - 1) / 2) {

@@ -1,6 +1,6 @@
-//! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`).
+//! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`), which treats ties in the same way.
 
-/// A heap of numbers (of hosts or processes). The function `below(a, b)`, passed to each method, returns whether `a` belongs
+/// A heap of numbers (of hosts or processes). The function `below(a, b)`, passed to each method, returns whether `a` must be
 /// strictly below `b`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LibraryHeap {
@@ -8,7 +8,8 @@ pub(crate) struct LibraryHeap {
 }
 
 impl LibraryHeap {
-    /// Creates a heap of `items` by the algorithm of `std::make_heap`, from the last parent down to the root.
+    /// Creates a heap of `items` by the algorithm of `std::make_heap`, which restores the order from the last parent down to the
+    /// root.
     pub(crate) fn new(mut items: Vec<usize>, below: impl Fn(usize, usize) -> bool) -> Self {
         make_heap(&mut items, &|a: &usize, b: &usize| below(*a, *b));
         Self { items }
@@ -24,7 +25,7 @@ impl LibraryHeap {
         self.items
     }
 
-    /// Removes and returns the item at the top; the last item replaces it and sinks to its place.
+    /// Removes and returns the item at the top; `None` if the heap is empty. The last item replaces it and sinks to its place.
     pub(crate) fn pop(&mut self, below: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(&top) = self.items.first() else {
@@ -36,7 +37,7 @@ impl LibraryHeap {
         Some(top)
     }
 
-    /// Adds an item to the heap, in which it rises past all items that belong strictly below it.
+    /// Adds an item to the heap; the item rises past all items that must be strictly below it.
     pub(crate) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         let hole = self.items.len() - 1;
@@ -46,7 +47,7 @@ impl LibraryHeap {
     }
 }
 
-/// Sorts items by heap sort, so that no item comes after an item below which it belongs.
+/// Sorts items by heap sort in ascending order, where `below(a, b)` returns whether `a` is less than `b`.
 pub(crate) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     make_heap(items, below);
     for end in (1..items.len()).rev() {
@@ -62,8 +63,8 @@ fn make_heap<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Fills the hole at the position `top` with `item`. The hole first sinks to a leaf, always to the child that belongs nearer to
-/// the top (in case of ties to the right one); then `item` rises from there.
+/// Fills the hole at the position `top` with `item`. The hole first sinks to a leaf, always to the child that must be nearer to
+/// the top (in case of ties to the right child); then `item` rises from the leaf.
 fn fill_hole<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
     let mut hole = top;
     loop {
@@ -85,7 +86,8 @@ fn fill_hole<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, 
     rise(items, hole, top, item, below);
 }
 
-/// Puts `item` into the hole, or above it, as far as the parents belong strictly below it, but at most at `top`.
+/// Puts `item` into the hole at the position `hole`, after it has risen past all parents that must be strictly below it. The item
+/// rises at most to the position `top`.
 fn rise<T: Copy>(
     items: &mut [T],
     mut hole: usize,

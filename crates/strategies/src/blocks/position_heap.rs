@@ -1,16 +1,18 @@
-//! The heap of Charm++'s greedy refinement strategies: the host with the least load is on top, and any host can be removed.
+//! The heap of Charm++'s greedy refinement strategies: the host with the smallest load is at the top, and any host can be
+//! removed.
 
-/// A heap of hosts by load. Positions are counted from 1 as in the original, so that position 0 is unused.
+/// A heap of hosts by load, with the smallest load at the top. Positions are counted from 1 as in the original program, so that
+/// position 0 is unused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHeap {
-    /// The host at each position; the first entry is not a host.
+    /// The host at each position of the heap; the entry at position 0 is not a host.
     items: Vec<usize>,
-    /// The position of each host in the heap; 0 for hosts that are not in the heap.
+    /// The position of each host in the heap; 0 if the host is not in the heap.
     positions: Vec<usize>,
 }
 
 impl PositionHeap {
-    /// Creates the list of hosts from 0 to `hosts - 1` in this order. It is not a heap until `build` is called.
+    /// Creates a list of the hosts from 0 to `hosts - 1` in this order, which becomes a heap when [`Self::build_heap`] is called.
     pub(crate) fn in_order(hosts: usize) -> Self {
         let mut items = vec![usize::MAX];
         items.extend(0..hosts);
@@ -20,7 +22,7 @@ impl PositionHeap {
         }
     }
 
-    /// Reorders the hosts so that they form a heap by load.
+    /// Reorders the hosts in the list so that they form a heap by load; `loads` contains the load of each host.
     pub(crate) fn build_heap<R: PartialOrd>(&mut self, loads: &[R]) {
         for parent in (1..=self.last_position() / 2).rev() {
             let mut at = parent;
@@ -40,19 +42,19 @@ impl PositionHeap {
         }
     }
 
-    /// Returns the host with the least load; `None` if the heap is empty.
+    /// Returns the host with the smallest load; `None` if the heap is empty.
     pub(crate) fn top(&self) -> Option<usize> {
         self.items.get(1).copied()
     }
 
-    /// Adds a host to the heap at the position that its load determines.
+    /// Adds a host to the heap, where it rises past all hosts with a larger load.
     pub(crate) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         self.items.push(host);
         self.positions[host] = self.last_position();
         self.rise(self.last_position(), loads);
     }
 
-    /// Removes a host from the heap; does nothing if it is not in the heap.
+    /// Removes a host from the heap; does nothing if the host is not in the heap.
     pub(crate) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         let at = std::mem::take(&mut self.positions[host]);
         if at == 0 {
@@ -92,8 +94,8 @@ impl PositionHeap {
         }
     }
 
-    /// Moves the host at a position down to the child with the smaller load (in case of ties the right one), while this load is
-    /// strictly smaller.
+    /// Moves the host at a position of the heap down while a child has a strictly smaller load. It changes places with the child
+    /// with the smaller load (in case of ties the right child).
     fn sink<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while 2 * at <= self.last_position() {
             let (left, right) = (2 * at, 2 * at + 1);

@@ -1,8 +1,9 @@
-//! Floating-point numbers of 32 or 64 bits, since newer versions of Charm++ round every load to 32 bits, which affects ties.
+//! Floating-point numbers of 32 or 64 bits, in which strategies compute loads. Newer versions of Charm++ round every load to 32
+//! bits, which affects ties.
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A floating-point number of 32 or 64 bits, in which a strategy computes loads.
+/// A type of floating-point numbers (32 or 64 bits) in which a strategy computes loads.
 pub(crate) trait Real:
     Copy
     + PartialOrd
@@ -13,10 +14,10 @@ pub(crate) trait Real:
     + AddAssign
     + SubAssign
 {
-    /// Zero.
+    /// The number 0 in this type.
     const ZERO: Self;
 
-    /// Returns the value of this width that is nearest to a number of 64 bits.
+    /// Returns the number of this type that is nearest to a number of 64 bits.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -40,7 +41,7 @@ impl Real for f32 {
     }
 }
 
-/// Returns the larger of two numbers; the first if they are equal.
+/// Returns the larger of two numbers; the first number if they are equal.
 pub(crate) fn larger<R: Real>(a: R, b: R) -> R {
     if a < b { b } else { a }
 }

@@ -1,12 +1,13 @@
 //! The unstable sorting algorithm of the GNU C++ library (`std::sort`): quicksort with the median of three, followed by insertion
-//! sort.
+//! sort. It treats ties as the library does.
 
 use super::heap_sort;
 
-/// Maximum length of a range that is not divided further but left to the insertion sort.
+/// Maximum length of a range that quicksort does not divide further; insertion sort sorts it afterwards.
 const MAX_INSERTION_LENGTH: usize = 16;
 
-/// Sorts `items` so that equal items end at the positions where the library puts them, and returns the number of comparisons.
+/// Sorts `items` and returns the number of comparisons; equal items end at the positions where `std::sort` of the GNU C++ library
+/// puts them.
 pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
     let comparisons = std::cell::Cell::new(0);
     let less = |a: &T, b: &T| {
@@ -34,7 +35,8 @@ pub(crate) fn descending_order<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>,
     (order, comparisons)
 }
 
-/// Partitions the items until all ranges are short: the right part by recursion, the left part in a loop.
+/// Partitions the items until each range is short enough for insertion sort: the right part by recursion, the left part in a
+/// loop. If the recursion exceeds `depth`, the range is sorted by heap sort.
 fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) {
     while items.len() > MAX_INSERTION_LENGTH {
         if depth == 0 {
@@ -49,7 +51,8 @@ fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T
     }
 }
 
-/// Moves the median of three items to the front, partitions the others by this pivot, and returns the start of the right part.
+/// Moves the median of three items to the front as the pivot, partitions all other items by the pivot, and returns the index at
+/// which the right part starts.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (middle, last) = (items.len() / 2, items.len() - 1);
     let median = median_position([1, middle, last], |a, b| less(&items[a], &items[b]));
@@ -72,7 +75,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// Returns the position, among three, of the item with the median value.
+/// Returns that position of the three given ones whose item has the median value.
 fn median_position([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {
@@ -91,7 +94,8 @@ fn median_position([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -
     }
 }
 
-/// Sorts the items by insertion. Each item is first compared with the first item, so that no search runs past the start.
+/// Sorts the items by insertion. Each item is compared with the first item before the search for its place, so that no search
+/// runs past the start.
 fn insertion_sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     for at in 1..items.len() {
         if less(&items[at], &items[0]) {
@@ -102,7 +106,8 @@ fn insertion_sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Moves the item at the position `at` to the left, past all greater items. The first item must not be greater.
+/// Moves the item at the position `at` to the left, past all greater items, without a test for the start of the list. The first
+/// item must not be greater.
 fn insert_unguarded<T: Copy>(items: &mut [T], at: usize, less: &impl Fn(&T, &T) -> bool) {
     let mut to = at;
     while less(&items[at], &items[to - 1]) {

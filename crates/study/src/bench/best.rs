@@ -1,22 +1,22 @@
-//! The stored best makespan of each case and seed, with the policy that reached it: `case,seed,policy,makespan_s`.
+//! The stored best makespan of each case and seed of a benchmark, with the policy that reached it: `case,seed,policy,makespan_s`.
 //!
-//! The file holds the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each
+//! The file has the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each
 //! version of the program in which numbers change (`best.csv` in the folder of a benchmark has the same format).
 
 use super::Bests;
 
-/// The stored best makespans for draws of built-in suites: name of the suite, number of the draw, and the CSV table.
+/// The tables of stored best makespans: name of the built-in suite, number of the draw, and the table as CSV.
 const STORED: [(&str, u64, &str); 1] = [(
     "lb-1",
     1,
     include_str!("../../../../workloads/lb-1-best.csv"),
 )];
 
-/// The columns of the table of stored best makespans.
+/// The head line of a table of stored best makespans as CSV.
 pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 
-/// Returns the stored rows of a draw: number of the case, seed, policy, and makespan \[s\]; empty if nothing is stored for the
-/// draw.
+/// Returns the rows of the stored table of a draw: number of the case, seed, policy, and makespan \[s\]; empty if no table is
+/// stored for the draw.
 pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
     let tables = STORED
         .iter()
@@ -36,7 +36,7 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
         })
 }
 
-/// Returns the stored best makespan of each case and seed of a draw \[s\].
+/// Returns the stored best makespan \[s\] for each pair of a case and a seed of a draw; empty if no table is stored for the draw.
 pub(super) fn stored_bests(suite: &str, draw: u64) -> Bests {
     let rows = stored_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))

@@ -1,21 +1,22 @@
-//! Performance profiles: for each factor, the share of cases in which the makespan of a policy is at most that factor times the
-//! best known makespan.
+//! Performance profiles of policies: for each factor, the share of the benchmark's cases in which a policy needs at most this
+//! factor times the best known makespan.
 //!
 //! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
 use super::rows::{Bench, Standing};
 use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};
 
-/// Largest factor on the horizontal axis of the figure.
+/// Largest factor of the best known makespan on the horizontal axis of the figure.
 pub const MAX_FACTOR: f64 = 2.0;
 
-/// Maximum number of curves in the figure.
+/// Maximum number of policies whose curves the figure shows.
 const MAX_CURVES: usize = 6;
 
-/// The policies that are always drawn, whatever their ratio to the best known makespan is.
+/// The policies that the figure shows in any case, in addition to the rivals, whatever their ratios to the best known makespan
+/// are.
 const ALWAYS_SHOWN: [&str; 2] = ["migbsp", "never"];
 
-/// The colours of the curves: those of Okabe and Ito, which colour-blind readers can distinguish.
+/// The colours of the curves in the figure, from the palette of Okabe and Ito, which colour-blind readers can distinguish.
 const COLOURS: [Colour; MAX_CURVES] = [
     Colour(0, 114, 178),
     Colour(213, 94, 0),
@@ -25,7 +26,8 @@ const COLOURS: [Colour; MAX_CURVES] = [
     Colour(90, 90, 90),
 ];
 
-/// Selects the policies that the figure shows: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
+/// Returns the results of the policies that the figure shows: the rivals, `migbsp` and `never`, and the policies with the lowest
+/// mean ratios.
 fn select_policies(bench: &Bench) -> Vec<&Standing> {
     let rows = &bench.standings;
     let is_always =
@@ -41,7 +43,7 @@ fn select_policies(bench: &Bench) -> Vec<&Standing> {
     best
 }
 
-/// Draws the performance profiles of the selected policies.
+/// Draws the performance profiles of the selected policies as a figure.
 pub fn draw_profiles(bench: &Bench, style: &Style) -> Drawing {
     let curves = select_policies(bench)
         .into_iter()
@@ -62,7 +64,8 @@ pub fn draw_profiles(bench: &Bench, style: &Style) -> Drawing {
     series.draw(style)
 }
 
-/// Returns the corners of the step curve of a policy's profile, from factor 1 on: factor, and share of cases.
+/// Returns the corners of the step curve that is a policy's performance profile, from factor 1 on: the factor, and the share of
+/// cases \[%\].
 fn profile_corners(one: &Standing) -> Vec<(f64, f64)> {
     let all = one.profile.len() as f64;
     let mut points = vec![(1.0, one.share_within(1.0))];

@@ -1,15 +1,16 @@
 //! A benchmark: runs policies on the cases of a suite, and computes one row of results for each policy that can be cited.
 //!
 //! ```text
-//! Suite, draw, policies ─> two sweeps (policies; static starts) ─> rows ─> Bench ─> table, bench.json, policies.csv, index.html
+//! suite, draw, policies ─> two sweeps (policies; static starts) ─> rows ─> results ─> table, bench.json, policies.csv, index.html
 //! ```
 //! The default set of policies of the suite always runs. The *best known* makespan of a case and seed is therefore the lowest
 //! makespan of that set and of the stored best results ([`best`]). The *ratio* of a policy in a case is its makespan divided by
-//! the best known makespan, averaged over the seeds; it is at least 1 for the default set. A policy that fails in a case gets the
-//! largest ratio of the default set in this case, and the failure is counted.
+//! the best known makespan of the same case and seed, averaged over the seeds; it is at least 1 for the default set. A policy
+//! that fails in a case gets the largest ratio of the default set in this case, and the failure is counted. A *static start* is
+//! an initial placement by a built-in mapping rule that no process leaves.
 //!
-//! The runs are those of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore work as for
-//! sweeps.
+//! The runs of a benchmark are runs of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore
+//! work as for sweeps.
 
 pub mod best;
 mod figure;
@@ -44,47 +45,48 @@ use migsim_experiment::suite::{Case, Draw, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
 use migsim_platform::Rule;
 
-/// Maximum number of cases of a draw that a benchmark may run.
+/// Maximum number of cases of a draw that one benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
 
-/// A rival policy with settings that apply only to it, under a name for the results.
+/// A rival policy with settings that apply only to its runs, under a name for the results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The name of the policy in the results.
+    /// The name under which the results list the policy.
     pub name: String,
-    /// The policy, with its trigger and forecast, as `policy.name` takes it.
+    /// The policy with its trigger and forecast, in the syntax of the setting `policy.name`.
     pub policy: String,
-    /// The settings that apply only to this policy, by their keys in an experiment.
+    /// The settings that apply only to the runs of this policy, by their keys in an experiment.
     pub settings: BTreeMap<String, Value>,
 }
 
-/// The options of a benchmark.
+/// The cases, policies and seeds of a benchmark, as the user requested them.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The suite from which the cases are drawn.
+    /// The suite (collection of cases) from which the cases are drawn.
     pub suite: Suite,
-    /// The draw, or the fixed cases.
+    /// The number of the draw, which determines the random cases, or the fixed cases of the suite.
     pub draw: Draw,
-    /// Number of cases that are run, from case 1 on.
+    /// Number of cases that the benchmark runs, from case 1 on.
     pub cases: u64,
-    /// The policies that are compared in addition to the default set of the suite.
+    /// The policies without separate settings that are compared in addition to the default set of the suite.
     pub rivals: Vec<String>,
-    /// The rivals with settings that apply only to them.
+    /// The policies with separate settings that are compared in addition to the default set of the suite.
     pub rivals_with_settings: Vec<Reading>,
-    /// The seeds of each case; `None` stands for the seeds of the suite.
+    /// The seeds with which each case is run; `None` stands for the seeds of the suite.
     pub seeds: Option<Spec>,
 }
 
 impl Request {
-    /// Draws the cases of the benchmark.
+    /// Returns the cases of the benchmark, which are drawn from the suite.
     pub fn draw_cases(&self) -> Vec<Case> {
         (1..=self.cases)
             .filter_map(|number| self.suite.case(self.draw, number))
             .collect()
     }
 
-    /// Lists the policies without separate settings: the default set, then the rivals that are not in the default set.
+    /// Returns the names of the policies without separate settings: the default set, then the rivals that are not in the default
+    /// set.
     fn policies_without_settings(&self) -> Vec<String> {
         let mut all = self.suite.file().policies.clone();
         for rival in &self.rivals {
@@ -95,7 +97,7 @@ impl Request {
         all
     }
 
-    /// Lists the names of the policies in all rows of the results, except the row of the best static start.
+    /// Returns the names of the policies of all rows of the results, except the row of the best static start.
     pub fn policies(&self) -> Vec<String> {
         let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
         self.policies_without_settings()
@@ -104,14 +106,14 @@ impl Request {
             .collect()
     }
 
-    /// Returns the number of runs of all sweeps, if every case draws something from its seed.
+    /// Returns the number of runs in all sweeps of the benchmark, assuming that the seed affects every case.
     pub fn runs(&self) -> u64 {
         let seeds = self.seeds.as_ref().map_or(1, Spec::count);
         let settings = self.policies().len() + Rule::ALL.len();
         self.cases * settings as u64 * seeds
     }
 
-    /// Creates the sweep that runs the policies without separate settings on the cases; it can be divided into parts.
+    /// Creates the sweep that runs the policies without separate settings on all cases; the sweep can be divided into parts.
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
@@ -124,7 +126,8 @@ impl Request {
         )
     }
 
-    /// Creates the other sweeps: one for each policy with separate settings, and at the end the sweep of the static starts.
+    /// Creates the further sweeps of the benchmark: one for each policy with separate settings, and last the sweep of the static
+    /// starts (initial placements without rescheduling).
     ///
     /// # Errors
     /// As [`Self::sweep`].
@@ -144,7 +147,7 @@ impl Request {
         readings.chain([starts_sweep(self, registry)]).collect()
     }
 
-    /// Creates a sweep over the cases, the seeds, and the values of one more key.
+    /// Creates a sweep over the cases, the seeds, and the given values of the setting `key`, in the given scenarios.
     fn sweep_over(
         &self,
         registry: &Registry,
@@ -185,7 +188,8 @@ impl Request {
     }
 }
 
-/// Runs a benchmark on the threads of the caller. Finished rows are kept in `store`; `done` counts the runs.
+/// Runs the simulations of a benchmark that have no row in `store`, on the threads of the caller, and returns the results. New
+/// rows are added to `store`; `done` counts the runs.
 ///
 /// # Errors
 /// A plan cannot be created, or a row cannot be written.
@@ -211,7 +215,7 @@ pub fn run(
     Ok(Bench::from_rows(request, &plans, store.rows()))
 }
 
-/// The best makespans \[s\] by number of the case and seed.
+/// The best makespan \[s\] for each pair of a case number and a seed.
 pub(super) type Bests = BTreeMap<(u64, u64), f64>;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `index.html` of a benchmark: tables of the policies, classes and cases, and the performance profiles.
+//! `index.html` of a benchmark: tables of the policies, classes and cases, and the figure of the performance profiles.
 
 use super::figure::draw_profiles;
 use super::report::{class_table, table};
@@ -9,7 +9,7 @@ use migsim_output::figure::{Figure, Style};
 use migsim_output::frame::{list, picture, sections_page};
 use migsim_output::{Cell, Table, number_column, text_column};
 
-/// Creates the HTML page of a benchmark.
+/// Returns the HTML page of a benchmark.
 pub fn page(bench: &Bench) -> String {
     let svg = Figure::new("profile", draw_profiles(bench, &Style::default())).svg();
     let label = "Share of cases within a factor of the best known, by policy";
@@ -43,7 +43,7 @@ pub fn page(bench: &Bench) -> String {
     sections_page(&title, "", sections, &[])
 }
 
-/// Creates a table with a row per case: its classes, its fastest policy, and the ratio without migrations to the best known
+/// Creates a table with a row per case: its classes, its fastest policy, and the ratio of the policy `never` to the best known
 /// makespan.
 fn case_table(bench: &Bench) -> Table {
     let mut table = Table::new(
@@ -77,8 +77,8 @@ fn case_table(bench: &Bench) -> Table {
     table
 }
 
-/// Returns the index of the policy with the lowest mean makespan in a case; the best static start, which is the last entry, is
-/// not considered.
+/// Returns the index of the policy with the lowest mean makespan in a case; `None` if all policies failed. The best static start,
+/// which is the last entry, is not considered.
 fn fastest(case: &BenchCase) -> Option<usize> {
     let policies = 0..case.entries.len() - 1;
     let ran = policies.filter(|place| !case.entries[*place].is_failure);

@@ -1,4 +1,4 @@
-//! The results of a benchmark as tables, JSON and CSV.
+//! The results of a benchmark as printed tables, JSON and CSV.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,13 @@ use migsim_base::words::counted;
 use migsim_experiment::suite::Draw;
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
-/// Factor on the best known makespan; a column counts the cases in which a policy stays within this factor.
+/// Factor of the best known makespan: one column of the results counts the cases in which a policy stays within this factor.
 const WITHIN_FACTOR: f64 = 1.1;
 
-/// The version of the format of the JSON output.
+/// The version of the format in which `migsim bench --json` prints results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
-    /// `migsim-bench-1`, the only version so far.
+    /// `migsim-bench-1`, which is the only version so far.
     #[default]
     #[serde(rename = "migsim-bench-1")]
     One,
@@ -28,54 +28,54 @@ enum Version {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Benchmark")]
 struct File {
-    /// The version of the format.
+    /// The version of the format of this output.
     schema: Version,
-    /// The name of the suite.
+    /// The name of the suite from which the cases were drawn.
     suite: String,
-    /// The number of the draw, or `fixed`.
+    /// The number of the draw of cases, or `fixed` for the fixed cases of the suite.
     draw: Draw,
-    /// The number of cases that were run.
+    /// The number of cases that the benchmark ran.
     cases: usize,
     /// The results of each policy, sorted by the mean ratio, the lowest first.
     policies: Vec<PolicyRow>,
 }
 
-/// The results of one policy. A ratio is the makespan divided by the best known makespan of the case; `null` if a run failed and
-/// there is no number.
+/// The results of one policy over all cases. A ratio is the makespan divided by the best known makespan of the case and seed;
+/// `null` if a run failed and there is no number.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PolicyRow {
     /// The name of the policy.
     policy: String,
-    /// The mean ratio over the cases.
+    /// The mean over the cases of the ratio of the makespan to the best known makespan.
     mean_ratio: Option<f64>,
-    /// The 95 % confidence interval of the mean ratio, by bootstrap over the cases.
+    /// The 95 % confidence interval of the mean ratio (lower and upper end), computed by bootstrap over the cases.
     mean_ratio_ci95: [Option<f64>; 2],
-    /// The median of the ratios over the cases.
+    /// The median over the cases of the ratio of the makespan to the best known makespan.
     median_ratio: Option<f64>,
-    /// The largest ratio over the cases.
+    /// The largest ratio of the makespan to the best known makespan in a case.
     worst_ratio: Option<f64>,
-    /// Number of cases in which no other policy is faster by more than the margin of indifference.
+    /// Number of cases in which no other policy is faster by more than the margin of indifference, a percentage of the makespan.
     wins: usize,
-    /// Number of rescheduling calls of a run, mean over the cases.
+    /// Number of rescheduling calls in a run, mean over the cases.
     calls: Option<f64>,
-    /// Number of moves of a run, mean over the cases.
+    /// Number of migrations in a run, mean over the cases.
     moves: Option<f64>,
-    /// Number of moves in a run that take a process straight back to the host it came from, mean over the cases.
+    /// Number of migrations in a run that take a process straight back to the host it came from, mean over the cases.
     straight_returns: Option<f64>,
 }
 
-/// Returns the number if it is finite, because JSON has no infinite numbers; otherwise `None`.
+/// Returns the number if it is finite, otherwise `None`, because JSON has no infinite numbers.
 fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns the JSON Schema of the data that `migsim bench --json` prints.
+/// Returns the JSON Schema of the output of `migsim bench --json`.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
 impl Bench {
-    /// Returns the results of each policy as JSON, the policy with the lowest mean ratio first.
+    /// Returns the output of `migsim bench --json`: the results of each policy, the policy with the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
         let of_policy = |one: &Standing| PolicyRow {
             policy: one.policy.clone(),
@@ -98,7 +98,7 @@ impl Bench {
         serde_json::to_value(file).expect("numbers and texts are JSON")
     }
 
-    /// Returns the remarks that belong to the table of policies, one sentence each.
+    /// Returns the remarks below the table of policies, one sentence each: what was run, new best results, and failures.
     pub fn remarks(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "Suite {}, {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
@@ -131,7 +131,7 @@ impl Bench {
         lines
     }
 
-    /// Names the draw, or the fixed cases.
+    /// Returns a text that names the draw, such as `draw 1`, or `fixed cases`.
     pub(super) fn cases_of(&self) -> String {
         match self.draw {
             Draw::Fixed => "fixed cases".to_owned(),
@@ -139,13 +139,13 @@ impl Bench {
         }
     }
 
-    /// Returns whether a row of the table is that of the best static start.
+    /// Returns whether a row of the table stands for the best static start (initial placement without rescheduling).
     fn is_best_start(&self, one: &Standing) -> bool {
         self.policies.last() == Some(&one.policy)
     }
 }
 
-/// Creates the printed table of policies with its remarks.
+/// Creates the printed output of a benchmark: the table of policies with its remarks, and the table of classes of cases.
 pub fn sheet(bench: &Bench) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.add_table(table(bench));
@@ -157,7 +157,8 @@ pub fn sheet(bench: &Bench) -> Sheet {
     sheet
 }
 
-/// Creates a table with a row per policy, sorted by the mean ratio, the lowest first.
+/// Creates the table of results with a row per policy, sorted by the mean ratio to the best known makespan, the lowest ratio
+/// first.
 pub fn table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "policies",
@@ -189,17 +190,17 @@ fn number_cell(value: f64) -> Cell {
     Cell::value(value, format_short(value))
 }
 
-/// Formats a ratio with three decimals.
+/// Returns a table cell with a ratio of makespans, shown with three decimals.
 fn ratio_cell(value: f64) -> Cell {
     Cell::value(value, format!("{value:.3}"))
 }
 
-/// Formats an interval of ratios.
+/// Formats the confidence interval of a ratio as a text with its lower and upper end.
 fn format_interval([low, high]: [f64; 2]) -> String {
     format!("{low:.3} to {high:.3}")
 }
 
-/// Formats a share, given in percent, with one decimal.
+/// Returns a table cell with a share given in percent, shown with one decimal.
 fn percent_cell(value: f64) -> Cell {
     Cell::value(value, format!("{value:.1}"))
 }
@@ -226,7 +227,8 @@ fn policy_row(one: &Standing) -> Vec<Cell> {
     ]
 }
 
-/// Creates a table with a row per class of cases: the policies with the lowest mean ratios in this class.
+/// Creates a table with a row per class of cases: the policies with the lowest mean ratios to the best known makespan in this
+/// class.
 pub(super) fn class_table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "classes",
@@ -260,7 +262,7 @@ pub(super) fn class_table(bench: &Bench) -> Table {
     table
 }
 
-/// Formats a text as a field of a CSV file, in quotes if necessary.
+/// Formats a text as a field of a CSV file, in quotes if it contains special characters.
 fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -296,7 +298,7 @@ fn csv_row(one: &Standing) -> String {
     fields.join(",")
 }
 
-/// Writes all results of each policy over all cases as CSV.
+/// Returns all results of each policy over all cases as CSV, with one line per policy.
 pub fn csv_of_policies(bench: &Bench) -> String {
     let mut text = format!("{POLICY_COLUMNS}\n");
     for one in &bench.standings {
@@ -306,7 +308,7 @@ pub fn csv_of_policies(bench: &Bench) -> String {
     text
 }
 
-/// Writes all results of each policy over the cases of each class as CSV.
+/// Returns all results of each policy over the cases of each class as CSV, with one line per class and policy.
 pub fn csv_of_classes(bench: &Bench) -> String {
     let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
     for (class, count) in bench.classes() {
@@ -319,7 +321,7 @@ pub fn csv_of_classes(bench: &Bench) -> String {
     text
 }
 
-/// Writes the results of each policy in each case as CSV.
+/// Returns the results of each policy in each case as CSV, with one line per case and policy.
 pub fn csv_of_cases(bench: &Bench) -> String {
     let mut text = String::from(
         "case,name,classes,policy,ratio,makespan_s,calls,moves,straight_returns,calls_cost_share,moves_cost_share,failed,new_best_runs\n",
@@ -351,7 +353,8 @@ pub fn csv_of_cases(bench: &Bench) -> String {
     text
 }
 
-/// Writes the lowest makespan of each case and seed, with the policy that reached it, in the format of the stored best makespans.
+/// Returns the lowest makespan of each case and seed with the policy that reached it, in the CSV format of the stored best
+/// makespans.
 pub fn csv_of_best(bench: &Bench) -> String {
     let mut text = format!("{}\n", super::best::COLUMNS);
     for case in &bench.cases {

@@ -17,23 +17,23 @@ use migsim_experiment::suite::{Case, Draw};
 /// Number of bootstrap resamples for confidence intervals.
 const RESAMPLES: usize = 2000;
 
-/// The results of one policy in one case: means over the seeds.
+/// The results of one policy in one case of a benchmark, as means over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Makespan divided by the best known makespan, mean over the seeds, dimensionless.
+    /// Makespan divided by the best known makespan of the same case and seed, mean over the seeds, dimensionless.
     pub ratio: f64,
-    /// Makespan, mean over the seeds \[s\].
+    /// Makespan of the policy in this case, mean over the seeds \[s\].
     pub makespan: f64,
-    /// Number of rescheduling calls, mean over the seeds, dimensionless.
+    /// Number of rescheduling calls in a run, mean over the seeds.
     pub calls: f64,
-    /// Number of moves, mean over the seeds, dimensionless.
+    /// Number of migrations in a run, mean over the seeds.
     pub moves: f64,
-    /// Number of moves that take a process straight back to the host it came from, mean over the seeds, dimensionless.
+    /// Number of migrations in a run that take a process straight back to the host it came from, mean over the seeds.
     pub straight_returns: f64,
-    /// Share of the makespan that rescheduling calls cost, mean over the seeds.
+    /// Cost of the rescheduling calls as a share of the makespan, from 0 to 1, mean over the seeds.
     pub call_share: f64,
-    /// Share of the makespan that moves cost, mean over the seeds.
+    /// Cost of the migrations as a share of the makespan, from 0 to 1, mean over the seeds.
     pub move_share: f64,
     /// Whether a run of the policy in this case failed; the ratio is then the largest ratio of the default set.
     pub is_failure: bool,
@@ -47,86 +47,92 @@ pub struct Entry {
 pub struct BenchCase {
     /// The case as it was drawn from the suite.
     pub case: Case,
-    /// The best known makespan of each seed \[s\].
+    /// The best known makespan of the case for each seed \[s\]: the lowest one of the default policies and the stored best
+    /// results.
     pub best_known: Vec<f64>,
-    /// For each seed, the index of the fastest policy without separate settings, and its makespan \[s\].
+    /// For each seed, the index of the fastest policy without separate settings, and the makespan of this policy \[s\].
     pub fastest: Vec<(usize, f64)>,
-    /// The results of each policy in this case, in the order of `Bench::policies`.
+    /// The results of each policy in this case, in the order of the benchmark's list `policies`.
     pub entries: Vec<Entry>,
 }
 
-/// The results of one policy: its statistics over the cases.
+/// The results of one policy over the cases of a benchmark. A ratio is the makespan divided by the best known makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
     /// The name of the policy.
     pub policy: String,
-    /// Whether the policy belongs to the default set of the suite.
+    /// Whether the policy belongs to the default set of policies of the suite.
     pub is_default: bool,
-    /// Mean of the ratios over the cases.
+    /// Mean over the cases of the ratio of the makespan to the best known makespan, dimensionless.
     pub mean_ratio: f64,
-    /// The 95 % confidence interval of the mean ratio: percentiles of a bootstrap over the cases.
+    /// The 95 % confidence interval of the mean ratio (lower and upper end): percentiles of a bootstrap over the cases.
     pub mean_ratio_ci95: [f64; 2],
-    /// Median of the ratios over the cases.
+    /// Median over the cases of the ratio of the makespan to the best known makespan, dimensionless.
     pub median_ratio: f64,
-    /// The 95 % confidence interval of the median ratio, dimensionless.
+    /// The 95 % confidence interval of the median ratio (lower and upper end): percentiles of a bootstrap over the cases.
     pub median_ratio_ci95: [f64; 2],
-    /// Largest ratio over the cases.
+    /// Largest ratio of the makespan to the best known makespan in a case, dimensionless.
     pub worst_ratio: f64,
-    /// Number of the case with the largest ratio.
+    /// Number of the case in which the ratio of the makespan to the best known makespan is largest.
     pub worst_case: u64,
-    /// Number of cases in which no other policy is faster by more than the margin of indifference.
+    /// Number of cases in which no other policy is faster by more than the margin of indifference, a percentage of the makespan.
     pub wins: usize,
-    /// Numbers of rescheduling calls, moves, and moves straight back in a run, means over the cases, dimensionless.
+    /// Number of rescheduling calls, of migrations, and of migrations straight back to the previous host in a run, each as a mean
+    /// over the cases.
     pub counts: [f64; 3],
-    /// Shares of the makespan that rescheduling calls and moves cost, means over the cases \[%\].
+    /// Cost of the rescheduling calls and cost of the migrations, each as a share of the makespan \[%\], means over the cases.
     pub cost_shares: [f64; 2],
     /// Number of cases in which a run of the policy failed.
     pub failures: usize,
-    /// Number of cases in which a makespan is below the best known makespan, and number of such runs.
+    /// Number of cases in which a makespan of the policy is below the best known makespan, and number of runs for which this
+    /// holds.
     pub new_bests: [usize; 2],
-    /// The ratios of all cases, sorted; a failure counts as infinite. This is the performance profile.
+    /// The performance profile: the ratios to the best known makespan in all cases, in increasing order. The ratio of a failure
+    /// is infinite.
     pub profile: Vec<f64>,
 }
 
 impl Standing {
-    /// Computes the share of cases whose ratio is at most `factor` \[%\] (Dolan and Moré 2002).
+    /// Returns the share of cases in which the makespan is at most `factor` times the best known makespan \[%\] (Dolan and Moré
+    /// 2002).
     pub fn share_within(&self, factor: f64) -> f64 {
         let within = self.profile.partition_point(|ratio| *ratio <= factor);
         100.0 * within as f64 / self.profile.len().max(1) as f64
     }
 }
 
-/// The results of a benchmark, computed from its runs.
+/// The results of a benchmark: the results of each policy in each case, and over all cases.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Bench {
     /// The name of the suite.
     pub suite: String,
-    /// The draw, or the fixed cases.
+    /// The number of the draw from which the cases are, or the fixed cases of the suite.
     pub draw: Draw,
     /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
     /// The cases with the results of all policies.
     pub cases: Vec<BenchCase>,
-    /// The names of the policies, in the order of `BenchCase::entries`: the default set, rivals, and last the best static start.
+    /// The names of the policies, in the order of the results of each case: the default set, then rivals, and last the best
+    /// static start.
     pub policies: Vec<String>,
-    /// Number of policies in the default set; they are the first policies.
+    /// Number of policies in the default set; they are the first of `policies`.
     pub default_policies: usize,
-    /// The results of each policy over all cases, sorted by the mean ratio, the lowest first.
+    /// The results of each policy over all cases, sorted by the mean ratio to the best known makespan, the lowest ratio first.
     pub standings: Vec<Standing>,
     /// The error of the first run that failed; `None` if no run failed.
     pub first_error: Option<String>,
 }
 
 impl Bench {
-    /// Computes the results from the runs in `rows`; a run without a row counts as failed.
+    /// Computes the results of a benchmark from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
-    /// `plans`: the plans of [`Request::sweep`] and of the additional sweeps, in this order.
+    /// `plans`: the plans of the request's first sweep and of its additional sweeps, in this order.
     ///
     /// # Panics
-    /// There are fewer plans.
+    /// There are fewer plans than sweeps.
     pub fn from_rows(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
         let stored = stored_bests(&request.suite.file().name, request.draw.number());
         let mut policies = request.policies();
@@ -160,8 +166,8 @@ impl Bench {
         bench
     }
 
-    /// Computes the results of each policy over the cases for which `is_one` returns `true`, sorted by the mean ratio, the lowest
-    /// first.
+    /// Returns the results of each policy over the cases for which `is_one` returns `true`, sorted by the mean ratio to the best
+    /// known makespan, the lowest ratio first.
     pub fn standings_among(&self, is_one: impl Fn(&Case) -> bool) -> Vec<Standing> {
         let cases: Vec<&BenchCase> = self.cases.iter().filter(|one| is_one(&one.case)).collect();
         if cases.is_empty() {
@@ -178,7 +184,7 @@ impl Bench {
         standings
     }
 
-    /// Lists the classes of the cases, each with its number of cases, in the order of first occurrence.
+    /// Returns the classes to which the cases belong, each with its number of cases, in the order of first occurrence.
     pub fn classes(&self) -> Vec<(&str, usize)> {
         let mut classes: Vec<(&str, usize)> = Vec::new();
         for class in self.cases.iter().flat_map(|one| &one.case.classes) {
@@ -190,7 +196,7 @@ impl Bench {
         classes
     }
 
-    /// Computes the results over these cases of the policy with the index `place`.
+    /// Computes the results of the policy with the index `place` over the given cases.
     fn standing(&self, place: usize, cases: &[&BenchCase]) -> Standing {
         let of = |get: &dyn Fn(&Entry) -> f64| -> Vec<f64> {
             cases.iter().map(|case| get(&case.entries[place])).collect()
@@ -252,19 +258,21 @@ impl Bench {
     }
 }
 
-/// Returns the margin of indifference as a fraction of the lowest makespan: smaller differences do not count.
+/// Returns the margin of indifference as a fraction of the lowest makespan; a policy counts as slower only if it is slower by
+/// more than this margin.
 fn margin() -> f64 {
     Indifference::default().percent() / 100.0
 }
 
-/// Returns the median of sorted numbers.
+/// Returns the median of numbers that are sorted in increasing order.
 fn median_of_sorted(sorted: &[f64]) -> f64 {
     let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
     f64::midpoint(sorted[low], sorted[high])
 }
 
-/// Computes the 95 % confidence intervals of mean and median: percentiles of a bootstrap (Efron 1979). All policies use the same
-/// resampled cases.
+/// Computes the 95 % confidence intervals of the mean and of the median of ratios, as percentiles of a bootstrap (Efron 1979).
+///
+/// All policies use the same resampled cases if their random streams start equally.
 fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
     let (mut means, mut medians) = (Vec::new(), Vec::new());
@@ -282,9 +290,9 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     })
 }
 
-/// Access to the rows of all runs of a benchmark by plan, case and policy.
+/// Access to the results of all runs of a benchmark by plan, case and policy.
 struct Runs<'a> {
-    /// Number of policies in all plans.
+    /// Number of policies in the plans of the benchmark, without the static starts.
     policies: usize,
     /// Number of policies in the first plan; each other plan has one policy.
     policies_of_first_plan: usize,
@@ -292,15 +300,15 @@ struct Runs<'a> {
     defaults: usize,
     /// The plans of all sweeps of the benchmark.
     plans: &'a [Plan],
-    /// The rows of finished runs, by their keys.
+    /// The rows of results of finished runs, by the key of the run.
     rows: &'a BTreeMap<String, Row>,
-    /// The stored best makespans of the draw.
+    /// The stored best makespans of the cases and seeds of this draw \[s\].
     stored_bests: &'a Bests,
 }
 
 impl Runs<'_> {
-    /// Returns the row of each seed for a setting of a plan; `None` for a missing run. If a plan draws no random numbers, its
-    /// only run counts for all seeds.
+    /// Returns the row of results of each seed for a setting of a plan; `None` for a run that is missing or failed. If a plan
+    /// uses no random numbers, its only run counts for all seeds.
     fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
@@ -308,13 +316,14 @@ impl Runs<'_> {
         (0..self.plans[0].seeds.len()).map(found).collect()
     }
 
-    /// Returns the makespan of each seed for a setting of a plan \[s\]; `None` if a run is missing or failed.
+    /// Returns the makespan \[s\] of each seed in a scenario for a setting of a plan; `None` if one of these runs is missing or
+    /// failed.
     fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
         let rows = self.rows_by_seed(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
     }
 
-    /// Computes the results of all policies in a case.
+    /// Computes the results of all policies, and of the best static start, in one case.
     fn case_results(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
         let place = |policy: usize| match policy.checked_sub(self.policies_of_first_plan) {
@@ -372,7 +381,8 @@ impl Runs<'_> {
         }
     }
 
-    /// Returns the results of the static start with the lowest mean makespan of scenario i.
+    /// Returns the results of the static start (initial placement without rescheduling) with the lowest mean makespan in the case
+    /// with this index; `None` if its runs are missing or failed.
     fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
         let starts = self.plans.last()?;
         let cases = self.plans[0].settings.len() / self.policies_of_first_plan;
@@ -385,7 +395,7 @@ impl Runs<'_> {
 }
 
 impl Entry {
-    /// Creates the results of a run with this makespan \[s\], without calls and moves.
+    /// Creates the results of a policy with this makespan \[s\], without rescheduling calls and moves.
     fn without_calls(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
@@ -401,7 +411,8 @@ impl Entry {
     }
 }
 
-/// Computes the results of a policy in a case from its rows and its makespans by seed.
+/// Computes the results of a policy in a case from the rows of its runs. `times` has its makespans \[s\] and `best_known` the
+/// best known makespans \[s\], by seed.
 fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs().map(|(time, best)| ratio(*time, *best)).collect();
@@ -430,7 +441,7 @@ fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     }
 }
 
-/// Computes a makespan divided by the best known makespan; equal makespans give exactly 1.
+/// Returns a makespan divided by the best known makespan; exactly 1 if they are equal.
 fn ratio(time: f64, best: f64) -> f64 {
     if time == best { 1.0 } else { time / best }
 }

@@ -1,7 +1,8 @@
-//! A rival that never moves a process and starts from the best static start of each case, as a row among the policies.
+//! A row of the results for a rival that never moves a process, and that starts each case from the best static start (initial
+//! placement by a built-in mapping rule).
 //!
-//! The best start is chosen after the runs, by its mean makespan over the seeds, and is not known before them. It therefore does
-//! not count for the best known makespans.
+//! The best start is chosen after the runs, by its mean makespan over the seeds, and is not known before them. Therefore the
+//! rival does not count for the best known makespans.
 
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
@@ -10,13 +11,13 @@ use migsim_platform::Rule;
 use super::Request;
 use crate::config::Sweep;
 
-/// The name of the row of the best static start.
+/// The name of the row of results that stands for the best static start.
 pub const BEST_START: &str = "never from the best static start";
 
-/// Creates the sweep that runs scenario i from each static start.
+/// Creates the sweep that runs scenario i (no rescheduling) from the initial placement of each built-in mapping rule.
 ///
 /// # Errors
-/// As [`Request::sweep`].
+/// The seeds of the suite cannot be read.
 pub(super) fn starts_sweep(request: &Request, registry: &Registry) -> Result<Sweep, Error> {
     let rules: Vec<String> = Rule::ALL
         .iter()

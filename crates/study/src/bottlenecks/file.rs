@@ -1,4 +1,4 @@
-//! The profile of a run as JSON for other programs.
+//! The causal profile of a run as JSON for other programs (`migsim bottlenecks --json`).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{Profile, Tried};
 use migsim_experiment::PathShare;
 
-/// The version of the format of the JSON output.
+/// The version of the format in which `migsim bottlenecks --json` prints a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
-    /// `migsim-bottlenecks-1`, the only version so far.
+    /// `migsim-bottlenecks-1`, which is the only version so far.
     #[default]
     #[serde(rename = "migsim-bottlenecks-1")]
     One,
@@ -20,24 +20,25 @@ enum Version {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Bottlenecks")]
 struct File {
-    /// The version of the format.
+    /// The version of the format of this output.
     schema: Version,
-    /// The makespan of the unchanged run \[s\]; with several seeds, the mean.
+    /// The makespan of the run without changes \[s\]; with several seeds, the mean over the seeds.
     makespan_s: f64,
-    /// Three sentences that summarise the numbers.
+    /// Three sentences that summarise the profile: the quantities whose change gains most, and those without effect.
     verdict: String,
-    /// The critical path of the first seed, summed by kind of activity, resource and process; the longest time first.
+    /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
+    /// first.
     path: Vec<PathPart>,
-    /// The changes, two for each quantity that has a limit: an improvement by 10 %, then no limit. The quantity with the largest
-    /// gain by 10 % comes first.
+    /// The gains of the changes, two for each quantity that has a limit: an improvement by 10 %, then no limit. The quantity with
+    /// the largest gain by 10 % comes first.
     changes: Vec<ChangeRow>,
-    /// With `--pairs`: the gains of two changes made together, the largest gain first.
+    /// With `--pairs`: the gains if two changes are made together, the pair with the largest gain first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pairs: Vec<PairRow>,
 }
 
-/// The part of the critical path that one kind of activity takes on one resource for one process.
+/// The part of the critical path that activities of one kind take on one resource for one process.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PathPart {
     /// The kind of activity: `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
@@ -49,48 +50,48 @@ struct PathPart {
     process: Option<usize>,
     /// The time that these activities take on the critical path \[s\].
     seconds: f64,
-    /// The share of the makespan that the part takes \[%\].
+    /// The share of the makespan that these activities take on the critical path \[%\].
     percent: f64,
 }
 
-/// A change of one quantity, with its gain.
+/// A change of one quantity, with the gain by which it shortens the makespan.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ChangeRow {
-    /// The change, as the option `--change` takes it.
+    /// The change in the syntax of the option `--change`.
     change: String,
     /// The makespan of the run with the change \[s\].
     makespan_s: f64,
-    /// The reduction of the makespan by the change \[%\]; with several seeds, the mean of the gains seed by seed.
+    /// The reduction of the makespan by the change \[%\]; with several seeds, the mean of the reductions seed by seed.
     gain_percent: f64,
     /// With several seeds: half the width of the 95 % confidence interval of the gain \[percentage points\].
     #[serde(skip_serializing_if = "Option::is_none")]
     gain_ci95_percent: Option<f64>,
-    /// With `--hold-decisions`: the gain if the rescheduling decisions of the unchanged run are kept \[%\].
+    /// With `--hold-decisions`: the reduction of the makespan if the rescheduling decisions of the unchanged run are kept \[%\].
     #[serde(skip_serializing_if = "Option::is_none")]
     held_gain_percent: Option<f64>,
 }
 
-/// Two changes made together, with their gain.
+/// Two changes made together, with the gain by which they shorten the makespan.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PairRow {
-    /// The two changes, as the option `--change` takes them.
+    /// The two changes in the syntax of the option `--change`.
     changes: [String; 2],
     /// The makespan of the run with both changes \[s\].
     makespan_s: f64,
     /// The reduction of the makespan by both changes together \[%\].
     gain_percent: f64,
-    /// The gain of both changes minus the sum of the gains of each change alone \[percentage points\].
+    /// The gain of both changes together minus the sum of the gains of each change alone \[percentage points\].
     beyond_percent: f64,
 }
 
-/// Returns the JSON Schema of the data that `migsim bottlenecks --json` prints.
+/// Returns the JSON Schema of the output of `migsim bottlenecks --json`.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
 impl Profile {
-    /// Returns the profile as JSON: makespan, critical path and changes. Further keys are present only if an option requests
-    /// them.
+    /// Returns the profile as JSON: makespan, critical path and changes. Pairs of changes and gains with kept decisions are
+    /// present only if the user requested them.
     pub fn to_json(&self) -> Value {
         let changes = self.rows.iter().flat_map(|row| {
             let all = [Some(&row.step), row.unlimited.as_ref()];

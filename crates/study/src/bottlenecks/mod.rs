@@ -5,9 +5,9 @@
 //! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
 //! ```
 //! Each quantity is improved by 10 %, and without limit ([`CaseChange`]). The policy may make other decisions in a changed run;
-//! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the
-//! gains of each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted. Each
-//! finished run is a row of a [`Store`], so that an interrupted profile can be continued.
+//! with `--hold-decisions`, runs with the decisions of the unchanged run are added. With several seeds, a gain is the mean of the
+//! gains of each seed. Every gain of a change comes from a simulated run, which the option `--change` repeats; no gain is
+//! predicted. Each finished run is a row of a [`Store`], so that an interrupted profile can be continued.
 
 mod file;
 mod page;
@@ -37,45 +37,47 @@ pub use pairs::Pair;
 
 /// Percentage by which each quantity is improved in the first change.
 const STEP_PERCENT: f64 = 10.0;
-/// Gain \[%\] below which a change counts as none. A quantity whose gains are all below this value has no row and is only named.
+/// Gain \[%\] below which a change counts as ineffective. A quantity whose gains are all below this value has no row in the
+/// tables and is only named.
 const NO_GAIN_PERCENT: f64 = 0.005;
 
-/// The options of a causal profile.
+/// The options of a causal profile: scenario, seeds, and further runs.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The scenario to profile; `None` for the last scenario of the settings.
+    /// The scenario that is profiled; `None` stands for the last scenario of the settings.
     pub scenario: Option<Scenario>,
-    /// The seeds to run; empty for the seed of the settings.
+    /// The seeds with which each run is repeated; empty for the seed of the settings.
     pub seeds: Vec<u64>,
-    /// Whether each change is also run with the rescheduling decisions of the unchanged run.
+    /// Whether each change is also simulated with the rescheduling decisions of the unchanged run.
     pub holds_decisions: bool,
-    /// Whether the changes with the largest gains are also run two at a time.
+    /// Whether the changes with the largest gains are also simulated in pairs.
     pub has_pairs: bool,
 }
 
-/// A change that was simulated, with its gain.
+/// A change of a quantity that was simulated, with the gain by which it shortens the makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// The change that was made.
+    /// The quantity that was changed, and the amount of the change.
     pub change: CaseChange,
-    /// Makespan of the run with the change \[s\], over the seeds.
+    /// Makespan of the run with the change \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
-    /// Reduction of the makespan by the change \[%\], over the seeds.
+    /// Reduction of the makespan by the change \[%\]: mean and spread over the seeds.
     pub gain: Sample,
-    /// Gain with the rescheduling decisions of the unchanged run \[%\], over the seeds; `None` if this was not requested.
+    /// Reduction of the makespan by the change if the rescheduling decisions of the unchanged run are kept \[%\], over the seeds;
+    /// `None` if this was not requested.
     pub held_gain: Option<Sample>,
 }
 
-/// A quantity, with the gains of its changes.
+/// A quantity of the experiment, with the gains that its changes have.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
     /// The quantity that is changed.
     pub quantity: Changed,
-    /// The improvement by 10 %, or by one process per host.
+    /// The improvement of the quantity by 10 %, or by one process per host, with its gain.
     pub step: Tried,
-    /// The change that removes the limit; `None` for the number of processes per host.
+    /// The removal of the quantity's limit, with its gain; `None` for the number of processes per host.
     pub unlimited: Option<Tried>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
     /// the number of processes per host.
@@ -83,12 +85,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns the quantity with its step as a text: `link wan bandwidth +10%`.
+    /// Returns the quantity with its step as a text, such as `link wan bandwidth +10%`.
     pub fn name(&self) -> String {
         self.step.change.to_string()
     }
 
-    /// Returns whether a change of the quantity changes the makespan by at least 0.005 %.
+    /// Returns whether a change of the quantity shortens or lengthens the makespan by at least 0.005 %.
     fn has_gain(&self) -> bool {
         let all = [Some(&self.step), self.unlimited.as_ref()];
         let gains = all.into_iter().flatten().flat_map(|one| {
@@ -105,67 +107,71 @@ impl Row {
 pub struct Profile {
     /// The scenario that was profiled.
     pub scenario: Scenario,
-    /// The number of seeds.
+    /// The number of seeds with which the run was simulated.
     pub seeds: usize,
-    /// Whether runs with the decisions of the unchanged run were added; their gains then determine the order of the rows.
+    /// Whether each change was also simulated with the decisions of the unchanged run; the gains of these runs then determine the
+    /// order of the rows.
     pub holds_decisions: bool,
-    /// Makespan of the unchanged run \[s\], over the seeds.
+    /// Makespan of the unchanged run \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
-    /// The quantities, sorted by the gain of the step, then by the gain without limit, then by their order on the platform.
+    /// The quantities with their gains, sorted by the gain of the step, then by the gain without limit, then by their order on
+    /// the platform.
     pub rows: Vec<Row>,
-    /// The gains of pairs of changes; empty if they were not requested.
+    /// The gains of pairs of changes; empty if pairs were not requested.
     pub pairs: Vec<Pair>,
-    /// The critical path of the first seed, summed by kind of activity, resource and process; the longest time first.
+    /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
+    /// first.
     pub path: Vec<PathShare>,
-    /// The complete settings of the unchanged run.
+    /// The settings of the unchanged run, including all default values.
     pub settings: Value,
-    /// Notes for the user about the settings and the profile.
+    /// Notes for the user, such as quantities that were left out of the profile.
     pub notes: Vec<String>,
 }
 
-/// A quantity, with the changes that will be made to it.
+/// A quantity of the experiment, with the changes of it that will be simulated.
 #[derive(Debug)]
 struct Planned {
     changed: Changed,
     step: CaseChange,
     unlimited: Option<CaseChange>,
-    /// Share of the critical path of the first seed that depends on the quantity \[%\].
+    /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` if it cannot be determined for
+    /// this quantity.
     path_share: Option<f64>,
 }
 
-/// The unchanged runs of a profile, and the changes that will be made to them.
+/// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
 #[derive(Debug)]
 pub struct Prepared<'a> {
-    /// The registry, the settings of the user, and the limits on memory.
+    /// The registry, the settings of the user in layers, and the limits on memory.
     inputs: (&'a Registry, &'a Layers, Limits),
-    /// The options of the profile.
+    /// The options with which the user requested the profile.
     options: Wanted,
     /// The scenario that is profiled.
     scenario: Scenario,
-    /// Files that were read once for all runs.
+    /// Files that are read only once and shared by all runs.
     shared: Shared,
-    /// The changes that are already part of the settings (key `changes`).
+    /// The changes that the user's settings already contain (key `changes`).
     given_changes: Vec<String>,
-    /// The seeds, each with the outcome of the unchanged run.
+    /// The seeds, each with the outcome of the run without changes.
     unchanged_runs: Vec<(u64, Outcome)>,
-    /// The quantities, with the changes that will be made to them.
+    /// The quantities, each with the changes of it that will be simulated.
     planned: Vec<Planned>,
-    /// The critical path of the first seed, summed by kind of activity, resource and process.
+    /// The critical path of the run with the first seed, summed by kind of activity, resource and process.
     path: Vec<PathShare>,
-    /// Notes for the user.
+    /// Notes for the user, such as quantities that were left out of the profile.
     notes: Vec<String>,
-    /// The complete settings of the unchanged run.
+    /// The settings of the unchanged run, including all default values.
     settings: Value,
     /// Number of supersteps of a run.
     supersteps: u64,
-    /// Counter of the finished runs.
+    /// Counter of the runs that are finished, for the display of progress.
     done: Done,
 }
 
-/// Reads the settings, runs the unchanged experiment with each seed, and lists the possible changes.
+/// Reads the settings, runs the unchanged experiment with each seed, and lists the changes that will be simulated.
 ///
 /// # Errors
-/// The settings cannot be read or run, or there are no decisions to repeat.
+/// The settings cannot be read or run, or decisions are to be kept in a scenario without decisions.
 pub fn prepare<'a>(
     with: (&'a Registry, &'a Layers, Limits),
     wanted: Wanted,
@@ -219,7 +225,8 @@ pub fn prepare<'a>(
 }
 
 impl Prepared<'_> {
-    /// Lists the changes to be made, each with the share of the first seed's critical path that depends on its quantity.
+    /// Lists the changes to be simulated, each with the share of the first seed's critical path that depends on the changed
+    /// quantity.
     fn plan_changes(&mut self) -> Result<(), Error> {
         let (seed, outcome) = &self.unchanged_runs[0];
         let experiment = self.experiment(*seed, &[])?;
@@ -257,7 +264,7 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Returns the number of runs that the profile needs in addition to the unchanged runs.
+    /// Returns the number of runs that the profile simulates in addition to the unchanged runs.
     pub fn runs(&self) -> u64 {
         let steps = self.planned.iter();
         let changes: u64 = steps
@@ -272,7 +279,7 @@ impl Prepared<'_> {
         (changes + pairs) * self.unchanged_runs.len() as u64 * held
     }
 
-    /// Returns the counter of the finished runs.
+    /// Returns the counter of the runs that are finished.
     pub fn done(&self) -> &Done {
         &self.done
     }
@@ -282,7 +289,7 @@ impl Prepared<'_> {
         self.supersteps
     }
 
-    /// Creates the experiment with a seed and with changes in addition to those of the settings.
+    /// Creates the experiment with a seed, and with `changes` in addition to the changes in the settings.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
         let (registry, layers, limits) = self.inputs;
         let mut layers = layers.clone();
@@ -302,8 +309,8 @@ impl Prepared<'_> {
         Experiment::load_shared(registry, &layers, limits, &self.shared)
     }
 
-    /// Computes the makespan of the run with changes \[s\], and, if requested, that of the run which keeps the decisions of the
-    /// unchanged run.
+    /// Returns the makespan of the run with these changes \[s\] and, if requested, the makespan with the changes but the
+    /// decisions of the unchanged run \[s\].
     fn makespans(
         &self,
         (seed, base): &(u64, Outcome),
@@ -325,7 +332,8 @@ impl Prepared<'_> {
         Ok((free, held))
     }
 
-    /// Returns the makespan of a run \[s\] from its row in the store. If there is no row, runs `simulate` and adds the row.
+    /// Returns the makespan of a run \[s\] from the run's row in the store. If there is no row, simulates the run by `simulate`
+    /// and adds a row.
     fn makespan(
         &self,
         id: &str,
@@ -347,8 +355,8 @@ impl Prepared<'_> {
         Ok(makespan)
     }
 
-    /// Simulates several changes made together, with each seed. Returns the makespan \[s\], the gain \[%\], and the gain with the
-    /// decisions of the unchanged run \[%\].
+    /// Simulates several changes made together with each seed, and returns the makespan \[s\] and the gain \[%\] over the seeds.
+    /// The third value is the gain with the decisions of the unchanged run \[%\]; `None` if it was not requested.
     fn try_together(
         &self,
         changes: &[&CaseChange],
@@ -375,7 +383,7 @@ impl Prepared<'_> {
         Ok((sample(&times), sample(&gains), Sample::from_numbers(&held)))
     }
 
-    /// Simulates one change with each seed, and returns its gain.
+    /// Simulates one change with each seed, and returns the change with its gain.
     fn try_change(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
         let (makespan, gain, held) = self.try_together(&[change], store)?;
         Ok(Tried {

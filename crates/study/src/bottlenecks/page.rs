@@ -1,4 +1,4 @@
-//! The profile of a run as an HTML page (gains, critical path, each change, settings), and the files of its folder.
+//! The causal profile of a run as an HTML page (gains, critical path, each change, settings), and the files of its folder.
 
 use std::path::Path;
 

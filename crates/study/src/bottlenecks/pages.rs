@@ -1,4 +1,4 @@
-//! The profile of a run as tables and as a figure.
+//! The causal profile of a run as tables and as a figure.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, format_short};
@@ -6,7 +6,7 @@ use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, Series
 use migsim_output::{Cell, Column, Sheet, Table, Tone, number_column, text_column};
 
 impl Profile {
-    /// Creates the printed table of the gains, with the verdict above it.
+    /// Creates the printed table of the gains, with the sentences that summarise them above it.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.add_table(self.table());
@@ -22,21 +22,21 @@ impl Profile {
         sheet
     }
 
-    /// Returns a line that names the quantities without effect; `None` if every quantity has an effect.
+    /// Returns a line that names the quantities whose changes have no effect; `None` if every quantity has an effect.
     pub(super) fn without_effect(&self) -> Option<String> {
         let vain = self.rows.iter().filter(|row| !row.has_gain());
         let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity)).collect();
         (!vain.is_empty()).then(|| format!("Without effect: {}.", vain.join(", ")))
     }
 
-    /// Creates the table of each change of each quantity, for other programs.
+    /// Creates the table of every change of each quantity with its gain, for other programs.
     pub fn data_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.add_table(self.change_table());
         sheet
     }
 
-    /// Creates the table of the gains of the quantities that have an effect.
+    /// Creates the table of the quantities that have an effect, with their gains.
     pub fn table(&self) -> Table {
         let mut table = Table::new("quantities", "", &self.columns());
         for row in self.rows.iter().filter(|row| row.has_gain()) {
@@ -45,7 +45,7 @@ impl Profile {
         table
     }
 
-    /// Returns the columns of the table of gains.
+    /// Returns the columns of the table of gains, depending on the options of the profile.
     fn columns(&self) -> Vec<Column> {
         let mut columns = vec![text_column("change", "change")];
         if self.holds_decisions {
@@ -64,7 +64,7 @@ impl Profile {
         columns
     }
 
-    /// Returns the cells of a quantity in the table of gains.
+    /// Returns the table cells of one quantity in the table of gains.
     fn row(&self, row: &Row) -> Vec<Cell> {
         let mut cells = vec![Cell::text(row.name())];
         for tried in [Some(&row.step), row.unlimited.as_ref()] {
@@ -78,7 +78,7 @@ impl Profile {
         cells
     }
 
-    /// Creates the table of the makespan and the gain of each change.
+    /// Creates the table with the makespan and the gain of each change.
     pub(super) fn change_table(&self) -> Table {
         let mut columns = vec![
             text_column("change", "change"),
@@ -119,7 +119,7 @@ impl Profile {
         table
     }
 
-    /// Draws the gains as a figure, with a row for each quantity that has an effect.
+    /// Draws the gains as a figure with a row for each quantity that has an effect.
     pub fn figure(&self, style: &Style) -> Figure {
         let step = |one: &Tried| self.ranking_gain(one);
         let dot = |key: usize, tried: &Tried| {
@@ -160,7 +160,7 @@ impl Profile {
         Figure::new("bottlenecks", chart.draw(style))
     }
 
-    /// Creates the table of the gains of pairs of changes.
+    /// Creates the table with the gains of pairs of changes made together.
     pub(super) fn pair_table(&self) -> Table {
         let columns = [
             text_column("two changes together", "changes"),
@@ -180,7 +180,7 @@ impl Profile {
     }
 }
 
-/// Formats a gain in green, or a loss in red.
+/// Returns a table cell with a gain, in green for a reduction of the makespan and in red for an increase; empty for `None`.
 fn gain_cell(gain: Option<Sample>) -> Cell {
     let Some(gain) = gain else {
         return Cell::empty();

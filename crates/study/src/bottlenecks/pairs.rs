@@ -10,34 +10,35 @@ use crate::store::Store;
 use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
-/// Number of quantities with the largest gains that are combined in pairs.
+/// Number of quantities whose changes are combined in pairs, which are the quantities with the largest gains.
 const MAX_PAIRED: usize = 5;
 
-/// Differences of gains below this value count as rounding errors \[percentage points\].
+/// Differences of gains below this value are considered to be rounding errors \[percentage points\].
 const ROUNDING_TOLERANCE: f64 = 1e-9;
 
-/// Returns the number of pairs of changes that are simulated if there are `rows` quantities.
+/// Returns the number of pairs of changes that are simulated in a profile with `rows` quantities.
 pub(super) fn pair_count(rows: usize) -> u64 {
     let paired = rows.min(MAX_PAIRED) as u64;
     paired * paired.saturating_sub(1) / 2
 }
 
-/// Two changes made together, with their gain.
+/// Two changes made together, with the gain by which they shorten the makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pair {
-    /// The two changes.
+    /// The two changes that are made together.
     pub changes: [CaseChange; 2],
-    /// Makespan of the run with both changes \[s\], over the seeds.
+    /// Makespan of the run with both changes \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
-    /// Reduction of the makespan by both changes together \[%\], over the seeds.
+    /// Reduction of the makespan by both changes together \[%\]: mean and spread over the seeds.
     pub gain: Sample,
-    /// Gain of both changes together minus the sum of the gains of each change alone \[percentage points\].
+    /// Gain of both changes together minus the sum of the gains of each change alone \[percentage points\]; differences by
+    /// rounding are replaced by 0.
     pub excess_gain: f64,
 }
 
 impl Prepared<'_> {
-    /// Simulates pairs of the changes with the largest gains, and sorts the pairs by their gain.
+    /// Simulates pairs of the changes with the largest gains, and returns the pairs sorted by their gain, the largest first.
     pub(super) fn simulate_pairs(
         &self,
         rows: &[Row],

@@ -1,29 +1,30 @@
-//! The verdict of a profile: three sentences that summarise its numbers.
+//! The verdict of a profile: three sentences that summarise which changes shorten the run.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, format_short};
 use migsim_experiment::Amount;
 
 impl Profile {
-    /// Returns the three sentences of the verdict.
+    /// Returns the three sentences of the verdict: the best change by a step, the best change without limit, and the quantities
+    /// without effect.
     pub fn verdict(&self) -> String {
         let sentences = [self.best_step(), self.best_unlimited(), self.without_gain()];
         sentences.join(" ")
     }
 
-    /// Returns the gain by which a change is ranked \[%\]: the gain with the decisions of the unchanged run, if these runs were
-    /// requested.
+    /// Returns the gain by which a change is ranked \[%\], over the seeds. It is the gain with the decisions of the unchanged run
+    /// if the user requested it, otherwise the gain with new decisions.
     pub(super) fn ranking_gain(&self, tried: &Tried) -> Sample {
         let held = tried.held_gain.filter(|_| self.holds_decisions);
         held.unwrap_or(tried.gain)
     }
 
-    /// Returns the mean of the gain by which a change is ranked \[%\].
+    /// Returns the gain by which a change is ranked \[%\], as a mean over the seeds.
     fn gain(&self, tried: &Tried) -> f64 {
         self.ranking_gain(tried).mean
     }
 
-    /// Describes the change with the largest gain by a step of 10 % or one process per host.
+    /// Returns the sentence on the change with the largest gain by a step of 10 % or one process per host.
     fn best_step(&self) -> String {
         let time = self.makespan.format();
         match self.rows.first() {
@@ -40,7 +41,7 @@ impl Profile {
         }
     }
 
-    /// Describes the change with the largest gain if the limit of a quantity is removed.
+    /// Returns the sentence on the quantity for which the removal of its limit has the largest gain.
     fn best_unlimited(&self) -> String {
         let unlimited = self.rows.iter().filter_map(|row| row.unlimited.as_ref());
         let best = unlimited.reduce(|best, one| {
@@ -70,7 +71,7 @@ impl Profile {
         }
     }
 
-    /// Describes the quantities whose changes have no effect.
+    /// Returns the sentence on the quantities whose changes have no effect.
     fn without_gain(&self) -> String {
         let all = self.rows.len();
         let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.has_gain()).collect();

@@ -1,13 +1,17 @@
-//! `summary.csv`: the statistics of each setting of a sweep over its seeds, compared with its baseline; the best setting, and the
-//! effect of each parameter.
+//! `summary.csv`: the statistics over the seeds of each setting of a sweep (a combination of values of its parameters), and their
+//! comparison with a baseline. The summary also has the best setting and the effect of each parameter.
 //!
 //! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was run). If the application or the
-//! platform varies, makespans cannot be compared, and the gain over scenario i is used. *Baseline.* If the policy varies, the
-//! baseline of a setting is the same setting with `never`, or else with the first policy. Otherwise it is the first setting with
-//! the same application and platform. *Not separated.* These are settings that the tests of [`separate`](super::separate) cannot
-//! distinguish from the best setting, with the margin of indifference of 0.5 %. Bonferroni's correction counts all pairs of
-//! settings, because the best setting is chosen from the same seeds. Differences are taken seed by seed: all settings use the
-//! same random numbers, and the effect of these numbers on both settings cancels.
+//! platform varies, makespans cannot be compared, and settings are ranked by the gain over scenario i.
+//!
+//! *Baseline.* If the policy varies, the baseline of a setting is the setting with the policy `never` (or else the first policy)
+//! and otherwise equal values. If the policy does not vary, the baseline is the first setting with the same application and
+//! platform.
+//!
+//! *Not separated.* A setting is not separated from the best setting if the tests of [`separate`](super::separate), with the
+//! margin of indifference of 0.5 %, do not show that it is worse. Bonferroni's correction counts all pairs of settings, because
+//! the best setting is chosen from the same seeds. Differences are computed seed by seed: all settings use the same random
+//! numbers, so the effect of these numbers cancels in a difference.
 
 #[cfg(test)]
 mod tests;
@@ -29,41 +33,42 @@ use super::values::Values;
 use migsim_base::words::counted;
 use migsim_output::guarded;
 
-/// The statistics of one setting of a sweep over its seeds.
+/// Statistics of one setting of a sweep (a combination of values of the parameters) over its seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Statistics of the goal over the seeds for which it has a value; `None` if there is no such seed.
+    /// Statistics of the goal (the makespan or the gain by which settings are ranked) over the seeds for which it has a value.
+    /// `None` if there is no such seed.
     pub goal: Option<Sample>,
-    /// Statistics of each measure, in the order of the list of measures.
+    /// Statistics of each measure over the seeds, in the order of the list `MEASURES`; `None` if a measure has no value.
     measures: [Option<Sample>; 5],
-    /// Number of runs of this setting that failed.
+    /// Number of failed runs of this setting.
     failed_runs: usize,
-    /// Index of the setting with which this setting is compared.
+    /// Index of the baseline, which is the setting with which this setting is compared.
     pub(super) baseline: usize,
-    /// Goal of this setting minus goal of the baseline with the same seed, over the seeds, in the unit of the goal.
+    /// Goal of this setting minus goal of its baseline with the same seed, over the seeds, in the unit of the goal.
     pub difference: Option<Sample>,
 }
 
-/// The statistics of all settings of a sweep, the best setting, and the effects of the parameters.
+/// Summary of a sweep: the statistics of all settings, the best setting, and the effects of the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// The measure by which the settings are ranked.
+    /// Measure (makespan or gain) by which the settings are ranked.
     pub goal: Goal,
-    /// The statistics of each setting, in the order of the plan.
+    /// Statistics of each setting, in the order of the plan.
     pub settings: Vec<Setting>,
-    /// Indices of the settings with the best mean of the goal; several if their means are equal.
+    /// Indices of the settings with the best mean of the goal; several indices if their means are equal.
     pub best: Vec<usize>,
-    /// Indices of the other settings that are not shown to be worse than the best setting by more than the margin of
+    /// Indices of further settings that the tests do not show to be worse than the best setting by more than the margin of
     /// indifference.
     pub not_separated: Vec<usize>,
-    /// The number of seeds and the margin of indifference of the tests.
+    /// Conditions of the statistical tests: the number of seeds and the margin of indifference.
     pub basis: Basis,
-    /// The effects of those parameters that have several values.
+    /// Effect on the goal of each parameter that has several values.
     pub effects: Vec<Effect>,
 }
 
 impl Summary {
-    /// Computes the summary of a plan from the rows of its runs.
+    /// Computes the summary of a plan from the rows of its finished runs, given by the identities of the runs.
     pub fn from_rows(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
         let values = Values::of_all(plan);
         let goal = choose_goal(plan, &values, rows);
@@ -129,10 +134,10 @@ impl Summary {
         }
     }
 
-    /// Returns the text of `summary.csv`.
+    /// Returns the content of `summary.csv`, with one row per setting.
     ///
     /// # Errors
-    /// None in practice, since the function writes to memory only.
+    /// None in practice, because the table is written to memory.
     pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
         let mut head = vec!["setting".to_owned()];
@@ -162,7 +167,8 @@ impl Summary {
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    /// Lists the indices of the settings that have a mean of the goal, the best first; of equal means, the earlier setting first.
+    /// Lists the indices of the settings that have a mean of the goal, from the best to the worst. Settings with equal means stay
+    /// in the order of the plan.
     pub(super) fn ranked_settings(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
@@ -173,13 +179,13 @@ impl Summary {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// Returns the number of settings that have a mean of the goal, from which the best setting is chosen.
+    /// Returns the number of settings that have a mean of the goal; the best setting is chosen from these.
     pub(super) fn candidates(&self) -> usize {
         let settings = self.settings.iter();
         settings.filter(|setting| setting.goal.is_some()).count()
     }
 
-    /// Describes the number of settings that are not separated from the best; `None` if there are no such settings.
+    /// Describes the number of settings that are not separated from the best setting; `None` if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
         let count = self.not_separated.len();
         let margin = self.basis.indifference.percent();
@@ -198,7 +204,7 @@ impl Summary {
         (count > 0).then_some(text)
     }
 
-    /// Describes the best setting, or several settings with equal means, and the advantage over the baseline.
+    /// Describes the best setting (or several settings with equal means) and its advantage over the baseline.
     pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
         let first = self.best.first();
         let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
@@ -244,8 +250,8 @@ impl Summary {
     }
 }
 
-/// Lists the settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` returns the
-/// goals of a setting by seed.
+/// Lists the settings, other than the best ones, that the tests do not show to be worse by more than the margin of indifference.
+/// `goals` returns the goals of a setting by seed.
 fn not_separated_from_best(
     basis: Basis,
     goal: Goal,
@@ -271,13 +277,13 @@ fn not_separated_from_best(
     found.map(|other| other.0).collect()
 }
 
-/// Formats a mean with its confidence interval.
+/// Formats a mean, followed by half the width of its 95 % confidence interval and the number of seeds.
 fn format_with_interval(sample: Sample) -> String {
     let seeds = format!(" (95 %, {} seeds)", sample.count);
     sample.format() + sample.half_width().map_or("", |_| &seeds)
 }
 
-/// Lists the indices of the settings with the best mean of the goal.
+/// Lists the indices of the settings with the best mean of the goal; several indices if their means are equal.
 fn best_settings(goal: Goal, settings: &[Setting]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     for (index, setting) in settings.iter().enumerate() {
@@ -293,7 +299,7 @@ fn best_settings(goal: Goal, settings: &[Setting]) -> Vec<usize> {
 }
 
 impl Setting {
-    /// Returns the statistics of the setting, with the names of their columns in `summary.csv`.
+    /// Returns the statistics of the setting, each with the name of its column in `summary.csv`.
     pub(super) fn named_statistics(&self, goal: Goal) -> Vec<(String, Value)> {
         let seeds = self.goal.map_or(0, |sample| sample.count);
         let mut all = vec![
@@ -333,10 +339,11 @@ pub fn format_setting<'n>(
     given.join(" ")
 }
 
-/// The endings of the columns of `summary.csv` for the statistics of a sample.
+/// Endings of the names of the columns in `summary.csv` with the statistics of a measure.
 const STATISTICS: [&str; 3] = ["mean", "deviation", "ci95"];
 
-/// Returns mean, standard deviation and half the width of the confidence interval.
+/// Returns the mean, the standard deviation, and half the width of the 95 % confidence interval of a sample. A missing number is
+/// `None`.
 fn statistics(sample: Option<Sample>) -> [Option<f64>; 3] {
     let Some(sample) = sample.map(Estimate::from) else {
         return [None; 3];
@@ -344,13 +351,14 @@ fn statistics(sample: Option<Sample>) -> [Option<f64>; 3] {
     [Some(sample.mean), sample.deviation, sample.ci95]
 }
 
-/// Formats mean, standard deviation and half the width of the confidence interval as fields of a table; a missing number is
-/// empty.
+/// Formats the mean, the standard deviation, and half the width of the 95 % confidence interval as fields of a CSV table. A
+/// missing number is an empty field.
 fn statistics_fields(sample: Option<Sample>) -> [String; 3] {
     statistics(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
 }
 
-/// Chooses the goal of a sweep: the makespan of the last scenario that was run, or the gain if makespans cannot be compared.
+/// Chooses the goal by which the settings of a sweep are ranked: the makespan of the last scenario that was run, or the gain if
+/// makespans cannot be compared.
 fn choose_goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
@@ -367,10 +375,10 @@ fn choose_goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>)
     Goal { measure }
 }
 
-/// Index of the value of each parameter in a setting; `None` for a parameter that does not apply.
+/// For each parameter, the index of its value in a setting; `None` for a parameter that does not apply.
 type Ranks = Vec<Option<usize>>;
 
-/// Finds the baseline of each setting, as the index of another setting.
+/// Finds for each setting the index of its baseline, which is the setting with which it is compared.
 fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));

@@ -1,59 +1,61 @@
-//! Families of communication patterns: the messages of an exchange between any number of processes.
+//! Families of communication patterns, such as a broadcast along a tree: the messages of an exchange between any number of
+//! processes.
 //!
-//! A family lists the messages of each of its supersteps. Each message has a slot, and all messages of a slot have the same size.
-//! The supersteps of trees and chains follow the logical clock of a recording: a process sends in the superstep after the one in
-//! which it has received.
+//! A family lists the messages of each superstep of an exchange. Each message has a slot, and all messages of a slot have the
+//! same size. The supersteps of trees and chains follow the logical clock of a recording: a process sends in the superstep after
+//! the superstep in which it has received.
 
 use std::fmt;
 
-/// A message of a family: sender, receiver, and the slot that determines its size.
+/// A message of an exchange: the process that sends it, the process that receives it, and the slot that determines its size.
 pub(super) type FamilyMessage = (usize, usize, usize);
 
-/// Pattern of the messages of an exchange between all processes; one variant is a superstep without messages.
+/// Pattern of the messages in one exchange between all processes of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
-    /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. It exists only for a
-    /// power of two of processes.
+    /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. It exists only if the
+    /// number of processes is a power of two.
     Doubling,
-    /// The same with messages that double in each round, as in an allgather.
+    /// Recursive doubling with messages that double in size in each round, as in an allgather.
     Gathering,
-    /// The same with messages that halve in each round, and back again, as in a large allreduce.
+    /// Recursive halving: messages that halve in size in each round, and rounds in the reverse order that double the size again,
+    /// as in a large allreduce.
     Halving,
-    /// A ring: in each superstep, each process sends to the next one; a turn takes P - 1 supersteps for P processes, and there
+    /// A ring: in each superstep, each process sends to the next process. One turn takes P - 1 supersteps for P processes; there
     /// are `turns` turns.
     Ring { turns: usize },
-    /// All-to-all by pairs: in round k, each process sends to the process whose number is higher by k (modulo the number of
-    /// processes).
+    /// All-to-all by pairs: in round k, each process sends to the process whose number is higher by k, modulo the number of
+    /// processes.
     Pairs,
     /// A grid: each process sends to its neighbours in all dimensions, in one superstep.
     Grid {
         dimensions: usize,
         is_periodic: bool,
-        /// Whether the last dimension of the grid is the longest one; otherwise the first dimension is.
+        /// Whether the last dimension of the grid is the longest; otherwise the first dimension is the longest.
         is_reversed: bool,
     },
-    /// A shift: each process sends to the next (or previous) process of a ring, in one superstep.
+    /// A cyclic shift in one superstep: each process sends to the next process, or to the previous process if not `is_forward`.
     Shift { is_forward: bool },
-    /// A shift without the message that closes the ring: the last (or first) process sends nothing.
+    /// A shift in one superstep in which the last process, or the first process if not `is_forward`, sends nothing.
     OpenShift { is_forward: bool },
-    /// All-to-all in one superstep: each process sends to all others.
+    /// All-to-all in one superstep: each process sends to all other processes.
     AllToAll,
     /// A broadcast from process 0 along a binomial tree.
     Broadcast,
     /// A reduction to process 0 along a binomial tree.
     Reduction,
-    /// A gather: all processes send to process 0, in one superstep.
+    /// A gather in one superstep: all other processes send to process 0.
     Gather,
-    /// A scatter: process 0 sends to all others, in one superstep.
+    /// A scatter in one superstep: process 0 sends to all other processes.
     Scatter,
-    /// A chain: one after the other, each process sends to the next one.
+    /// A chain: in each superstep, one process sends to the next process, beginning with process 0.
     Chain,
-    /// A superstep of computation without messages.
+    /// A superstep without messages, in which processes only compute.
     Silent,
 }
 
-/// All families. If several describe the same messages, the one that describes most supersteps is taken; among equal ones, the
-/// first in this list.
+/// All families, in the order of preference: if several families describe equally many supersteps of a recording, the first in
+/// this list is chosen.
 pub(super) const ALL: [Family; 27] = [
     Family::Silent,
     Family::Doubling,
@@ -94,7 +96,8 @@ impl Family {
         }
     }
 
-    /// Returns the messages of each superstep for `count` processes; `None` if the family does not exist for this number.
+    /// Returns the messages of each superstep of an exchange between `count` processes; `None` if the family does not exist for
+    /// this number of processes.
     pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<FamilyMessage>>> {
         let all = 0..count;
         let to = |away: usize| -> Vec<FamilyMessage> {
@@ -147,7 +150,8 @@ impl Family {
         })
     }
 
-    /// Returns the size of the messages of a superstep, of `steps` in all, relative to the size of their slot.
+    /// Returns the size of the messages in superstep `step` of the `steps` supersteps of an exchange, relative to the size of
+    /// their slot.
     pub(super) fn factor(self, step: usize, steps: usize) -> f64 {
         let exponent = match self {
             Self::Gathering => step as f64,
@@ -157,7 +161,7 @@ impl Family {
         exponent.exp2()
     }
 
-    /// Returns the number of slots: the number of different message sizes that the family can have.
+    /// Returns the number of slots of the family, which is the number of different message sizes that it can have.
     pub(super) fn slots(self) -> usize {
         match self {
             Self::Grid { dimensions, .. } => dimensions,
@@ -166,8 +170,8 @@ impl Family {
         }
     }
 
-    /// Returns the number of processes in a cross-section of a grid perpendicular to the dimension `slot`: the product of the
-    /// lengths of the other dimensions. 1 for other families.
+    /// Returns the number of processes in a cross-section of the grid perpendicular to the dimension `slot`: the product of the
+    /// lengths of the other dimensions; 1 for other families.
     pub(super) fn processes_across(self, slot: usize, count: usize) -> usize {
         match self {
             Self::Grid {
@@ -220,7 +224,7 @@ impl fmt::Display for Family {
 }
 
 /// Returns the lengths of the sides of a grid of `count` processes: as equal as possible, with the longest side first (as in
-/// `MPI_Dims_create`) or last.
+/// `MPI_Dims_create`), or last if `is_reversed`.
 fn grid_sides(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
     let mut lengths = vec![1; dimensions];
     let mut left = count;
@@ -247,8 +251,8 @@ fn grid_sides(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> 
     lengths
 }
 
-/// Returns the messages of all processes to both neighbours in each dimension of a grid whose last dimension varies fastest; the
-/// slot of a message is its dimension.
+/// Returns the messages that all processes of a grid send to both neighbours in each dimension; the last dimension varies
+/// fastest, and the slot of a message is its dimension.
 fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
     let count: usize = shape.iter().product();
     let mut sent = Vec::new();
@@ -275,7 +279,8 @@ fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
     sent
 }
 
-/// Returns the messages of a broadcast from process 0 along a binomial tree, one list for each number of preceding hops.
+/// Returns the messages of a broadcast from process 0 to `count` processes along a binomial tree, one list for each distance of
+/// the sender from process 0.
 fn tree(count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut steps: Vec<Vec<FamilyMessage>> = Vec::new();
     for to in 1..count {
@@ -287,8 +292,8 @@ fn tree(count: usize) -> Vec<Vec<FamilyMessage>> {
     steps
 }
 
-/// Orders the messages of a reduction along a tree: each message is in the superstep after the last one in which its sender
-/// receives.
+/// Distributes the messages of a reduction along a tree over supersteps: each message is sent in the superstep after the last
+/// superstep in which its sender receives a message.
 fn order_by_height(steps: Vec<Vec<FamilyMessage>>, count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut heights = vec![0; count];
     let mut found: Vec<Vec<FamilyMessage>> = Vec::new();

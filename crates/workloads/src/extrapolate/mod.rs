@@ -5,9 +5,10 @@
 //! traces -> common exchanges (pattern) -> laws over P, without the largest recording -> its prediction: the check
 //!                                      -> laws over P, with all recordings            -> the trace of the requested number
 //! ```
-//! P is the number of processes. A program is regular if each of its exchanges belongs to a known family and its message sizes
-//! follow a law. Irregular programs are refused; the error names the superstep. The result contains a hold-out check, which
-//! states by how much the laws of the smaller recordings miss the largest recording.
+//! P is the number of processes, and a law a formula by which work or a message size depends on P. A program is regular if each
+//! of its exchanges belongs to a known family of communication patterns and its message sizes follow a law. Irregular programs
+//! are refused; the error names the superstep. The result contains a hold-out check, which states by how much the laws of the
+//! smaller recordings miss the largest recording.
 
 mod family;
 mod model;
@@ -21,14 +22,14 @@ use migsim_base::error::{Error, Problem};
 use model::{Model, ModelStep};
 use sample::Sample;
 
-/// Minimum number of recordings: two to fit the laws, and one for the check.
+/// Minimum number of recordings with different numbers of processes: two to fit the laws, and one for the check.
 const MIN_RECORDINGS: usize = 3;
-/// Maximum error of the predicted bytes of all messages in the check, relative to the recorded bytes.
+/// Maximum error that the check accepts in the predicted bytes of all messages, relative to the recorded bytes.
 const MAX_BYTES_ERROR: f64 = 0.05;
-/// Maximum error of the predicted total work in the check, relative to the recorded work.
+/// Maximum error that the check accepts in the predicted total work, relative to the recorded work.
 const MAX_WORK_ERROR: f64 = 0.25;
 
-/// A trace for more processes than were recorded, with the laws and the check on which it is based.
+/// A trace for more processes than were recorded, with the fitted laws and with the check of their accuracy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extrapolation {
@@ -38,10 +39,10 @@ pub struct Extrapolation {
     pub supersteps: usize,
     /// Number of messages in the trace.
     pub messages: usize,
-    /// Description of the exchanges of the program, one line per kind: the number of exchanges, and the laws of work and message
-    /// sizes.
+    /// Descriptions of the groups of equal exchanges in the program, one line each: the number of exchanges, and how work and
+    /// message sizes depend on the number of processes.
     pub laws: Vec<String>,
-    /// Comparison of the largest recording with its prediction from the other recordings.
+    /// Comparison of the largest recording with its prediction from the smaller recordings.
     pub check: Check,
 }
 
@@ -66,9 +67,9 @@ pub struct Check {
 ///
 /// # Errors
 /// - there are too few recordings
-/// - the pattern is irregular
-/// - sizes follow no law
-/// - the smaller recordings predict the largest one badly
+/// - the communication pattern is irregular
+/// - message sizes follow no law
+/// - the smaller recordings predict the largest recording badly
 /// - the exchanges of the program do not exist for this number of processes
 pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
     let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
@@ -129,7 +130,10 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     })
 }
 
-/// Compares the prediction of a model with a recording; returns an error if the prediction is too inaccurate.
+/// Compares the prediction of a model with a recording.
+///
+/// # Errors
+/// The prediction of the bytes or of the work is too inaccurate.
 fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let made = model.steps(sample.processes)?;
     let mut predicted = vec![0.0; sample.processes];
@@ -184,7 +188,7 @@ fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> 
     Ok(check)
 }
 
-/// Returns the text of the extrapolated trace. Settings of the runtime and facts of the recording are copied from the largest
+/// Returns the text of the extrapolated trace. Settings of the runtime and facts about the recording are copied from the largest
 /// recording.
 fn trace_text(model: &Model<'_>, made: &[ModelStep], processes: usize, largest: &Trace) -> String {
     let mut text = format!(

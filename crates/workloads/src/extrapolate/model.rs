@@ -4,9 +4,9 @@
 //! work of a process in a group   W(P) = W(P_last) (P / P_last)^b          b: least squares of the logarithms
 //! size of the messages of a slot s(P) = a · basis(P)                      basis: 1, 1/(processes across the slot), 1/P, 1/P², or P^c
 //! ```
-//! `P_last` is the number of processes of the largest recording used. A group contains the exchanges of one family with equal
-//! sizes, such as those of all iterations. One law for the whole group averages the noise of its exchanges. Process p of P
-//! computes like process `floor(p P_last / P)` of the largest recording.
+//! `P_last` is the number of processes of the largest recording used, and a the factor that fits this recording. A group contains
+//! the exchanges of one family with equal message sizes, such as the same exchange in all iterations. One law for the whole group
+//! averages the noise of its exchanges. Process p of P computes like process `floor(p P_last / P)` of the largest recording.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,17 +16,17 @@ use super::pattern::Phase;
 use super::sample::Sample;
 use migsim_base::error::{Error, Problem};
 
-/// Maximum deviation of a recorded message size from its law, relative to the size.
+/// Maximum deviation of a recorded message size from the fitted law, relative to the recorded size.
 const SIZE_TOLERANCE: f64 = 0.02;
-/// Maximum deviation of a message size that is explained by rounding to whole bytes \[B\].
+/// Maximum deviation of a recorded message size from the fitted law that rounding to whole bytes explains \[B\].
 const ROUNDING: f64 = 1.0;
 
 /// Law by which the size of a message \[B\] depends on the number of processes: a factor times a basis function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
-    /// The function of the number of processes.
+    /// The basis function of the number of processes.
     basis: Basis,
-    /// The factor of the function \[B\].
+    /// The factor of the basis function \[B\].
     factor: f64,
 }
 
@@ -35,13 +35,13 @@ enum Basis {
     Constant,
     Inverse,
     InverseSquare,
-    /// 1 / (number of processes in the cross-section of a grid that belongs to a slot).
+    /// 1 / (number of processes in the cross-section of a grid perpendicular to the dimension of a slot).
     Across(Family, usize),
     Power(f64),
 }
 
 impl Basis {
-    /// Returns the value of the function for a number of processes.
+    /// Returns the value of the basis function for a number of processes.
     fn value_at(self, processes: usize) -> f64 {
         let count = processes as f64;
         match self {
@@ -60,9 +60,10 @@ impl Law {
         self.factor * self.basis.value_at(processes)
     }
 
-    /// Fits laws of the same form to all slots of a family, and returns those of the first form that all points follow; `None` if
-    /// there is none. `slots` has the points of each slot: numbers of processes and sizes \[B\]. A slot without points has no
-    /// law.
+    /// Fits the message sizes of all slots of a family by laws of the same form; `None` if no form fits all points. The first
+    /// form that fits is chosen.
+    ///
+    /// `slots` has the points of each slot: numbers of processes and message sizes \[B\]. A slot without points gets no law.
     fn of_sizes(slots: &[Vec<(usize, f64)>], family: Family) -> Option<Vec<Option<Self>>> {
         let kinds: [&dyn Fn(usize) -> Option<Basis>; 5] = [
             &|_| Some(Basis::Constant),
@@ -102,8 +103,8 @@ impl fmt::Display for Law {
     }
 }
 
-/// Returns the exponent of a power law through points (number of processes, value): the slope of the least-squares line through
-/// their logarithms. `None` for fewer than two points, or if a value is not positive.
+/// Fits a power law to points (number of processes, value) and returns its exponent, the slope of the least-squares line through
+/// the logarithms. `None` for fewer than two points, or if a value is not positive.
 fn exponent(points: &[(usize, f64)]) -> Option<f64> {
     if points.len() < 2 || points.iter().any(|(_, value)| *value <= 0.0) {
         return None;
@@ -122,33 +123,34 @@ fn exponent(points: &[(usize, f64)]) -> Option<f64> {
     Some(up / across)
 }
 
-/// The exchanges of a program that have the same family and equal message sizes, with their laws.
+/// The exchanges of a program that have the same family and equal message sizes, with the laws for their work and message sizes.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// Communication pattern of the exchanges.
     pub(super) family: Family,
     /// Number of exchanges in the group.
     pub(super) count: usize,
-    /// Exponent of the power law by which the work per process depends on the number of processes.
+    /// Exponent of the power law by which the work of a process depends on the number of processes.
     pub(super) exponent: f64,
-    /// Law of the message sizes of each slot; `None` for a slot without messages.
+    /// The law for the message size of each slot; `None` for a slot without messages.
     pub(super) sizes: Vec<Option<Law>>,
 }
 
-/// The laws of all groups of exchanges, fitted to recordings.
+/// Model of a program for any number of processes: the laws of all its exchanges, fitted to recordings.
 #[derive(Clone, Debug)]
 pub(super) struct Model<'s> {
-    /// The recording with the most processes, from which the model scales.
+    /// The recording with the most processes, whose work and memory the model scales.
     last: &'s Sample,
     pub(super) groups: Vec<Group>,
-    /// For each exchange in order, the index of its group and its supersteps in the largest recording.
+    /// For each exchange in the order of the program, the index of its group, and its supersteps in the largest recording.
     phases: Vec<(usize, std::ops::Range<usize>)>,
     /// Exponent of the power law by which the memory of a process depends on the number of processes.
     memory_exponent: f64,
 }
 
 impl<'s> Model<'s> {
-    /// Fits the laws to the recordings `samples`, at least two, ordered by number of processes.
+    /// Fits the laws to at least two recordings, ordered by number of processes; `phases` are the exchanges of which they
+    /// consist.
     ///
     /// # Errors
     /// Message sizes follow no law.
@@ -191,7 +193,7 @@ impl<'s> Model<'s> {
         })
     }
 
-    /// Returns the process of the largest recording whose work represents process `process` of `count`.
+    /// Returns the process of the largest recording whose work and memory represent process `process` of `count`.
     fn original(&self, process: usize, count: usize) -> usize {
         process * self.last.processes / count
     }
@@ -205,10 +207,10 @@ impl<'s> Model<'s> {
         )
     }
 
-    /// Creates the supersteps of a run with `count` processes: the work of each process, and the messages with their sizes.
+    /// Computes the supersteps of a run with `count` processes: the work of each process, and the messages with their sizes.
     ///
     /// # Errors
-    /// A family does not exist for this number of processes.
+    /// A family of exchanges does not exist for this number of processes.
     pub(super) fn steps(&self, count: usize) -> Result<Vec<ModelStep>, Error> {
         let ratio = count as f64 / self.last.processes as f64;
         let mut made = Vec::new();
@@ -248,7 +250,7 @@ impl<'s> Model<'s> {
     }
 }
 
-/// A superstep that the model creates.
+/// A superstep that the model computes for a number of processes: work and messages.
 #[derive(Clone, Debug)]
 pub(super) struct ModelStep {
     /// Work of each process \[instructions\]; empty if no process computes.
@@ -257,7 +259,10 @@ pub(super) struct ModelStep {
     pub(super) messages: Vec<(usize, usize, f64)>,
 }
 
-/// Fits the laws of one group of exchanges.
+/// Fits the laws for work and message sizes to the exchanges `phases` of one group.
+///
+/// # Errors
+/// Message sizes follow no law.
 fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     let family = phases[0].family;
     let mean_work = |index: usize, sample: &Sample| {
@@ -297,7 +302,7 @@ fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     })
 }
 
-/// Creates the error that message sizes follow no known law.
+/// Creates the error that the message sizes of an exchange follow no known law.
 fn no_law_error(family: Family, points: &[(usize, f64)]) -> Error {
     let shown: Vec<String> = points
         .iter()

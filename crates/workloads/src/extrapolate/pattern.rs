@@ -1,5 +1,5 @@
-//! Divides recordings into exchanges: one sequence of families that describes all recordings. The number of supersteps of a
-//! family depends on the number of processes.
+//! Divides recordings into exchanges: finds one sequence of communication patterns that describes the recordings for all numbers
+//! of processes. The number of supersteps of an exchange may depend on the number of processes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,24 +9,25 @@ use super::sample::{Sample, Step};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// Maximum deviation of a message size in a slot from the mean size, relative to the mean.
+/// Maximum deviation of a message size in a slot from the mean size of the slot, relative to the mean.
 const MAX_SIZE_DEVIATION: f64 = 0.1;
 
-/// One exchange of the program, as found in all recordings.
+/// One exchange of the program, which occurs at the same place of all recordings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phase {
     /// Communication pattern of the exchange.
     pub(super) family: Family,
-    /// Supersteps of the exchange in each recording.
+    /// The range of supersteps that the exchange takes in each recording.
     pub(super) supersteps: Vec<Range<usize>>,
-    /// Mean size of the messages \[B\] of each slot in each recording; `None` if the slot has no message in the recording.
+    /// Mean size of the messages \[B\] in each recording (outer index) and slot (inner index); `None` if the slot has no message
+    /// in the recording.
     pub(super) sizes: Vec<Vec<Option<f64>>>,
 }
 
-/// Returns the exchanges of which all recordings consist, in order.
+/// Divides the recordings into exchanges, and returns the exchanges in the order of the program.
 ///
 /// # Errors
-/// At some superstep no family describes all recordings, or one of them ends before the others.
+/// At some superstep no family of patterns describes all recordings, or one recording ends before the others.
 pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     let families: Vec<(Family, Vec<Vec<Vec<FamilyMessage>>>)> = (ALL.into_iter())
         .filter_map(|family| {
@@ -62,8 +63,8 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// Returns the exchange of a family that begins at the supersteps `at` of the recordings; `None` if some recording has other
-/// messages there. `steps` are the messages of the family for each recording.
+/// Returns the exchange of the given family that begins at the supersteps `at` of the recordings; `None` if some recording has
+/// other messages there. `steps` are the messages of the family for each recording.
 fn match_phase(
     samples: &[Sample],
     at: &[usize],
@@ -98,7 +99,8 @@ fn match_phase(
     Some(found)
 }
 
-/// Adds the message sizes of a recorded superstep, divided by its factor, to their slots; `None` if its messages are not the expected ones.
+/// Appends the message sizes of a recorded superstep, divided by `factor`, to the lists of their slots; `None` if the recorded
+/// messages are not the expected messages.
 fn add_sizes(
     expected: &[FamilyMessage],
     step: &Step,
@@ -118,7 +120,7 @@ fn add_sizes(
     left.values().all(|rest| rest.is_empty()).then_some(())
 }
 
-/// Returns the mean of sizes that are nearly equal; `Some(None)` if there are no sizes, and `None` if they are not nearly equal.
+/// Returns the mean of sizes that are nearly equal: `Some(None)` if there are no sizes, and `None` if the sizes differ too much.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
 fn mean_of_equal(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {

@@ -1,4 +1,4 @@
-//! A recording converted into lists: the work and the messages of each superstep.
+//! A recording of a program, converted from a trace to lists: the work and the messages of each superstep.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::trace::Trace;
 use crate::{Plan, Workload};
 use migsim_base::units::ProcessId;
 
-/// A recording of a program with one number of processes.
+/// A recording of a program that ran with a certain number of processes.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// Name of the file of the recording.
@@ -19,17 +19,17 @@ pub(super) struct Sample {
     pub(super) memory: Vec<Option<f64>>,
 }
 
-/// A recorded superstep.
+/// A recorded superstep: the work and the messages of its processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Step {
     /// Work of each process \[instructions\].
     pub(super) work: Vec<f64>,
-    /// Sizes of the messages \[B\] for each pair of sender and receiver.
+    /// Sizes of the messages \[B\] for each pair of a sender and a receiver.
     pub(super) messages: BTreeMap<(usize, usize), Vec<f64>>,
 }
 
 impl Sample {
-    /// Converts a trace into lists.
+    /// Converts a trace into lists of work and messages per superstep; `name` is the name of its file.
     pub(super) fn from_trace(name: &str, trace: &Trace) -> Self {
         let processes = trace.processes();
         let mut plan = Plan::default();

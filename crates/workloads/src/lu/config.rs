@@ -1,4 +1,4 @@
-//! Options of the application `lu`, with the origin of each default and the range of each value.
+//! Options of the application `lu`, with the source of each default and the range of each value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,18 +8,18 @@ use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions};
 
 /// Maximum number of processes: a limit of this program, not of the application.
 pub(super) const MAX_PROCESSES: u64 = 10_000_000;
-/// Maximum order n of the matrix, for which the number of supersteps, 2n+1, can be represented.
+/// Maximum order n of the matrix: with a larger order, the number of supersteps, 2n+1, could not be represented.
 pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
 
-/// How many rows and columns of the remaining matrix each process owns in stage k.
+/// How the number of rows and columns of the remaining matrix that each process owns in stage k of the decomposition is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
-    /// The mean number for all processes: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of
-    /// the paper).
+    /// The mean number, which is the same for all processes: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must
+    /// divide n (eq. 2 of the paper).
     #[default]
     Mean,
-    /// The exact number of the cyclic distribution: process row s owns the rows r in k+1..n−1 with r mod M = s, and likewise for
+    /// The exact number in the cyclic distribution: process row s owns the rows r in k+1..n−1 with r mod M = s, and likewise for
     /// columns.
     Exact,
 }
@@ -28,7 +28,7 @@ pub enum Blocks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Packing {
-    /// One message with all elements for a destination, rounded to whole bytes.
+    /// One message with all elements for a destination; its size is rounded to whole bytes.
     #[default]
     Destination,
     /// One message per element. With [`Blocks::Mean`], a fraction of an element counts as a whole element.
@@ -48,18 +48,20 @@ pub struct LuConfig {
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
     /// Grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and
-    /// 200 processes, if they divide n. Otherwise it is the most square grid with M >= N; with mean blocks, its rows and columns
-    /// must divide n.
+    /// 200 processes, if they divide n, otherwise the most square grid with M >= N. With mean blocks, its rows and columns must
+    /// divide n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
-    /// How many rows and columns of the matrix each process owns. Default `mean` (equation 2 of the paper).
+    /// How the number of rows and columns of the matrix that each process owns is computed. Default `mean` (equation 2 of the
+    /// paper).
     #[serde(default)]
     pub blocks: Blocks,
     /// Size of a matrix element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits the times of
     /// the paper best.
     #[serde(default = "default_element")]
     pub bytes_per_element: Bytes,
-    /// Whether the elements for one destination share a message. Default `destination` (inferred: the paper does not say).
+    /// Whether all elements for one destination are sent in one message, or each element in a separate message. Default
+    /// `destination` (inferred: the paper does not say).
     #[serde(default)]
     pub packing: Packing,
     /// Cost of one update `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The
@@ -79,29 +81,32 @@ pub struct LuConfig {
     pub cycles_per_instruction: f64,
 }
 
+/// Returns the default order of the matrix.
 fn default_order() -> u64 {
     2000
 }
 
+/// Returns the default number of processes.
 fn default_processes() -> u64 {
     50
 }
 
-/// Returns the default cost of an update.
+/// Returns the default number of instructions for the update of one matrix element.
 fn default_update() -> Instructions {
     Instructions::of(5.0)
 }
 
-/// Returns the default cost of a division.
+/// Returns the default number of instructions for one division.
 fn default_division() -> Instructions {
     Instructions::of(3.0)
 }
 
-/// Returns the default size of a matrix element.
+/// Returns the default size of a matrix element in a message, which is also its default size in memory.
 fn default_element() -> Bytes {
     Bytes::of(8.0)
 }
 
+/// Returns the default number of clock cycles per instruction.
 fn default_cycles() -> f64 {
     1.0
 }
@@ -124,7 +129,7 @@ impl LuConfig {
     }
 }
 
-/// Returns the problems of options whose own value is out of range.
+/// Returns a problem for each option whose value is out of range, whatever the other options are.
 pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, value, most) in [

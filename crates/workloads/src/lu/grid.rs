@@ -4,11 +4,13 @@ use super::{Blocks, LuConfig};
 use migsim_base::error::Problem;
 use migsim_base::words::counted;
 
-/// Grids of processes in the paper (section 5): M rows, N columns.
+/// Grids of processes in the paper (section 5), as numbers M of rows and N of columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
 
-/// Returns the grid that the options request, or the default grid, as M rows and N columns. It is an error if the grid does not
-/// suit the matrix or the number of processes.
+/// Returns the grid of processes that the options request, or else the default grid, as M rows and N columns.
+///
+/// # Errors
+/// The grid does not suit the matrix or the number of processes.
 pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
     match config.grid {
         Some([rows, columns]) => check_grid(config, rows, columns),
@@ -16,7 +18,7 @@ pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
     }
 }
 
-/// Whether the matrix can be distributed over a grid of processes.
+/// Returns whether the matrix can be distributed over a grid of processes with these rows and columns.
 fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     match config.blocks {
         Blocks::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),
@@ -24,7 +26,7 @@ fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     }
 }
 
-/// Returns the grids of `procs` processes with at least as many rows as columns, the most square one first.
+/// Returns the grids of `procs` processes with at least as many rows as columns; the most square grid is first.
 fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
     (1..=procs.isqrt())
         .rev()
@@ -32,7 +34,11 @@ fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
         .map(move |columns| (procs / columns, columns))
 }
 
-/// Returns the default grid: that of the paper for this number of processes, or else the most square one that fits.
+/// Returns the default grid of processes: the grid of the paper for this number of processes if it fits the matrix, or else the
+/// most square grid that fits.
+///
+/// # Errors
+/// No grid fits.
 fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
     PAPER_GRIDS
         .into_iter()
@@ -72,7 +78,8 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
     )
 }
 
-/// Creates a problem that begins with `what` ("the grid 7x3 does not fit"); its hint lists the grids that fit.
+/// Creates the problem that a grid of processes does not fit; it begins with `what` ("the grid 7x3 does not fit"), and its hint
+/// lists the grids that fit.
 fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
     let good = grid_list(grids(config.procs).filter(|&grid| fits(config, grid)));
     let (how, otherwise) = match config.blocks {

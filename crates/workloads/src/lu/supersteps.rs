@@ -7,10 +7,10 @@ use crate::{Extent, Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of messages in one superstep; each takes 24 B of memory.
+/// Maximum number of messages in one superstep; each message takes 24 B of memory.
 const MAX_MESSAGES: u128 = 100_000_000;
 
-/// The application `lu`: see the [module](super).
+/// The application `lu`, the LU decomposition of a matrix: see the [module](super).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, lu::{Lu, LuConfig}};
@@ -60,7 +60,10 @@ impl Lu {
         (self.rows, self.columns)
     }
 
-    /// Returns an error if a superstep has more messages than memory can store. Stage 0 has the most messages.
+    /// Checks that no superstep has more messages than can be stored; stage 0 has the most messages.
+    ///
+    /// # Errors
+    /// A superstep has more than [`MAX_MESSAGES`] messages.
     fn check_messages(&self) -> Result<(), Problem> {
         let (n, m, columns) = (
             u128::from(self.order),
@@ -79,8 +82,8 @@ impl Lu {
         Ok(())
     }
 
-    /// Returns the number of matrix rows (or columns) from `first` to n−1 that belong to process row (or column) `index` of
-    /// `parts`.
+    /// Returns the number of matrix rows from `first` to n−1 that process row `index` of `parts` process rows owns; likewise for
+    /// columns.
     fn share(&self, first: u64, parts: u64, index: u64) -> f64 {
         match self.config.blocks {
             Blocks::Mean => (self.order - first) as f64 / parts as f64,
@@ -88,7 +91,7 @@ impl Lu {
         }
     }
 
-    /// Returns the id of the process in a row and column of the grid.
+    /// Returns the id of the process in this row and column of the grid of processes.
     fn id(&self, row: u64, column: u64) -> ProcessId {
         #[expect(
             clippy::cast_possible_truncation,
@@ -97,21 +100,22 @@ impl Lu {
         ProcessId((row * self.columns + column) as u32)
     }
 
-    /// Sends `elements` matrix elements from process P(s,t) to each other process in its row of the grid.
+    /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its row of the grid.
     fn send_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.columns).filter(|&other| other != t) {
             self.send(plan, self.id(s, t), self.id(s, other), elements);
         }
     }
 
-    /// Sends `elements` matrix elements from process P(s,t) to each other process in its column of the grid.
+    /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its column of the grid.
     fn send_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.rows).filter(|&other| other != s) {
             self.send(plan, self.id(s, t), self.id(other, t), elements);
         }
     }
 
-    /// Adds the message, or messages, with `elements` matrix elements from one process to another.
+    /// Adds the message with `elements` matrix elements from one process to another, or one message per element if the options
+    /// say so.
     fn send(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
         let message = |elements: f64| {
             let bytes = (elements * self.config.bytes_per_element.get()).round();
@@ -134,13 +138,16 @@ impl Lu {
         }
     }
 
-    /// Adds the messages of superstep 0 and of the end of type 3. The process that owns the diagonal element `a_kk` sends it to
-    /// the other processes in its column of the grid.
+    /// Adds the messages in which the process that owns the diagonal element `a_kk` of stage k sends this element to the other
+    /// processes in its column.
+    ///
+    /// The messages belong to superstep 0 and to the supersteps of type 3.
     fn send_diagonal(&self, stage: u64, plan: &mut Plan) {
         self.send_along_column(plan, (stage % self.rows, stage % self.columns), 1.0);
     }
 
-    /// Adds a superstep of type 2: the divisions, and the messages with the column and the row that all processes need.
+    /// Adds the work and the messages of a superstep of type 2: the divisions, and the messages with the column and the row of
+    /// the matrix that all processes need.
     fn fill_divisions(&self, stage: u64, plan: &mut Plan) {
         let (diagonal_row, diagonal_column) = (stage % self.rows, stage % self.columns);
         let per_division = self.config.instructions_per_division.get();
@@ -202,8 +209,8 @@ impl Workload for Lu {
         }
     }
 
-    /// Returns the number of messages of the largest superstep, which is in stage 0: the rows of the process grid send to its
-    /// other columns, and the columns to the other rows. Supersteps are not stored, so the application itself has 0 B.
+    /// Returns the number of messages of the largest superstep, which is in stage 0, and the memory of the stored supersteps,
+    /// which is 0 B because they are not stored.
     fn extent(&self) -> Extent {
         let (rows, columns) = (self.rows as f64, self.columns as f64);
         let messages = match self.config.packing {
@@ -216,7 +223,7 @@ impl Workload for Lu {
         }
     }
 
-    /// Returns the memory of a process: the number of elements that it owns, n²/p if the grid divides n, times
+    /// Returns the memory of a process \[B\]: the number of matrix elements that it owns, n²/p if the grid divides n, times
     /// `image_bytes_per_element`.
     fn memory(&self, process: ProcessId) -> Bytes {
         let (s, t) = (
@@ -233,7 +240,7 @@ impl Workload for Lu {
     }
 }
 
-/// Returns the number of indices in 0..`end` that are equal to `index` modulo `parts`.
+/// Returns how many of the numbers 0 to `end` − 1 are equal to `index` modulo `parts`.
 fn owned(end: u64, parts: u64, index: u64) -> u64 {
     (end + (parts - 1 - index)) / parts
 }

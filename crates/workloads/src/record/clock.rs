@@ -1,4 +1,4 @@
-//! The logical clock that divides the operations of recorded processes into supersteps.
+//! The logical clock that assigns each operation of recorded processes to a superstep.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,36 +7,36 @@ use super::read::{Lane, Operation};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 
-/// Duration of computation \[ns\]. A shorter computation after a send does not begin a new superstep; its time is added to the
-/// next computation.
+/// Minimum duration of a computation \[ns\] that begins a new superstep after the process has sent a message. A shorter
+/// computation is added to the next computation.
 const MIN_COMPUTATION: u64 = 10_000;
 
 /// The supersteps into which a recorded program is divided.
 #[derive(Debug, Default)]
 pub(super) struct RecordedSupersteps {
-    /// Number of supersteps.
+    /// Number of supersteps into which the program is divided.
     pub(super) supersteps: usize,
-    /// Time of computation \[ns\] by superstep and process; absent where a process does not compute.
+    /// Time of computation \[ns\] by superstep and process, both counted from 0; absent where a process does not compute.
     work: BTreeMap<(usize, usize), u64>,
     /// Superstep, sender, receiver and size \[B\] of each message.
     pub(super) messages: Vec<(usize, usize, usize, u64)>,
 }
 
-/// The progress of a process through its operations while they are divided into supersteps.
+/// The progress of one process through its recorded operations while they are assigned to supersteps.
 #[derive(Clone, Debug, Default)]
 struct Clock {
     /// Index of the next operation of the process.
     next_operation: usize,
-    /// Superstep to which the next operation belongs, unless it begins a new one.
+    /// Superstep to which the next operation of the process is assigned, unless this operation begins a new superstep.
     superstep: usize,
-    /// Whether the process has already sent a message in this superstep.
+    /// Whether the process has sent a message to another process in its present superstep.
     has_sent: bool,
-    /// Time of computation \[ns\] that is not yet assigned to a superstep.
+    /// Time of computation \[ns\] that the process has performed but that is not yet assigned to a superstep.
     unassigned_work: u64,
 }
 
 impl Clock {
-    /// Advances the clock to `superstep`, unless it is already there or later.
+    /// Advances the clock of the process to `superstep`, if its present superstep is earlier.
     fn advance_to(&mut self, superstep: usize) {
         if superstep > self.superstep {
             self.superstep = superstep;
@@ -45,7 +45,8 @@ impl Clock {
     }
 }
 
-/// Divides the operations of all processes into supersteps.
+/// Divides the operations of all processes into supersteps by a logical clock: each message is received in a later superstep than
+/// the superstep in which it is sent.
 ///
 /// # Errors
 /// A process waits for a message that no process sends.
@@ -86,7 +87,8 @@ pub(super) fn divide_into_supersteps(
 }
 
 impl RecordedSupersteps {
-    /// Assigns the computation that is not yet assigned to the present superstep of the process, or to a new one after a send.
+    /// Assigns the process's computation that has no superstep yet to its present superstep, or to the next superstep if it has
+    /// sent a message in the present superstep.
     fn assign_work(&mut self, process: usize, clock: &mut Clock) {
         if clock.unassigned_work > 0 {
             if clock.has_sent {
@@ -97,8 +99,8 @@ impl RecordedSupersteps {
         }
     }
 
-    /// Executes an operation of a process; returns false if it receives a message that was not sent yet. `sent` has the superstep
-    /// of each message sent so far.
+    /// Assigns one operation of a process to a superstep. Returns `false` if the operation receives a message that has not been
+    /// sent so far; `sent` has the superstep of each message sent so far.
     fn advance(
         &mut self,
         process: usize,
@@ -133,7 +135,7 @@ impl RecordedSupersteps {
         true
     }
 
-    /// Appends the supersteps to a trace as text, and ends the trace. `speed` converts time into work.
+    /// Appends the supersteps to a trace as text, followed by its last line. `speed` converts times of computation into work.
     pub(super) fn write(&self, speed: InstructionsPerSecond, trace: &mut String) {
         let mut work = self.work.iter().peekable();
         let mut messages = self.messages.iter().peekable();

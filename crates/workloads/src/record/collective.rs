@@ -1,17 +1,19 @@
-//! Collectives as messages, by the algorithms that Open MPI 4.1 chooses for 8 to 15 processes, and mostly for 4 to 63
-//! (`coll_tuned_decision_fixed.c`, version 4.1.4).
+//! Converts MPI collectives into messages, by the algorithms that Open MPI 4.1 chooses for 8 to 15 processes, and mostly for 4 to
+//! 63 (`coll_tuned_decision_fixed.c`, version 4.1.4).
 //!
-//! Barrier: recursive doubling. Broadcast: a binomial tree, or linear if it is large. Reduction: a binomial tree. Allreduce: recursive
-//! doubling, or recursive halving and doubling (Rabenseifner) if it is large. Allgather: recursive doubling, or the algorithm of Bruck if the
-//! blocks differ or the number of processes is no power of two. All-to-all: all at once. Reduce-scatter: a ring. Gather and scatter: linear.
-//! Scan: a chain. Neighbours: all at once.
+//! Barrier: recursive doubling. Broadcast: a binomial tree, or linear if it is large. Reduction: a binomial tree. Allreduce:
+//! recursive doubling, or recursive halving and doubling (Rabenseifner) if it is large. Allgather: recursive doubling, or the
+//! algorithm of Bruck if the blocks differ or the number of processes is no power of two. All-to-all: all messages at the same
+//! time. Reduce-scatter: a ring. Gather and scatter: linear. Scan: a chain. Collectives of neighbours: all messages at the same
+//! time.
 //!
 //! The choice depends as little as possible on the number of processes, so that recordings of one program have the same patterns
-//! ([`crate::extrapolate`]). Left out for that reason: linear barriers of 4 to 7 processes, and the many choices of 2 and 3.
+//! ([`crate::extrapolate`]). Left out for that reason: linear barriers of 4 to 7 processes, and the many choices for 2 and 3
+//! processes.
 
 use std::ops::Range;
 
-/// Kind of an MPI collective.
+/// Kind of an MPI collective operation, such as a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Barrier,
@@ -24,19 +26,20 @@ pub(super) enum Kind {
     Alltoall,
     ReduceScatter,
     Scan,
-    /// A collective between the neighbours in a topology; the record lists its messages.
+    /// A collective between the neighbours in a topology; the record lists the messages of the process.
     Neighbours,
 }
 
-/// Minimum size of an allreduce by recursive halving \[B\] (Open MPI 4.1.4, fixed decisions for 4 to 15 processes).
+/// Minimum size \[B\] from which an allreduce uses recursive halving (Open MPI 4.1.4, fixed decisions for 4 to 15 processes).
 const HALVING_FROM: u64 = 8_192;
-/// Minimum size of a linear broadcast \[B\] (Open MPI 4.1.4, fixed decisions for 8 to 15 processes).
+/// Minimum size \[B\] from which a broadcast is linear: the root sends to all other processes (Open MPI 4.1.4, fixed decisions
+/// for 8 to 15 processes).
 const LINEAR_FROM: u64 = 32_768;
-/// Numbers of processes whose large broadcasts are linear (Open MPI 4.1.4, fixed decisions).
+/// Range of the numbers of processes for which large broadcasts are linear (Open MPI 4.1.4, fixed decisions).
 const LINEAR_FOR: Range<usize> = 4..16;
 
 impl Kind {
-    /// Returns the collective with this name in a record; `None` if there is none.
+    /// Returns the kind of collective that has this name in a record; `None` if the name is unknown.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "barrier" => Self::Barrier,
@@ -54,28 +57,28 @@ impl Kind {
     }
 }
 
-/// The part of one process in a collective.
+/// A collective operation from the point of view of one process: its communicator, its data, and the rank of the process.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
     /// Kind of the collective.
     pub(super) kind: Kind,
-    /// Id of the communicator.
+    /// Id of the communicator in the record of the process.
     pub(super) group: u64,
     /// Number of processes in the communicator.
     pub(super) members: usize,
     /// Rank of the process in the communicator.
     pub(super) rank: usize,
-    /// Rank of the root in the communicator, for kinds of collectives that have one.
+    /// Rank of the root process in the communicator; 0 for kinds of collectives that have no root.
     pub(super) root: usize,
-    /// Size of each message \[B\], unless `sizes` is given.
+    /// Size of the data of each process or of each message \[B\], unless a separate list states a size for each member.
     pub(super) bytes: u64,
-    /// Size of the data \[B\] for each member of the communicator; empty if all sizes are `bytes`.
+    /// Size of the data \[B\] for each member of the communicator; empty if the size is the same for all members.
     pub(super) sizes: Vec<u64>,
-    /// Messages of the process in a collective of neighbours; empty for other kinds.
+    /// The messages that the process sends and receives in a collective of neighbours; empty for other kinds of collectives.
     pub(super) neighbours: Vec<Move>,
 }
 
-/// A message of a collective, from the point of view of one process: sent to or received from a member of the communicator.
+/// A message of a collective that one process sends to or receives from another member of the communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Move {
     Send(usize, u64),
@@ -84,23 +87,23 @@ pub(super) enum Move {
 use Move::{Receive, Send};
 
 impl Collective {
-    /// Returns the size of the data for a member \[B\].
+    /// Returns the size of the data for the member of the communicator with this rank \[B\].
     fn size_of(&self, member: usize) -> u64 {
         self.sizes.get(member).copied().unwrap_or(self.bytes)
     }
 
-    /// Returns whether all members have parts of one size.
+    /// Returns whether the data of all members of the communicator has the same size.
     fn has_equal_parts(&self) -> bool {
         self.sizes.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the ranks of the other members.
+    /// Returns the ranks of all other members of the communicator.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.rank;
         (0..self.members).filter(move |&member| member != me)
     }
 
-    /// Returns the messages that the process sends and receives, in order.
+    /// Returns the messages that the process sends and receives in this collective, in their order.
     pub(super) fn messages(&self) -> Vec<Move> {
         let (me, root) = (self.rank, self.root);
         match self.kind {
@@ -140,7 +143,7 @@ impl Collective {
         }
     }
 
-    /// Returns the messages of a star: from the root to each other member.
+    /// Returns the messages of the process in a linear scatter or broadcast, in which the root sends to each other member.
     fn star(&self) -> Vec<Move> {
         if self.rank != self.root {
             return vec![Receive(self.root)];
@@ -148,7 +151,8 @@ impl Collective {
         self.others().map(|to| Send(to, self.size_of(to))).collect()
     }
 
-    /// Returns rounds in which each process sends a part to the next one and receives one from the previous one.
+    /// Returns the messages of the process along a ring: in each round, it sends data to the next member and receives data from
+    /// the previous member.
     fn ring(&self) -> Vec<Move> {
         let (me, members) = (self.rank, self.members);
         let next = (me + 1) % members;
@@ -159,7 +163,8 @@ impl Collective {
             .collect()
     }
 
-    /// Returns the messages of Bruck's allgather: at each distance d (1, 2, 4, ...) the parts that a process has, at most d, go to the process d before it.
+    /// Returns the messages of the process in Bruck's allgather. At each distance d (1, 2, 4, ...), it sends at most d parts of
+    /// the data to the member whose rank is d lower, modulo the number of members.
     fn bruck(&self) -> Vec<Move> {
         let (me, members) = (self.rank, self.members);
         let mut moves = Vec::new();
@@ -174,15 +179,16 @@ impl Collective {
         moves
     }
 
-    /// Returns the messages of recursive doubling, with the size of each distance.
+    /// Returns the messages of the process in recursive doubling; `size` returns the size of the message \[B\] for the distance
+    /// in ranks.
     fn doubling(&self, size: impl Fn(usize) -> u64) -> Vec<Move> {
         let power = 1 << self.members.ilog2();
         let distances = std::iter::successors(Some(1), |distance| Some(distance * 2));
         self.exchanges(distances.take_while(|&distance| distance < power), size)
     }
 
-    /// Returns the messages of an allreduce by recursive halving, which leaves each process a part of the sum, and doubling, which gathers
-    /// the parts (Rabenseifner 2004).
+    /// Returns the messages of the process in an allreduce: recursive halving leaves each process a part of the sum, and
+    /// recursive doubling gathers the parts (Rabenseifner 2004).
     fn halving(&self) -> Vec<Move> {
         let rounds = self.members.ilog2();
         let distances = (0..rounds).chain((0..rounds).rev()).map(|round| 1 << round);
@@ -191,8 +197,8 @@ impl Collective {
         })
     }
 
-    /// Returns an exchange with the process at each distance; processes beyond the largest power of two send to a partner first and receive
-    /// from it at the end.
+    /// Returns the messages in which the process exchanges data with the member at each distance in ranks. Members beyond the
+    /// largest power of two send their data to a partner before, and receive the result from it at the end.
     fn exchanges(
         &self,
         distances: impl Iterator<Item = usize>,

@@ -1,11 +1,12 @@
-//! Describes the circumstances of a recording: its MPI library, transport, host and number of processes per host.
+//! Describes the circumstances of a recording: its MPI library, the transport of its messages, its host, and the number of
+//! processes per host.
 
 use std::collections::BTreeMap;
 
 use super::read::Record;
 use crate::trace::Recording;
 
-/// Names of MPI libraries: the beginning of the version text that a library reports, and the name in traces.
+/// Known MPI libraries: the beginning of the version text that the library reports, and its name in traces.
 const LIBRARIES: [(&str, &str); 5] = [
     ("Open MPI", "open-mpi"),
     ("MPICH", "mpich"),
@@ -14,8 +15,8 @@ const LIBRARIES: [(&str, &str); 5] = [
     ("CRAY MPICH", "cray-mpich"),
 ];
 
-/// Returns the facts about a recording: the library and the host as reported by rank 0, the transport, and the maximum number of
-/// processes on one host.
+/// Returns the facts about a recording: the library and the host that rank 0 reports, the transport of messages, and the maximum
+/// number of processes on one host.
 pub(super) fn describe(records: &[Record]) -> Recording {
     let mut recording = Recording::default();
     let Some(first) = records.first() else {
@@ -70,11 +71,11 @@ fn version_number(text: &str) -> &str {
     words.find(is_version).unwrap_or("unknown")
 }
 
-/// Returns the transport of messages between processes on one host (`is_shared`) or between hosts.
+/// Returns the name of the transport of messages between processes on one host (if `is_shared`), or on different hosts.
 ///
-/// Open MPI states it in the control variables `pml` and `btl`: names separated by commas, which are the allowed transports or,
-/// after a `^`, the excluded ones. For other libraries it cannot be determined between hosts; inside a host they use shared
-/// memory.
+/// Open MPI states the transport in the control variables `pml` and `btl`: names separated by commas, which are the allowed
+/// transports or, after a `^`, the excluded transports. For other libraries the transport between hosts cannot be determined;
+/// inside a host they use shared memory.
 fn transport(record: &Record, is_shared: bool) -> &'static str {
     let allows = |key: &str, name: &str| {
         let list = record.facts.get(key).map_or("", String::as_str);

@@ -1,9 +1,9 @@
 //! Converts records of MPI programs into traces: the computation, sends and receives of each process, divided into supersteps.
 //!
-//! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process. [`convert`]
-//! reads the records, replaces each collective by the messages of its algorithm, and assigns each operation to a superstep by a
-//! logical clock: a message that is sent in superstep s is received in a later superstep, and computation after a send begins a
-//! superstep.
+//! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process.
+//! [`convert_to_trace`] reads the records, replaces each collective by the messages of its algorithm, and assigns each operation
+//! to a superstep by a logical clock: a message that is sent in superstep s is received in a later superstep, and computation
+//! after a send begins a new superstep.
 //!
 //! Not supported: one-sided communication, inter-communicators, dynamic processes. A record with any of these is refused; the
 //! error names rank and call.
@@ -24,27 +24,27 @@ use migsim_base::units::InstructionsPerSecond;
 use read::Record;
 pub use repeat::Spread;
 
-/// C source of the recorder, a library that is preloaded into MPI programs.
+/// C source of the recorder, a library that is preloaded into MPI programs and records their calls.
 pub const RECORDER: &str = include_str!("recorder.c");
 
-/// The records of all processes of a run: name and text of each.
+/// The records of all processes of one run: the name and the text of each record.
 pub type Records = Vec<(String, String)>;
 
-/// Speed of a core \[Hz\] that is assumed if the recorder did not measure it.
+/// Speed of a core \[instructions/s\] that is assumed if the recorder did not measure it.
 const ASSUMED_SPEED: f64 = 1e9;
 
-/// Options for the conversion of measured time into work.
+/// Options for how measured times of computation are converted into work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measure<'a> {
-    /// Speed of a core of the recording hosts. If `None`, the speed that the recorder measured is used.
+    /// Speed of a core of the recording hosts \[instructions/s\]; if `None`, the speed that the recorder measured is used.
     pub speed: Option<InstructionsPerSecond>,
-    /// Name of the clock that the recorder used, for the `recorded` lines of the trace; empty if it is unknown.
+    /// Name of the clock that the recorder used, which the `recorded` lines of the trace state; empty if it is unknown.
     pub clock: &'a str,
-    /// Whether the work between two events is the median over the repetitions of a recording; otherwise it is the minimum.
+    /// Whether the time of each computation is the median over the repetitions of a recording; otherwise it is the minimum.
     pub takes_median: bool,
 }
 
-/// A trace created from records, with the circumstances of the recording.
+/// A trace created from the records of an MPI program, with the circumstances of the recording.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conversion {
@@ -56,26 +56,28 @@ pub struct Conversion {
     pub supersteps: usize,
     /// Number of messages in the trace, including the messages of collectives.
     pub messages: usize,
-    /// Time that the recorder takes per recorded call \[ns\]; the maximum over all processes.
+    /// Maximum over all processes of the time that the recorder adds to each recorded call \[ns\].
     pub overhead: u64,
-    /// Speed by which time was converted into work.
+    /// Speed of a core with which times of computation were converted into work \[instructions/s\].
     pub speed: InstructionsPerSecond,
     /// Whether the recorder measured the speed of a core.
     pub is_speed_measured: bool,
-    /// Time of computation of each process over the repetitions, by rank.
+    /// Variation of the time of computation of each process over the repetitions of the recording, by rank.
     pub spreads: Vec<Spread>,
-    /// The library, the host and the method of the recording.
+    /// Facts about the recording: the MPI library, the host and the method.
     pub recording: Recording,
 }
 
-/// Returns the reason why the recorder could not write a record, if the text of the record states one.
+/// Returns the reason why the recorder could not write a record, as the text of the record states it; `None` if the text states
+/// no reason.
 pub fn failure_reason(text: &str) -> Option<&str> {
     text.strip_prefix("migsim-record failed ")
         .map(str::trim_end)
 }
 
-/// Converts the records of a run, or of several repetitions of a run, into a trace. The work between two events is the minimum
-/// (or median) of its time over the repetitions, multiplied by the speed of a core.
+/// Converts the records of a run, or of several repetitions of a run, into a trace.
+///
+/// The work between two events is the minimum (or median) of its time over the repetitions, multiplied by the speed of a core.
 ///
 /// # Errors
 /// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.
@@ -125,7 +127,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     })
 }
 
-/// Returns the median of measured cycles per second, rounded to three digits; `None` without measurements.
+/// Returns the median of the measured numbers of cycles per second, rounded to three digits; `None` if the list is empty.
 fn median_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
     cycles.sort_unstable();
     let median = *cycles.get(cycles.len() / 2)?;

@@ -21,11 +21,13 @@ use std::str::FromStr;
 use super::collective::{Collective, Kind, Move};
 use migsim_base::error::Problem;
 
-/// Maximum of a count in a record. Above it, floating-point numbers cannot represent every whole number.
+/// Maximum value of a count in a record; larger whole numbers cannot all be represented by floating-point numbers.
 const MAX_COUNT: u64 = 1 << 53;
 
-/// Identifies a sequence of messages that are received in the order in which they are sent: the messages with the same sender,
-/// receiver, communicator and tag, or the messages of one collective.
+/// A sequence of messages that are received in the order in which they are sent.
+///
+/// These are the messages with the same sender, receiver, communicator and tag, or the messages from one sender to one receiver
+/// in one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
     /// Rank of the sender.
@@ -34,13 +36,14 @@ pub(super) struct Lane {
     pub(super) to: usize,
     /// Id of the communicator.
     group: u64,
-    /// Number of the collective in its communicator; `None` for messages outside collectives.
+    /// Number of the collective in its communicator, counted from 0; `None` for messages outside collectives.
     collective: Option<u64>,
+    /// Tag of the messages; 0 for messages of collectives.
     tag: i64,
 }
 
 impl Lane {
-    /// Describes the message with the number `nth` of this sequence, counted from 0, for messages.
+    /// Describes message number `nth` of the sequence, counted from 0, in words for error messages.
     pub(super) fn describe(&self, nth: usize) -> String {
         let (number, from) = (nth + 1, self.from);
         match self.collective {
@@ -53,18 +56,18 @@ impl Lane {
     }
 }
 
-/// An operation of a process, with collectives already replaced by messages.
+/// An operation of a recorded process; collectives are already replaced by messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// Computes for the given time \[ns\].
+    /// The process computes for this time \[ns\].
     Work(u64),
     Send(Lane, u64),
-    /// Receives the message with the given number, counted from 0, in a sequence of messages.
+    /// The process receives the message with this number, counted from 0, of a sequence of messages.
     Receive(Lane, usize),
 }
 
 impl Operation {
-    /// Describes the operation in words as an action of its process, for messages.
+    /// Describes the operation in words, as an action of its process, for error messages.
     pub(super) fn description(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
@@ -112,48 +115,48 @@ fn unsupported_call(rank: usize, call: &str) -> Problem {
     .hint(hint)
 }
 
-/// The record of one process.
+/// The record of one process: what the recorder wrote about its calls, its memory and its host.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// Rank of the process.
+    /// Rank of the process in the program.
     pub(super) rank: usize,
     /// Number of processes of the program.
     pub(super) size: usize,
-    /// Whether another process of the program started this one (`MPI_Comm_spawn`).
+    /// Whether another process of the program started this process (`MPI_Comm_spawn`).
     pub(super) is_started: bool,
     /// Memory of the process \[B\]; 0 if unknown.
     pub(super) memory: u64,
-    /// Time that the recorder takes per call \[ns\].
+    /// Time that the recorder adds to each recorded call \[ns\].
     pub(super) overhead: u64,
-    /// Cycles of the core per second \[1/s\]; 0 if the recorder did not measure them.
+    /// Cycles per second of the core \[1/s\]; 0 if the recorder did not measure them.
     pub(super) cycles: u64,
     /// Properties of the MPI library and of the host, by key.
     pub(super) facts: BTreeMap<String, String>,
-    /// Ranks of the members of each communicator, by id.
+    /// Ranks of the members of each communicator in the program, by id of the communicator.
     groups: BTreeMap<u64, Vec<usize>>,
-    /// Recorded events, in the order in which they occurred.
+    /// The recorded events of the process, in the order in which they occurred.
     events: Vec<Event>,
 }
 
-/// The words of a line that are not read yet.
+/// The words of a line of a record that have not been read yet.
 struct Words<'t> {
-    /// Iterator over the remaining words.
+    /// Iterator over the words that have not been read yet.
     left: std::str::SplitAsciiWhitespace<'t>,
 }
 
 impl<'t> Words<'t> {
-    /// Returns the next word; an error if there is none.
+    /// Returns the next word of the line, or an error if the line has no more words.
     fn next_word(&mut self) -> Result<&'t str, String> {
         self.left.next().ok_or_else(|| "a word is missing".into())
     }
 
-    /// Reads the next word as a number.
+    /// Returns the next word of the line as a number, or an error if it is not a valid number.
     fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.next_word()?;
         (word.parse()).map_err(|_| format!("`{word}` is not a valid number here"))
     }
 
-    /// Reads the next word as a count, which must not be too large.
+    /// Returns the next word of the line as a count, or an error if it is not a number or exceeds [`MAX_COUNT`].
     fn next_count(&mut self) -> Result<u64, String> {
         let count: u64 = self.next_number()?;
         let is_small = count <= MAX_COUNT;
@@ -163,18 +166,17 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The collectives that a process has begun so far.
+/// The collectives that a process has begun so far, while its record is read.
 #[derive(Default)]
 struct BegunCollectives {
-    /// Number of the next collective in each communicator, by id of the communicator.
+    /// Number that the next collective gets in each communicator, counted from 0, by id of the communicator.
     next: BTreeMap<u64, u64>,
-    /// Collectives that have begun but not completed, by their number in the record: the number in the communicator, and the
-    /// collective.
+    /// Collectives that have begun but not completed, by their number in the record; each with its number in the communicator.
     open: BTreeMap<u64, (u64, Collective)>,
 }
 
 impl BegunCollectives {
-    /// Adds a collective that begins; `number` is its number in the record.
+    /// Adds a collective that begins; `number` is the number of the collective in the record.
     fn add(&mut self, number: u64, collective: Collective) {
         let next = self.next.entry(collective.group).or_default();
         self.open.insert(number, (*next, collective));
@@ -183,7 +185,7 @@ impl BegunCollectives {
 }
 
 impl Record {
-    /// Reads a record from its text; `name` is the name of the file in errors.
+    /// Parses the text of a record; `name` is the name of its file in error messages.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
             let hint = "record the program again: the recorder did not write this line";
@@ -207,7 +209,7 @@ impl Record {
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
-    /// Creates a record without events from the first line of its text.
+    /// Parses the first line of a record, and returns a record without events.
     pub(super) fn from_first_line(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
@@ -228,7 +230,7 @@ impl Record {
         })
     }
 
-    /// Reads one line and adds its content to the record.
+    /// Parses one line and adds its content to the record.
     fn add_line(&mut self, line: &str, begun: &mut BegunCollectives) -> Result<(), String> {
         let mut words = Words {
             left: line.split_ascii_whitespace(),
@@ -276,7 +278,7 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the sequence to which a message between this process and `peer` belongs.
+    /// Returns the sequence to which a message between this process and the process with the rank `peer` belongs.
     fn lane(&self, group: u64, peer: usize, is_sender: bool, tag: i64) -> Result<Lane, String> {
         if peer >= self.size {
             return Err(format!("there is no rank {peer}"));
@@ -295,7 +297,7 @@ impl Record {
         })
     }
 
-    /// Reads a line that describes a communicator.
+    /// Parses the rest of a line that describes a communicator.
     fn read_communicator(&mut self, words: &mut Words<'_>) -> Result<(), String> {
         let (id, count): (u64, usize) = (words.next_number()?, words.next_number()?);
         let members: Vec<usize> = (words.left.by_ref())
@@ -310,7 +312,7 @@ impl Record {
         Ok(())
     }
 
-    /// Reads a line with which a collective begins.
+    /// Parses the rest of a line with which a collective begins.
     fn begin_collective(
         &mut self,
         words: &mut Words<'_>,
@@ -343,7 +345,7 @@ impl Record {
         Ok(())
     }
 
-    /// Reads a line with which a collective of neighbours begins.
+    /// Parses the rest of a line with which a collective of neighbours begins.
     fn begin_neighbours(
         &mut self,
         words: &mut Words<'_>,
@@ -378,7 +380,7 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the members of a communicator, and the rank of the process in it.
+    /// Returns the ranks of the members of a communicator, and the rank of this process in the communicator.
     fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
@@ -386,7 +388,7 @@ impl Record {
         Ok((members, me))
     }
 
-    /// Returns the operations of the process in order, with collectives replaced by messages.
+    /// Returns the operations of the process in their order, with collectives replaced by messages.
     pub(super) fn operations(&self) -> Vec<Operation> {
         let mut posted: BTreeMap<Lane, Vec<u64>> = BTreeMap::new();
         for event in &self.events {
@@ -414,7 +416,8 @@ impl Record {
         operations
     }
 
-    /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator.
+    /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator,
+    /// counted from 0.
     fn expand_collective(
         &self,
         instance: u64,

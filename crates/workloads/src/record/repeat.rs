@@ -1,40 +1,43 @@
-//! Combines repetitions of a recording: the minimum or the median work of each piece, over runs with equal messages.
+//! Combines repetitions of a recording: takes the minimum or the median of the time of each computation over runs with equal
+//! messages.
 //!
 //! A piece is the computation of a process between two events (a send or a receive). If other programs disturb the runs, they can
 //! only increase the time of a piece, so that the minimum over several runs is nearest to the work of the program. On an idle
 //! machine, the times of the pieces vary for other reasons, and the sum of the minima is less than the time of any run; the
-//! median is nearer then. Runs with different events are not repetitions, and are refused. Consecutive receives may complete in
-//! any order; the trace has the order of the first run.
+//! median is nearer in this case. Runs with different events are not repetitions, and are refused. Consecutive receives may
+//! complete in any order; the trace has the order of the first run.
 
 use super::read::Operation;
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// Time of computation of a process over the repetitions of a recording.
+/// Variation of the time of computation of one process over the repetitions of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spread {
-    /// Sum of the minimum (or median) times of all pieces, which becomes the work of the process \[ns\].
+    /// Sum of the minimum (or median) times of all pieces of computation of the process \[ns\]; it becomes the work of the
+    /// process.
     pub combined_work: u64,
-    /// Smallest total time of a run \[ns\].
+    /// Total time of computation of the process in the repetition where it is smallest \[ns\].
     pub min: u64,
-    /// Largest total time of a run \[ns\].
+    /// Total time of computation of the process in the repetition where it is largest \[ns\].
     pub max: u64,
 }
 
-/// The processes of a run, with their computation joined into pieces: one before each event, and one after the last event.
+/// The processes of a run, with their computation joined into pieces: one piece before each event (a send or a receive), and one
+/// piece after the last event.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces(Vec<Process>);
 
 #[derive(Clone, Debug, Default)]
 struct Process {
-    /// Time of each piece \[ns\]; one more piece than events.
+    /// Time of each piece of computation \[ns\]; there is one piece more than events.
     work: Vec<u64>,
     events: Vec<Operation>,
 }
 
 impl Pieces {
-    /// Joins the computation of each process into pieces.
+    /// Joins consecutive computations of each process into pieces.
     pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
         Self(
             operations
@@ -44,14 +47,14 @@ impl Pieces {
         )
     }
 
-    /// Returns the operations of each process; pieces without computation are left out.
+    /// Converts the pieces and events of each process back to operations; pieces without computation are left out.
     pub(super) fn into_operations(self) -> Vec<Vec<Operation>> {
         self.0.into_iter().map(Process::into_operations).collect()
     }
 }
 
 impl Process {
-    /// Joins the computation of the process into pieces.
+    /// Joins consecutive computations of the process into pieces.
     fn from_operations(operations: &[Operation]) -> Self {
         let mut process = Self {
             work: vec![0],
@@ -69,7 +72,7 @@ impl Process {
         process
     }
 
-    /// Returns the operations of the process; pieces without computation are left out.
+    /// Converts the pieces and events of the process back to operations; pieces without computation are left out.
     fn into_operations(self) -> Vec<Operation> {
         let mut events = self.events.into_iter();
         let mut operations = Vec::new();
@@ -80,7 +83,7 @@ impl Process {
         operations
     }
 
-    /// Returns the total time of computation \[ns\].
+    /// Returns the total time of computation of the process \[ns\].
     fn total_work(&self) -> u64 {
         self.work
             .iter()
@@ -88,8 +91,8 @@ impl Process {
     }
 }
 
-/// Combines the operations of several runs, with the minimum or median time of each piece; also returns the time of each process
-/// over the runs.
+/// Combines the operations of several repetitions of a run: each piece of computation gets its minimum or median time. Also
+/// returns the variation of the time of each process.
 ///
 /// # Errors
 /// The messages of two runs differ.
@@ -129,8 +132,11 @@ pub(super) fn combine_runs(
     Ok((taken.into_operations(), spreads))
 }
 
-/// Returns an error if the events of a run differ from the events of the first run; `number` is the number of the run in
+/// Checks that the sends and receives of a run are equal to those of the first run; `number` is the number of the run in error
 /// messages.
+///
+/// # Errors
+/// An event of the run differs.
 fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "use an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
@@ -172,7 +178,8 @@ fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Er
     Ok(())
 }
 
-/// Returns the events with consecutive receives sorted by sender and number, because the order in which they complete is random.
+/// Returns the events with consecutive receives sorted by sender and number, because the order in which consecutive receives
+/// complete is random.
 fn with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));

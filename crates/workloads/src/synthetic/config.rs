@@ -18,39 +18,40 @@ const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// No process sends.
+    /// No process sends messages.
     None,
-    /// Each process sends to the next one; the last process sends nothing.
+    /// Each process sends to the process with the next higher number; the last process sends nothing.
     #[default]
     Line,
-    /// Each process sends to the next one, and the last one to the first.
+    /// Each process sends to the process with the next higher number, and the last process to the first.
     Ring,
     /// Each process sends to its neighbours in a two-dimensional grid, at most four.
     Stencil,
-    /// Each process sends to every other one.
+    /// Each process sends to all other processes.
     AllToAll,
 }
 
-/// Distribution of the work over the processes. Values are factors by which the mean work is multiplied.
+/// Distribution of the work over the processes. The drawn values are factors by which the mean work is multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// Drawn uniformly from `1 - spread` to `1 + spread`.
+    /// Factors drawn uniformly from `1 - spread` to `1 + spread`.
     #[default]
     Uniform,
-    /// In equal steps from `1 - spread` for the first process to `1 + spread` for the last one.
+    /// Factors in equal steps, from `1 - spread` for the first process to `1 + spread` for the last process.
     Linear,
-    /// Either `1 - spread` or `1 + spread`, each with probability one half.
+    /// Factors of either `1 - spread` or `1 + spread`, each with probability one half.
     Bimodal,
-    /// Lognormal with mean 1 and standard deviation `spread`: a few processes have several times the mean.
+    /// Lognormal factors with mean 1 and standard deviation `spread`: a few processes have several times the mean work.
     Lognormal,
-    /// Pareto with mean 1 and standard deviation `spread`: every process has at least half the mean, and very few have many times
-    /// the mean.
+    /// Pareto factors with mean 1 and standard deviation `spread`: every process has at least half the mean work, and very few
+    /// have many times the mean.
     Pareto,
 }
 
 impl Distribution {
-    /// Returns the maximum of `spread` that is allowed: 1 where a larger value would make work negative, otherwise a fixed limit.
+    /// Returns the maximum allowed value of the option `spread` for this distribution: 1 where a larger value would make work
+    /// negative, otherwise [`MAX_HEAVY_TAIL_SPREAD`].
     fn max_spread(self) -> f64 {
         match self {
             Self::Uniform | Self::Linear | Self::Bimodal => 1.0,
@@ -59,25 +60,25 @@ impl Distribution {
     }
 }
 
-/// Maximum of `spread` for heavy-tailed distributions: the standard deviation relative to the mean.
+/// Maximum of the option `spread`, the standard deviation relative to the mean, for lognormal and Pareto distributions.
 const MAX_HEAVY_TAIL_SPREAD: f64 = 10.0;
 
-/// A hot spot: a group of neighbouring processes that compute more than the others; the group moves over all processes at a
-/// constant pace.
+/// A hot spot: a group of neighbouring processes that compute more than the other processes; the group moves over all processes
+/// at a constant pace.
 ///
-/// In superstep k of S the group has w = max(1, ⌊width · p⌋) of the p processes, beginning with the number ⌊rounds · k · p / S⌋
-/// modulo p.
+/// In superstep k of S the group has w = max(1, ⌊width · p⌋) of the p processes, beginning with the process ⌊rounds · k · p / S⌋
+/// modulo p, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotSpot {
     /// Factor by which the computation of the processes in the group is multiplied; from 1 to 1000. Default 1: no hot spot.
     #[schemars(range(min = 1, max = 1000))]
     pub factor: f64,
-    /// Size of the group as a share of all processes; from 0 to 1. Default 0.1.
+    /// Size of the group as a fraction of all processes; from 0 to 1. Default 0.1.
     #[schemars(range(min = 0, max = 1))]
     pub width: f64,
-    /// Number of times that the group moves round all processes between the first superstep and the last; from 0 (no movement) to
-    /// 1000. Default 1.
+    /// Number of times that the group moves around all processes between the first and the last superstep; from 0 (no movement)
+    /// to 1000. Default 1.
     #[schemars(range(min = 0, max = 1000))]
     pub rounds: f64,
 }
@@ -93,7 +94,7 @@ impl Default for HotSpot {
 }
 
 impl HotSpot {
-    /// Returns the first process of the group in a superstep, and the number of processes in the group; `None` if there is no hot
+    /// Returns the first process of the hot spot in a superstep, and the number of processes in it; `None` if there is no hot
     /// spot.
     #[expect(
         clippy::cast_possible_truncation,
@@ -115,14 +116,14 @@ impl HotSpot {
     }
 }
 
-/// When the work of the processes is drawn.
+/// When the factors on the work of the processes are drawn: once, or in each superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draw {
-    /// Once for the whole run, so that a process has the same work in all supersteps.
+    /// The factors are drawn once for the whole run, so that a process has the same factor in all supersteps.
     #[default]
     Once,
-    /// A new value for each process in each superstep.
+    /// A new factor is drawn for each process in each superstep.
     EachSuperstep,
 }
 
@@ -149,27 +150,27 @@ pub struct SyntheticConfig {
     /// `messages`. Default 0.
     #[serde(default)]
     pub random_messages: u64,
-    /// Mean computation of a process in a superstep. Default 1e9 instr.
+    /// Mean number of instructions that a process computes in a superstep. Default 1e9 instr.
     #[serde(default = "default_instructions")]
     pub instructions: Instructions,
-    /// Distribution of the work over the processes. Default `uniform`.
+    /// Distribution from which the work of the processes is drawn. Default `uniform`.
     #[serde(default)]
     pub distribution: Distribution,
-    /// Spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` to 10. Default
-    /// 0: all processes have equal work.
+    /// Spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` from 0 to 10.
+    /// Default 0: all processes have equal work.
     #[serde(default)]
     #[schemars(range(min = 0, max = MAX_HEAVY_TAIL_SPREAD))]
     pub spread: f64,
-    /// Whether the work is drawn `once` for the whole run or in `each-superstep`. Default `once`.
+    /// Whether the work of the processes is drawn `once` for the whole run or in `each-superstep`. Default `once`.
     #[serde(default)]
     pub draw: Draw,
-    /// Maximum share of its work that a process gains or loses gradually from the first superstep to the last; from 0 to 1.
+    /// Maximum fraction of its work that a process gains or loses gradually from the first superstep to the last; from 0 to 1.
     /// Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub drift: f64,
-    /// Group of neighbouring processes that compute more than the others and that moves over all processes. Default: there is
-    /// none.
+    /// Group of neighbouring processes that compute more than the other processes and that moves over all processes. Default: no
+    /// such group.
     #[serde(default)]
     pub hot_spot: HotSpot,
     /// Mean size of a message. Default 500 kB.
@@ -194,27 +195,33 @@ pub struct SyntheticConfig {
     pub seed: u64,
 }
 
+/// Returns the default number of processes.
 fn default_procs() -> u64 {
     16
 }
 
+/// Returns the default number of supersteps.
 fn default_supersteps() -> u64 {
     10
 }
 
+/// Returns the default mean number of instructions of a process in a superstep.
 fn default_instructions() -> Instructions {
     Instructions::of(1e9)
 }
 
+/// Returns the default mean size of a message, which is also the default mean memory of a process.
 fn default_bytes() -> Bytes {
     Bytes::of(500e3)
 }
 
+/// Returns the default seed of the application.
 fn default_seed() -> u64 {
     1
 }
 
-/// Removes the default of an option from its JSON Schema, because the value follows from another key.
+/// Removes the default of an option from its JSON Schema, because the value of the option follows from another key if it is not
+/// set.
 fn without_default(schema: &mut schemars::Schema) {
     schema.remove("default");
 }
@@ -242,7 +249,8 @@ impl SyntheticConfig {
         }
     }
 
-    /// Returns the number of messages in a superstep from `pattern` and `random_messages`; messages from a file are not counted.
+    /// Returns the number of messages in a superstep that `pattern` and `random_messages` generate; messages from a file are not
+    /// counted.
     pub(super) fn generated_messages(&self) -> u64 {
         let p = self.procs;
         let neighbours = match self.pattern {
@@ -265,7 +273,7 @@ impl SyntheticConfig {
         neighbours.saturating_add(random)
     }
 
-    /// Returns the problems of all options that are out of range.
+    /// Returns a problem for each option that is out of range.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let count = |key: &str, value: u64, most: u64| {
             let problem =
@@ -308,7 +316,7 @@ impl SyntheticConfig {
     }
 }
 
-/// Returns the sides r <= c of the most square grid with r · c = `processes`.
+/// Returns the lengths r <= c of the sides of the most square grid of `processes` processes, with r · c = `processes`.
 pub(super) fn grid_sides(processes: u64) -> (u64, u64) {
     let rows = (1..=processes.isqrt())
         .rev()

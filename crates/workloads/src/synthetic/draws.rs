@@ -1,4 +1,4 @@
-//! Draws work from heavy-tailed distributions: factors with mean 1 and a given standard deviation (`spread`).
+//! Draws factors on the work of processes from heavy-tailed distributions with mean 1 and a given standard deviation (`spread`).
 //!
 //! ```text
 //! lognormal   exp(σ·z - σ²/2),  z normal,              σ² = ln(1 + spread²)

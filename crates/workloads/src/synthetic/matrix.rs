@@ -1,5 +1,5 @@
-//! Reads the messages of a superstep from a CSV file: columns `from`, `to`, `bytes`, one row per message. Every superstep has
-//! these messages.
+//! Reads the messages of a superstep from a CSV file with the columns `from`, `to`, `bytes` and one row per message. Every
+//! superstep of the application has these messages.
 
 use crate::Message;
 use migsim_base::document::{read_bytes, sha256};
@@ -9,16 +9,16 @@ use migsim_base::units::{Bytes, NoProcess, ProcessId};
 use super::config::MAX_MESSAGES;
 
 const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
-/// Maximum number of problems of a file that are reported.
+/// Maximum number of problems in one file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
-/// Reads the messages between `processes` processes from a file; also returns the SHA-256 of the file.
+/// Reads the messages of a superstep between `processes` processes from a CSV file; also returns the SHA-256 of the file.
 pub(super) fn read(file: &str, processes: usize) -> Result<(Vec<Message>, String), Error> {
     let bytes = read_bytes(file.as_ref()).map_err(|problem| problem.key("workload.messages"))?;
     Ok((parse(file, &bytes, processes)?, sha256(&bytes)))
 }
 
-/// Reads the messages from the bytes of a CSV file.
+/// Parses the bytes of a CSV file as the messages of a superstep; `file` is its path in error messages.
 fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Error> {
     let problem = |line: u64, what: String| {
         let line = usize::try_from(line).unwrap_or(usize::MAX);
@@ -66,7 +66,7 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     }
 }
 
-/// Reads one row as a message; an error consists of a message for the user and a hint.
+/// Parses one row as a message between two processes; an error consists of a text for the user and a hint.
 fn parse_row(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
         let hint = format!("known processes: p1 to p{processes}");

@@ -9,7 +9,7 @@
 //! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` unchanged without a spread
 //! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` unchanged without a spread
 //! ```
-//! | pattern | receivers of process i of p |
+//! | pattern | receivers of the messages of process i of p |
 //! |---|---|
 //! | `none` | none |
 //! | `line` | i+1; the last process sends nothing |
@@ -18,8 +18,8 @@
 //! | `all-to-all` | all other processes, beginning with i+1 |
 //!
 //! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are
-//! drawn for each superstep. All random numbers depend on `seed` and the superstep only. All scenarios and policies therefore
-//! face the same application, and supersteps can be requested in any order.
+//! drawn for each superstep. All random numbers depend only on `seed` and the superstep. The application is therefore the same
+//! for all scenarios and policies, and supersteps can be requested in any order.
 
 mod config;
 mod draws;
@@ -33,7 +33,7 @@ use migsim_base::error::Error;
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// The application `synthetic`: see the [module](self).
+/// The application `synthetic`, which is defined by parameters: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, synthetic::{Synthetic, SyntheticConfig}};
@@ -47,14 +47,14 @@ use migsim_base::units::{Bytes, Instructions, ProcessId};
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     config: SyntheticConfig,
-    /// Factor on the work of each process, if it is drawn once; empty if there is no spread or factors are drawn in each
-    /// superstep.
+    /// Factor by which the mean work is multiplied for each process in all supersteps; empty if there is no spread or if factors
+    /// are drawn in each superstep.
     factors: Vec<f64>,
-    /// Relative growth of the work of each process from the first superstep to the last; empty without drift.
+    /// Relative change of the work of each process from the first superstep to the last; empty if the option `drift` is 0.
     drifts: Vec<f64>,
     /// Memory of each process; empty if all processes have the same memory.
     memory: Vec<Bytes>,
-    /// Messages of every superstep that were read from a file.
+    /// Messages of every superstep, read from a file; empty if there is no file.
     messages: Vec<Message>,
 }
 
@@ -62,12 +62,12 @@ impl Synthetic {
     /// Creates the application with these options.
     ///
     /// # Errors
-    /// Values are out of range; the error names all of them.
+    /// Options are out of range, all of which the error names; or the file with the messages cannot be read.
     pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
         Self::new_with_hash(config).map(|(this, _)| this)
     }
 
-    /// Creates the application; also returns the SHA-256 of the file with its messages, if there is one.
+    /// Creates the application with these options; also returns the SHA-256 of the file with its messages, if there is a file.
     pub(super) fn new_with_hash(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -106,7 +106,7 @@ impl Synthetic {
         Ok((this, Some(sha256)))
     }
 
-    /// Draws the factor by which the mean work is multiplied for a process.
+    /// Draws the factor by which the mean work is multiplied for a process, from the distribution in the options.
     fn draw_factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
@@ -154,7 +154,7 @@ impl Synthetic {
         }
     }
 
-    /// Calls `send` with the sender and the receiver of each message of the pattern.
+    /// Calls `send` with the sender and the receiver of each message that the pattern generates in a superstep.
     fn for_each_neighbour(&self, mut send: impl FnMut(usize, usize)) {
         let processes = self.processes();
         match self.config.pattern {
@@ -227,8 +227,8 @@ impl Workload for Synthetic {
         }
     }
 
-    /// Whether a superstep is equal to the previous one: nothing is drawn in each superstep, there is no drift, and the hot spot
-    /// has not moved.
+    /// Returns whether a superstep is equal to the superstep before: nothing is drawn in each superstep, there is no drift, and
+    /// the hot spot has not moved.
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
@@ -264,7 +264,8 @@ impl Workload for Synthetic {
     }
 }
 
-/// Draws a size uniformly around `mean`, rounded down to whole bytes so that a trace can represent it.
+/// Draws a size uniformly from `1 - spread` to `1 + spread` times `mean`, rounded down to whole bytes so that a trace can
+/// represent it.
 fn draw_size(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
     Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
 }

@@ -1,10 +1,10 @@
-//! The application `table` after its tables have been read.
+//! The application `table`, whose work and messages were read from CSV tables.
 
 use crate::Workload;
 use crate::recorded::{Recorded, recorded_methods};
 use migsim_base::units::Bytes;
 
-/// The application `table`: see the [module](super).
+/// The application `table`, which is read from CSV tables: see the [module](super).
 ///
 /// ```
 /// use migsim_workloads::{Workload, table::Table};

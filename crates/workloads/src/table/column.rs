@@ -1,4 +1,4 @@
-//! Finds the columns of a table by their names, and reads quantities in the units of their columns.
+//! Finds the columns of a table by their names, and parses quantities in the units of their columns.
 
 use migsim_base::document::{MOST_PROBLEMS, is_nameless};
 use migsim_base::error::Problem;
@@ -9,15 +9,15 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 pub(super) struct Column {
     /// Index of the column in a row, counted from 0.
     pub(super) index: usize,
-    /// Unit of the numbers in the column; `None` if the name of the column has no unit.
+    /// Unit of the numbers in the column, from its heading; `None` if the heading has no unit.
     pub(super) unit: Option<String>,
 }
 
-/// Finds the columns named `known` in the first line of a table, and returns them in this order. The last `optional` of them may
-/// be missing. A first column without a name is ignored.
+/// Finds the columns with the names `known` in the heading of a table, and returns them in this order. The last `optional` of
+/// these columns may be missing. A first column without a name is ignored.
 ///
 /// # Errors
-/// A column is missing, repeated or unknown; the problems do not have a line and column yet.
+/// A column is missing, repeated or unknown; the caller adds the line and the column to the problems.
 pub(super) fn find_columns<const N: usize>(
     heading: &[&str],
     known: [&'static str; N],
@@ -60,7 +60,7 @@ pub(super) fn find_columns<const N: usize>(
     }
 }
 
-/// Creates the problem that a table of `columns` columns has an unknown column.
+/// Creates the problem that a table of `columns` columns has an unknown column `name`.
 fn unknown_column(name: &str, known: &[&str], columns: usize) -> Problem {
     let problem = Problem::unknown("column", name);
     if columns == 1 {
@@ -89,10 +89,10 @@ fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>
     }
 }
 
-/// An error in a field: the message and the hint.
+/// An error in a field of a table: the text for the user, and the hint how to mend it.
 pub(super) type Complaint = (String, String);
 
-/// Parses work, written in instructions or as a time in seconds on hosts of speed `speed` \[instr/s\].
+/// Parses the work in a field, written in instructions or as a time in seconds on hosts of speed `speed` \[instructions/s\].
 pub(super) fn parse_work(
     text: &str,
     unit: Option<&str>,
@@ -115,7 +115,7 @@ pub(super) fn parse_work(
     })
 }
 
-/// Parses a size, in bytes unless the column or the field has another unit.
+/// Parses the size in a field, in bytes unless the field or its column has another unit.
 pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
     if let Some(size) = parse_plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
@@ -127,15 +127,15 @@ pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Compla
     })
 }
 
-/// Parses a plain number in a column whose unit is `own` or missing, the most common case, without creating a text with the unit.
-/// `None` in all other cases.
+/// Parses a field without letters, the most common case, as a number in the unit `own`; `None` if it is no plain number or the
+/// column has another unit.
 fn parse_plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?
 }
 
-/// Appends the unit of the column to a number; a field that already has a unit remains unchanged.
+/// Appends the unit of the column to a field that is a number; a field with a unit remains unchanged.
 fn with_unit(text: &str, unit: &str) -> String {
     if text.parse::<f64>().is_ok() {
         format!("{text} {unit}")

@@ -9,28 +9,30 @@ use migsim_base::units::{Bytes, InstructionsPerSecond};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableConfig {
-    /// CSV file with the work: columns `superstep`, `process`, `work` and, if known, `memory`.
+    /// CSV file with the work of the processes: columns `superstep`, `process`, `work` and, if known, `memory`.
     pub work: String,
-    /// CSV file with the messages: columns `superstep`, `from`, `to`, `bytes`; no messages if absent.
+    /// CSV file with the messages of the processes: columns `superstep`, `from`, `to`, `bytes`. If it is not set, processes send
+    /// no messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<String>,
-    /// Number of the first superstep and of the first process in the files: 1, or 0. Default 1.
+    /// Number that the files give to the first superstep and to the first process: 1 or 0. Default 1.
     #[serde(default = "default_first")]
     #[schemars(range(max = 1))]
     pub first: u64,
-    /// Speed of the hosts on which work in seconds was measured. Default 1 GHz.
+    /// Speed of the hosts on which work that is stated in seconds was measured. Default 1 GHz.
     #[serde(default = "default_speed")]
     pub speed: InstructionsPerSecond,
-    /// Memory of each process whose memory is not in the table.
+    /// Memory of each process for which the table states no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }
 
-/// Returns the default number of the first superstep and process in the files.
+/// Returns the default number of the first superstep and of the first process in the files.
 fn default_first() -> u64 {
     1
 }
 
+/// Returns the default speed of the hosts on which work in seconds was measured.
 fn default_speed() -> InstructionsPerSecond {
     InstructionsPerSecond::new(1e9).expect("in range")
 }

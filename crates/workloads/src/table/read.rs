@@ -1,4 +1,4 @@
-//! Reads the tables of the application `table`, and reports all problems together, each with its line.
+//! Reads the CSV tables of the application `table`, and reports all problems together, each with its line.
 
 use super::application::Table;
 use super::column::{Column, Complaint, find_columns, parse_size, parse_work};
@@ -9,17 +9,17 @@ use migsim_base::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comm
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of processes and of supersteps: a limit of this program.
+/// Maximum number of processes, and of supersteps, in the tables: a limit of this program.
 const MAX_COUNT: u64 = 10_000_000;
 
-/// A row of the table of work: the work of a process in a superstep.
+/// A row of the table of work: the work of one process in one superstep.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     /// Superstep, counted from 0.
     superstep: usize,
     /// Process, counted from 0.
     process: usize,
-    /// Work of the process in the superstep.
+    /// Work of the process in the superstep \[instructions\].
     amount: Instructions,
     /// Memory of the process; `None` if the row does not state it.
     memory: Option<Bytes>,
@@ -28,10 +28,10 @@ struct Work {
 }
 
 impl Table {
-    /// Reads the application from the contents of the two files that `config` names.
+    /// Reads the application from the contents of the two CSV files that `config` names.
     ///
     /// # Errors
-    /// All problems of a table, each with its line.
+    /// All problems of the tables, each with its line.
     pub fn of_bytes(
         work: &[u8],
         messages: Option<&[u8]>,
@@ -75,7 +75,8 @@ impl Table {
     }
 }
 
-/// Returns the problems of files that are of another kind, such as swapped tables or a trace.
+/// Returns the problems of files that are no tables of the expected kind, for example because the two tables are swapped or a
+/// file is a trace.
 fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
     let places = [
         (
@@ -144,14 +145,14 @@ fn table_from_rows(
     Table { steps, memory }
 }
 
-/// A file with one of the tables, while it is being read.
+/// One of the CSV files with the tables, while it is being read.
 struct Source<'a> {
-    /// Path of the file, for messages.
+    /// Path of the file, for error messages.
     name: &'a str,
     config: &'a TableConfig,
 }
 
-/// A row of a table: its line and its fields.
+/// A row of a table, with its line number and its fields.
 struct Row<'r> {
     /// Number of the line in the file, counted from 1.
     line: usize,
@@ -160,23 +161,24 @@ struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Returns the field with index `at`, without surrounding space; an empty text if there is none.
+    /// Returns the field with the index `at`, without surrounding space; an empty text if the row has fewer fields.
     fn field(&self, at: usize) -> &str {
         self.fields.get(at).unwrap_or_default().trim()
     }
 }
 
 impl<'a> Source<'a> {
+    /// Creates the reader of a file with the path `name`.
     fn new(name: &'a str, config: &'a TableConfig) -> Self {
         Self { name, config }
     }
 
-    /// Creates a problem that is located at a line and column of the file.
+    /// Creates a problem about a line and a column of the file.
     fn problem(&self, line: usize, column: usize, what: String) -> Problem {
         Problem::new(what).source(self.name).at(line, column)
     }
 
-    /// Reads the table of work; adds problems to `problems`.
+    /// Reads the table of work and returns its rows; problems are appended to `problems`.
     fn read_work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
         let known = ["superstep", "process", "work", "memory"];
         let speed = self.config.speed.get();
@@ -213,7 +215,8 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Reads the table of messages, each with its superstep; adds problems to `problems`.
+    /// Reads the table of messages and returns each message with its superstep, counted from 0; problems are appended to
+    /// `problems`.
     fn read_messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
         let known = ["superstep", "from", "to", "bytes"];
         self.read_rows(bytes, (known, 0), problems, |row, columns| {
@@ -234,8 +237,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing. `read` converts a row;
-    /// problems are added to `problems`.
+    /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing. `read` converts each row;
+    /// problems are appended to `problems`.
     fn read_rows<T, const N: usize>(
         &self,
         bytes: &[u8],
@@ -295,7 +298,7 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Places a problem at the first line of the file, unless it has another place already.
+    /// Adds the first line of the file as the place of a problem that has no place yet.
     fn at_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
@@ -303,7 +306,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Creates the problem that a row cannot be read as CSV.
+    /// Creates the problem that a row cannot be parsed as CSV.
     fn unreadable_row(&self, error: &csv::Error, known: &[&str]) -> Problem {
         let line = error.position().map_or(1, |place| line_of(place.line()));
         let what = match error.kind() {
@@ -319,7 +322,7 @@ impl<'a> Source<'a> {
         self.problem(line, 1, what).hint(hint)
     }
 
-    /// Reads the number of a superstep or a process in a field; returns it counted from 0.
+    /// Parses a field as the number of a superstep or of a process, and returns the number counted from 0.
     fn read_index(
         &self,
         row: &Row<'_>,
@@ -363,7 +366,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads a quantity in a field; `None` if the field is empty or the table does not have the column.
+/// Parses a field as a quantity; `None` if the field is empty or the table does not have the column.
 fn read_quantity<T>(
     row: &Row<'_>,
     column: Option<&Column>,
@@ -389,8 +392,7 @@ fn read_quantity<T>(
     })
 }
 
-/// Checks that a first column without a name, if there is one, contains the number of the row, counted from 0, as the index of a
-/// pandas table does.
+/// Checks that a first column without a name contains the number of the row, counted from 0, as the index of a pandas table does.
 fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     let Some(number) = number else {
         return Ok(());
@@ -415,7 +417,7 @@ fn first_line(bytes: &[u8]) -> String {
     String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
 }
 
-/// Converts the number of a line for use in a message.
+/// Converts the line number that the CSV parser reports to the type that problems use.
 fn line_of(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }

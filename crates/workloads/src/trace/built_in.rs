@@ -1,6 +1,7 @@
-//! The recorded programs that come with migsim. `built-in:comd` stands where the name of a trace can stand.
+//! The recorded programs that come with migsim. A name such as `built-in:comd` can be given wherever the path of a trace is
+//! expected.
 //!
-//! `workloads/recorded/README.md` names the programs, their options and the computer that ran them.
+//! `workloads/recorded/README.md` lists the programs, their options and the computer that ran them.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -8,20 +9,20 @@ use std::path::Path;
 use migsim_base::document::{BUILT_IN, read_bytes};
 use migsim_base::error::Problem;
 
-/// Declares the traces: the name of each is that of its file.
+/// Declares a list of built-in traces from the names of their files.
 macro_rules! traces {
     ($($name:literal),*) => {
         [$(($name, include_bytes!(concat!("../../../../workloads/recorded/", $name, ".trace.br")))),*]
     };
 }
 
-/// Name and text of each trace, compressed with brotli.
+/// Name and text of each built-in trace; the text is compressed with brotli.
 const TRACES: &[(&str, &[u8])] = &traces!["cg", "comd", "heat", "lulesh", "minife", "sort"];
 
-/// Size of the buffer for decompression \[B\].
+/// Size of the buffer of the brotli decompressor \[B\].
 const BUFFER: usize = 1 << 16;
 
-/// Returns the bytes of the trace `file`: a built-in trace, or a file.
+/// Returns the bytes of a trace: `file` is the name of a built-in trace (`built-in:NAME`) or the path of a file.
 ///
 /// # Errors
 /// There is no built-in trace of this name, or the file cannot be read.

@@ -1,4 +1,4 @@
-//! Reads the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
+//! Parses the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
 use super::line::{
     Complaint, Line, complaint, read_number, read_quantity, read_whole, read_whole_bytes,
@@ -7,12 +7,13 @@ use super::parse::{Reader, syntax};
 use crate::Setting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
-/// Number of processes that is always accepted. A larger number is accepted only if the file has as many lines.
+/// Number of processes up to which the header of a trace is accepted without a check. A larger number is accepted only if the
+/// file has as many lines.
 const ALWAYS_ACCEPTED_PROCESSES: usize = 100_000;
 
 impl Reader<'_> {
-    /// Reads `bsp 1 P S`, the first line of version 1. The numbers P of processes and S of supersteps are accepted only if enough
-    /// lines follow.
+    /// Parses `bsp 1 P S`, the first line of version 1. The numbers P of processes and S of supersteps are accepted only if
+    /// enough lines follow.
     pub(super) fn read_bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if line.words[1] != "1" {
             return complaint(
@@ -32,7 +33,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `processes P`. The number P is accepted only if it is small or the file has as many lines.
+    /// Parses the line `processes P`. The number P is accepted only if it is small or the file has as many lines.
     pub(super) fn read_processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if !self.trace.memory.is_empty() {
             return complaint(0, "a second `processes` line", "remove one of the lines");
@@ -55,7 +56,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reserves memory for the number of processes that the header states; `word` is the position of this number in its line.
+    /// Sets the number of processes that the header states, and reserves memory for them; `word` is the index of this number in
+    /// its line.
     fn set_processes(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
         if processes == 0 {
             return complaint(word, "the trace has 0 processes", "set P to at least 1");
@@ -75,8 +77,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `barrier KIND BYTES`. Version 1 allows only `barrier ideal` and `barrier central B`; from version 2 on any kind is
-    /// allowed, and the bytes may be missing.
+    /// Parses the line `barrier KIND BYTES`. Version 1 allows only `barrier ideal` and `barrier central B`; from version 2 on any
+    /// kind is allowed, and the bytes may be missing.
     pub(super) fn read_barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
             return complaint(
@@ -103,7 +105,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `recv early` or `recv late`.
+    /// Parses the line `recv early` or `recv late`, which states when receives begin.
     pub(super) fn read_receives(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let kind = line.words[1];
         if !["early", "late"].contains(&kind) {
@@ -123,7 +125,7 @@ impl Reader<'_> {
         self.add_setting(line, 1, "runtime.receives", kind.to_owned())
     }
 
-    /// Reads `runtime KEY VALUE`. The value is not checked here, but when the experiment uses it.
+    /// Parses the line `runtime KEY VALUE`, a setting of the runtime. The value is checked only when the experiment uses it.
     pub(super) fn read_runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if key.split('.').any(str::is_empty) {
@@ -136,7 +138,7 @@ impl Reader<'_> {
         self.add_setting(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
     }
 
-    /// Whether the trace already has a setting with this key.
+    /// Returns whether the trace already contains a setting with this key.
     fn has_setting(&self, key: &str) -> bool {
         self.trace.settings.iter().any(|one| one.key == key)
     }
@@ -163,7 +165,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `cycles X`, the clock cycles per instruction.
+    /// Parses the line `cycles X`, the number of clock cycles per instruction.
     pub(super) fn read_cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if std::mem::replace(&mut self.has_cycles, true) {
             return complaint(0, "a second `cycles` line", "remove one of the lines");
@@ -180,7 +182,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `host p NAME`, the host on which a process starts.
+    /// Parses the line `host p NAME`, the host on which process p starts.
     pub(super) fn read_host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.read_process(line, 1)?;
         self.trace.hosts.resize(self.trace.memory.len(), 0..0);
@@ -198,7 +200,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `memory p SIZE` for one process, or `memory SIZE` for all processes without another `memory` line.
+    /// Parses the line `memory p SIZE`, the memory of process p, or `memory SIZE`, the memory of all processes without a line of
+    /// the first form.
     pub(super) fn read_memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let size = self.read_size(line, line.count - 1)?;
         if line.count == 2 {
@@ -222,7 +225,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a word as a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
+    /// Parses a word of a line as a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
     pub(super) fn read_size(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
         if self.version == 1 {
             read_whole_bytes(line, word)
@@ -231,8 +234,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that the lines required before the first `step` (or `end`) are present, and that either all processes have a host
-    /// or none has.
+    /// Checks, before the first `step` or `end`, that the required lines are present, and that either all processes or no
+    /// processes have a host.
     pub(super) fn check_header(&mut self, line: &Line<'_>) {
         let required: &[_] = match self.version {
             1 => &[
@@ -273,8 +276,8 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a count in the header of version 1. Each counted item needs a line (`record`), so that the count may be at most the
-/// number `left` of remaining lines.
+/// Parses a number of processes or supersteps in the first line of version 1. Each of them needs a line (`record`), so that the
+/// number may be at most the number `left` of remaining lines.
 fn read_count(
     line: &Line<'_>,
     word: usize,

@@ -1,18 +1,18 @@
-//! Splits a line of a trace into words, and reads numbers and quantities from them.
+//! Splits a line of a trace into words, and parses numbers and quantities in these words.
 
 use super::MAX_BYTES;
 use migsim_base::units::{Bytes, UnitError};
 
-/// A line of a trace, split into words. No line of the format has more than five words.
+/// A line of a trace, split into words. A line of the format has at most five words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     /// Number of the line in the file, counted from 1.
     pub(super) number: usize,
     /// The whole line.
     pub(super) text: &'a str,
-    /// The words before a comment; empty texts after the last word.
+    /// The words of the line up to a comment; empty texts after the last word.
     pub(super) words: [&'a str; 6],
-    /// Number of words.
+    /// Number of words of the line before a comment.
     pub(super) count: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// Stores words until a comment begins.
+    /// Stores the words of `words` up to the beginning of a comment.
     fn add_words(&mut self, words: impl Iterator<Item = &'a str>) {
         let words = words.take_while(|word| !word.starts_with('#'));
         for (slot, word) in self.words.iter_mut().zip(words) {
@@ -58,7 +58,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// An error in a line: the index of the word, the message and the hint.
+/// An error in a line of a trace: the index of the word, the text for the user, and the hint how to mend it.
 pub(super) type Complaint = (usize, String, String);
 
 pub(super) fn complaint<T>(
@@ -69,7 +69,7 @@ pub(super) fn complaint<T>(
     Err((word, message.into(), hint.into()))
 }
 
-/// Reads a word as a whole number without sign; `what` names the number in messages.
+/// Parses a word as a whole number without a sign; `what` names the number in error messages.
 pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
     let text = line.words[word];
     match text.parse() {
@@ -82,7 +82,7 @@ pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64
     }
 }
 
-/// Reads a word as a whole number of bytes up to 2^53, which is a size in version 1.
+/// Parses a word as a whole number of bytes up to 2^53, which is how version 1 writes a size.
 pub(super) fn read_whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
     let value = read_whole(line, word, "bytes")?;
     match Bytes::new(value as f64) {
@@ -95,7 +95,7 @@ pub(super) fn read_whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Co
     }
 }
 
-/// Reads a word as a finite number that is not negative; `what` names the number in messages.
+/// Parses a word as a finite number that is not negative; `what` names the number in error messages.
 pub(super) fn read_number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
     let text = line.words[word];
     match text.parse() {
@@ -108,7 +108,8 @@ pub(super) fn read_number(line: &Line<'_>, word: usize, what: &str) -> Result<f6
     }
 }
 
-/// Reads a word as a quantity of version 2: a number in the base unit of the quantity, or a number and its unit without a blank.
+/// Parses a word as a quantity of version 2: a number in the base unit of the quantity, or a number directly followed by its
+/// unit.
 pub(super) fn read_quantity<T>(
     line: &Line<'_>,
     word: usize,
@@ -129,12 +130,12 @@ pub(super) fn read_quantity<T>(
     }
 }
 
-/// Returns the number if it is finite and written without sign.
+/// Returns the number if it is finite and its text `text` has no sign; otherwise `None`.
 fn if_in_range(value: f64, text: &str) -> Option<f64> {
     (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
 }
 
-/// Creates the error that a number is out of range.
+/// Creates the error that the number in the word with the index `word` is out of range.
 fn out_of_range(word: usize, what: &str, text: &str) -> Complaint {
     let hint = "write a number without sign, from 0 to 1e21; a time up to 1e15 s";
     (

@@ -1,4 +1,4 @@
-//! `trace`: a workload recorded superstep by superstep, as a text file.
+//! `trace`: a workload that a text file, the trace, describes superstep by superstep.
 //!
 //! ```text
 //! migsim-trace 2
@@ -18,7 +18,7 @@
 //! `docs/trace-format.md` describes the format for authors of traces. Processes and supersteps are counted from 0. Words are
 //! separated by blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps are in order and complete.
 //! [`Trace::parse`] refuses missing, repeated or out-of-range lines, with line and column. [`Trace::write`] writes any
-//! [`Workload`] so that an equal one is read back.
+//! [`Workload`] so that an equal workload is read back.
 //!
 //! Version 1 begins with `bsp 1 P S` and is the format of the reference cases that were computed with `SimGrid` (`tests/oracle`).
 //! In version 1 the lines on hosts, barrier and receives are required, and numbers have no units.
@@ -40,10 +40,11 @@ use super::recorded::{Recorded, recorded_methods};
 use super::{PrescribedMove, Setting, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// Maximum of a size in version 1 \[B\]. Above 2^53, floating-point numbers cannot represent every whole number.
+/// Maximum size that a trace of version 1 may state \[B\]; larger whole numbers cannot all be represented by floating-point
+/// numbers.
 const MAX_BYTES: u64 = 1 << 53;
 
-/// Text of the description of the trace format, for authors of traces.
+/// Text of the manual page that describes the trace format, for authors of traces.
 pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 
 /// A workload that was read from the text of a trace.
@@ -59,23 +60,23 @@ pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Settings of the runtime in the trace.
+    /// Settings of the runtime that the trace contains.
     settings: Vec<Setting>,
-    /// Facts about the recording from which the trace comes.
+    /// Facts about the recording from which the trace comes; empty if the trace was not recorded.
     recording: Recording,
     cycles_per_instruction: f64,
-    /// Names of the hosts on which processes start, one after the other in one text.
+    /// Names of the hosts on which processes start, concatenated into one text.
     host_names: String,
-    /// Range of the name of its host in `host_names`, for each process; empty if the trace names no hosts.
+    /// Range in the concatenated names that holds the name of the first host of each process; empty if the trace names no hosts.
     hosts: Vec<Range<usize>>,
-    /// Memory of each process: from its `memory` line, or else the largest memory image that the trace moves for it; `None` if
-    /// there is neither.
+    /// Memory of each process: from its `memory` line, or else the largest memory image with which the trace moves it; `None` if
+    /// the trace states neither.
     memory: Vec<Option<Bytes>>,
-    /// The work and the messages of all supersteps.
+    /// The work and the messages of all supersteps of the trace.
     steps: Recorded,
-    /// Prescribed moves of all supersteps, in order.
+    /// Moves of processes that the trace prescribes, in the order of the supersteps.
     moves: Vec<PrescribedMove>,
-    /// Range of the prescribed moves of each superstep in `moves`.
+    /// For each superstep, the range of its moves in the list of all prescribed moves.
     moves_of: Vec<Range<usize>>,
 }
 
@@ -90,7 +91,7 @@ impl Trace {
         &self.recording
     }
 
-    /// Returns the trace with the memory `memory` for each process whose memory it does not state.
+    /// Sets the memory of each process for which the trace states no memory, and returns the trace.
     #[must_use]
     pub fn with_memory(mut self, memory: Bytes) -> Self {
         for unknown in self.memory.iter_mut().filter(|known| known.is_none()) {

@@ -1,6 +1,6 @@
-//! Reads a trace in one pass over its lines, without allocating memory for single computations or messages.
+//! Parses a trace in one pass over its lines, without allocating memory for single computations or messages.
 //!
-//! The reader continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it.
+//! The parser continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it.
 //! Memory for the numbers in the header is allocated only after the file is known to be long enough for them.
 
 use std::path::Path;
@@ -12,25 +12,26 @@ use migsim_base::document::{FileKind, read_bytes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// Maximum number of problems of a file that are reported.
+/// Maximum number of problems in one file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
-/// A kind of line in a trace, with its syntax.
+/// A kind of line in a trace, such as `memory`, with its syntax.
 #[derive(Debug)]
 struct Record {
-    /// First word of the line, which identifies the kind.
+    /// First word of lines of this kind, which identifies them.
     name: &'static str,
-    /// Names of the values that follow the first word, for messages.
+    /// Names of the values that follow the first word, for error messages.
     words: &'static [&'static str],
-    /// Number of values that may be missing at the end of the line in version 2.
+    /// Number of values at the end of the line that may be missing from version 2 of the format on.
     optional: usize,
-    /// Syntax in version 1, and from version 2 on; empty if the version does not have this kind of line.
+    /// Syntax of the line in version 1, and from version 2 of the format on; empty if the version does not have this kind of
+    /// line.
     forms: [&'static str; 2],
-    /// Where in a trace a line of this kind may stand.
+    /// The part of a trace in which lines of this kind are allowed.
     place: Place,
 }
 
-/// Where a line may stand in a trace: anywhere, before the first `step`, or after it.
+/// The part of a trace in which a kind of line is allowed: everywhere, before the first `step`, or after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Anywhere,
@@ -38,7 +39,7 @@ enum Place {
     InSteps,
 }
 
-/// All kinds of lines; the most frequent ones come first, so that they are found quickly.
+/// All kinds of lines of a trace; frequent kinds come first, so that they are found quickly.
 const RECORDS: [Record; 14] = [
     record(
         "m",
@@ -135,14 +136,14 @@ const fn record(
     }
 }
 
-/// Returns the syntax of a kind of line in a version of the format.
+/// Returns the syntax of the kind of line that begins with `name`, in this version of the format.
 pub(super) fn syntax(name: &str, version: usize) -> &'static str {
     let found = RECORDS.iter().find(|record| record.name == name);
     found.map_or("", |record| record.forms[version - 1])
 }
 
 impl Trace {
-    /// Reads a trace from its text; `source` is the name of the trace in messages.
+    /// Parses the text of a trace; `source` is the name of the trace in error messages.
     ///
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
@@ -154,7 +155,7 @@ impl Trace {
         })
     }
 
-    /// Reads a trace from the bytes of a file; `source` is the name of the trace in messages.
+    /// Parses the bytes of a trace file; `source` is the name of the trace in error messages.
     ///
     /// # Errors
     /// The bytes are not UTF-8, or the errors of [`Trace::parse`].
@@ -175,7 +176,7 @@ impl Trace {
     }
 }
 
-/// Creates the error that a file is not a text in UTF-8; `valid` are the bytes before the first invalid one.
+/// Creates the error that a file is not a text in UTF-8; `valid` are the bytes before the first byte that is not valid.
 fn not_text_error(source: &str, valid: &[u8]) -> Problem {
     let valid = String::from_utf8_lossy(valid);
     let (before, last) = valid
@@ -189,39 +190,43 @@ fn not_text_error(source: &str, valid: &[u8]) -> Problem {
         .hint("check that this is the right file, and unpack it if it is compressed: a trace is plain text")
 }
 
-/// The state of reading a trace: what was read so far, and what the next lines may contain.
+/// The state of parsing a trace: what was parsed so far, and what the next lines may contain.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    /// Name of the trace in messages.
+    /// Name of the trace in error messages.
     pub(super) source: &'a str,
     problems: Vec<Problem>,
-    /// The trace as read so far.
+    /// The part of the trace that was parsed so far.
     pub(super) trace: Trace,
-    /// Number of lines of the whole file, to check whether numbers in the header are plausible.
+    /// Number of lines of the whole file, against which numbers in the header are checked.
     pub(super) lines: usize,
-    /// Version of the format; 0 before the first line is read.
+    /// Version of the trace format; 0 before the first line is parsed.
     pub(super) version: usize,
     /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
     pub(super) announced_supersteps: Option<usize>,
-    /// Memory of processes without their own `memory` line.
+    /// Memory of each process without a separate `memory` line, from the line `memory SIZE`; `None` if there is no such line.
     pub(super) default_memory: Option<Bytes>,
-    /// Whether there was a `cycles` line.
+    /// Whether the trace had a `cycles` line so far.
     pub(super) has_cycles: bool,
-    /// Number that the next `step` line must have.
+    /// Number that the next `step` line must have, counted from 0.
     pub(super) next_step: usize,
-    /// Whether a `step` line had a wrong number, so that the number of supersteps is not checked.
+    /// Whether a `step` line had a wrong number; the number of supersteps is then not checked.
     pub(super) is_step_wrong: bool,
-    /// For each process, the number of supersteps opened before its last `c` line, to find repeated lines.
+    /// For each process, the number of supersteps opened so far when its last `c` line was parsed; finds repeated lines in a
+    /// superstep.
     pub(super) last_computation: Vec<usize>,
-    /// For each process, the number of supersteps opened before its last `g` line, to find repeated lines.
+    /// For each process, the number of supersteps opened so far when its last `g` line was parsed; finds repeated lines in a
+    /// superstep.
     pub(super) last_move: Vec<usize>,
-    /// For each process, the size of the largest memory image that the trace moves.
+    /// For each process, the size of the largest memory image with which the trace moves it; `None` if the trace does not move
+    /// it.
     pub(super) images: Vec<Option<Bytes>>,
-    /// Whether the line `end` was read.
+    /// Whether the line `end` was parsed.
     pub(super) is_ended: bool,
 }
 
 impl<'a> Reader<'a> {
+    /// Creates the parser for a text, before the first line.
     fn new(source: &'a str, text: &str) -> Self {
         Self {
             source,
@@ -253,7 +258,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads all lines and returns the trace, or all problems.
+    /// Parses all lines and returns the trace.
+    ///
+    /// # Errors
+    /// All problems of the lines that were found, up to [`MAX_PROBLEMS`].
     fn read(mut self, text: &str) -> Result<Trace, Error> {
         let mut last = Line::new(1, "");
         for (index, text) in text.lines().enumerate() {
@@ -288,7 +296,8 @@ impl<'a> Reader<'a> {
         Ok(self.trace)
     }
 
-    /// Records a problem at a word of a line, unless the maximum number of problems is reached.
+    /// Stores a problem with its line and column; `word` is the index of the faulty word. Problems beyond [`MAX_PROBLEMS`] are
+    /// ignored.
     pub(super) fn complain(&mut self, line: &Line<'_>, word: usize, message: String, hint: String) {
         let problem = Problem::new(message)
             .source(self.source)
@@ -299,7 +308,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads one line.
+    /// Parses one line and adds its content to the trace.
     fn read_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.is_ended {
             return complaint(
@@ -350,7 +359,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the first line, which states the format and its version.
+    /// Parses the first line, which states the format and its version.
     fn read_first_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         match line.words[0] {
             "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
@@ -380,7 +389,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks that the kind of line exists in this version, has the right number of words, and stands at an allowed place.
+    /// Checks that the kind of line exists in this version of the format, has the right number of words, and is allowed at this
+    /// place.
     fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
         let form_of = |record: &Record| record.forms[self.version - 1];
         let found = RECORDS.iter().find(|record| record.name == line.words[0]);
@@ -433,7 +443,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Creates the error that a kind of line is unknown.
+    /// Creates the error that the first word of a line is not a known kind of line.
     fn unknown_record(&self, line: &Line<'_>) -> Complaint {
         let known = RECORDS
             .iter()
@@ -445,7 +455,7 @@ impl<'a> Reader<'a> {
         (0, format!("unknown record `{}`", line.words[0]), hint)
     }
 
-    /// Reads a word as the number of a process, which must be less than the number of processes.
+    /// Parses a word as the number of a process, which must be less than the number of processes.
     pub(super) fn read_process(
         &self,
         line: &Line<'_>,

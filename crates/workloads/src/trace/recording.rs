@@ -1,5 +1,5 @@
-//! The `recorded` lines of a trace: how, where and with which MPI library a program was recorded. They do not change results
-//! directly, but may select the model of the library.
+//! The `recorded` lines of a trace: how, where and with which MPI library a program was recorded. These facts do not change
+//! results directly, but may select the model of the message-passing library.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::line::{Complaint, Line, complaint};
 use super::parse::Reader;
 use migsim_base::error::Problem;
 
-/// Keys of `recorded` lines, each with its meaning.
+/// Keys of `recorded` lines, each with its meaning in words.
 pub const KEYS: [(&str, &str); 11] = [
     (
         "library",
@@ -40,7 +40,7 @@ pub const KEYS: [(&str, &str); 11] = [
     ),
 ];
 
-/// Facts about the recording from which a trace comes, by key ([`KEYS`]); empty for a trace that was not recorded.
+/// Facts about the recording from which a trace comes, by key ([`FACT_KEYS`]); empty for a trace that was not recorded.
 ///
 /// ```
 /// use migsim_workloads::trace::Trace;
@@ -50,22 +50,22 @@ pub const KEYS: [(&str, &str); 11] = [
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// Value of each known fact, by key.
+    /// Value of each fact that is known about the recording, by key.
     facts: BTreeMap<&'static str, String>,
 }
 
 impl Recording {
-    /// Whether no fact is known, because the trace was not recorded.
+    /// Returns whether no fact is known, because the trace was not recorded.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 
-    /// Returns the fact with this key; `None` if it is not known.
+    /// Returns the value of the fact with this key; `None` if the trace does not state it.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
     }
 
-    /// Sets a fact. Blanks and comment signs in the value become `_`; an unknown key or an empty value is ignored.
+    /// Sets the value of a fact. Blanks and comment signs in the value become `_`; an unknown key or an empty value is ignored.
     pub(crate) fn set(&mut self, key: &str, value: &str) {
         let key = KEYS.iter().find(|(known, _)| *known == key);
         let value = value
@@ -76,7 +76,7 @@ impl Recording {
         }
     }
 
-    /// Returns the facts as lines of a trace, in the order of [`KEYS`].
+    /// Returns the facts as `recorded` lines of a trace, in the order of [`FACT_KEYS`].
     pub(crate) fn to_lines(&self) -> String {
         let line = |(key, _): &(&str, &str)| Some(format!("recorded {key} {}\n", self.get(key)?));
         KEYS.iter().filter_map(line).collect()
@@ -84,7 +84,7 @@ impl Recording {
 }
 
 impl Reader<'_> {
-    /// Reads `recorded KEY VALUE`.
+    /// Parses the line `recorded KEY VALUE`, a fact about the recording.
     pub(super) fn read_recorded_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if !KEYS.iter().any(|(known, _)| *known == key) {

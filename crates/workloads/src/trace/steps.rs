@@ -1,4 +1,4 @@
-//! Reads the supersteps of a trace: computations, messages and moves.
+//! Parses the lines of a trace that describe its supersteps: computations, messages and moves.
 
 use super::line::{Complaint, Line, complaint, read_number, read_quantity, read_whole};
 use super::parse::Reader;
@@ -6,7 +6,8 @@ use crate::{Message, PrescribedMove};
 use migsim_base::units::{Instructions, Seconds};
 
 impl Reader<'_> {
-    /// Reads `step k`. It opens a superstep even if its number is wrong, so that the following lines can be checked.
+    /// Parses the line `step k`, which opens superstep k. A superstep is opened even if its number is wrong, so that the
+    /// following lines can be checked.
     pub(super) fn read_step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
@@ -37,8 +38,8 @@ impl Reader<'_> {
         )
     }
 
-    /// Returns the number in a `step` line. The number must be less than the number of supersteps in the header or, if the header
-    /// does not state it, than the number of lines of the file.
+    /// Parses the number in a `step` line. It must be less than the number of supersteps in the header or, if the header does not
+    /// state this number, than the number of lines of the file.
     fn check_step(&self, line: &Line<'_>) -> Result<usize, Complaint> {
         let given = read_whole(line, 1, "superstep")?;
         let hint = match self.announced_supersteps {
@@ -55,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `c p WORK`, the computation of a process.
+    /// Parses the line `c p WORK`, the computation of process p in the superstep.
     pub(super) fn read_computation(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.read_process(line, 1)?;
         let work = if self.version == 1 {
@@ -83,7 +84,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `m p q SIZE`, a message between two processes.
+    /// Parses the line `m p q SIZE`, a message from process p to process q.
     pub(super) fn read_message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let (from, to) = (self.read_process(line, 1)?, self.read_process(line, 2)?);
         let size = self.read_size(line, 3)?;
@@ -91,7 +92,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `g p NAME SIZE DELAY`, the move of a process to another host.
+    /// Parses the line `g p NAME SIZE DELAY`, the move of process p to the host NAME after the superstep.
     pub(super) fn read_move(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.read_process(line, 1)?;
         let size = self.read_size(line, 3)?;
@@ -129,7 +130,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `end`, and checks that no supersteps are missing.
+    /// Checks at the line `end` that no supersteps are missing, and ends the trace.
     pub(super) fn read_end(&mut self, line: &Line<'_>) {
         if self.trace.steps.is_empty() {
             self.check_header(line);

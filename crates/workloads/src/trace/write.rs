@@ -8,19 +8,20 @@ use crate::{Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 
-/// What a written trace contains besides the workload itself.
+/// What a written trace contains before its supersteps besides the facts that the workload states: comments, hosts and settings
+/// of the runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Preamble<'a> {
     /// Comments at the beginning of the file, one per line.
     pub comments: &'a [String],
-    /// Host on which each process starts; empty if the trace should not state it.
+    /// Name of the host on which each process starts; empty if the trace should not state hosts.
     pub hosts: &'a [String],
-    /// Settings of the runtime: keys without the prefix `runtime.`, and values.
+    /// Settings of the runtime, each as its key without the prefix `runtime.` and its value.
     pub runtime: &'a [(String, String)],
 }
 
 impl Trace {
-    /// Writes `workload` as the text of a trace, from which an equal workload is read back.
+    /// Writes `workload` as the text of a trace; parsing this text returns an equal workload.
     ///
     /// # Errors
     /// There are hosts, but not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be
@@ -46,7 +47,7 @@ impl Trace {
     }
 }
 
-/// Returns the lines of the trace before the first `step`.
+/// Returns the lines of a trace before its first `step`.
 fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
     let processes = workload.processes();
     let hosts = preamble.hosts;
@@ -86,7 +87,8 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     Ok(text)
 }
 
-/// Appends one `memory` line if all processes have the same known memory, otherwise one for each process whose memory is known.
+/// Appends the `memory` lines of the processes: one line if all processes have the same known memory, otherwise one line for each
+/// process whose memory is known.
 fn write_memory(workload: &dyn Workload, text: &mut String) {
     let known = |process: usize| {
         let process = ProcessId::from_index(process);
@@ -132,12 +134,12 @@ fn write_step(
     Ok(())
 }
 
-/// Appends a line to the text.
+/// Appends a line and its end to the text of the trace.
 fn write_line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
-/// Returns the text if it can be written as one word of a line; an error otherwise.
+/// Returns the text unchanged if it can be written as one word of a line; otherwise an error in which `what` names the text.
 fn check_word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot be written into a trace"));

@@ -1,17 +1,17 @@
-//! The application `vt` after the data of all ranks has been read.
+//! The application `vt`, whose work and messages were read from the load-balancing data of all ranks.
 
 use crate::recorded::{Recorded, recorded_methods};
 use crate::{Labels, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// The application `vt`: see the [module](super).
+/// The application `vt`, which is read from the data of the runtime DARMA/vt: see the [module](super).
 ///
 /// ```
 /// use migsim_workloads::{Workload, vt::{RankFile, Vt, VtConfig}};
 /// let text = r#"{"type": "LBDatafile", "phases": [{"id": 0, "tasks": [
 ///     {"entity": {"id": 7, "home": 0, "type": "object", "migratable": true}, "node": 0, "resource": "cpu", "time": 0.5}]}]}"#;
 /// let file = RankFile { rank: 0, source: "data.0.json".to_owned(), bytes: text.into() };
-/// let (vt, _note) = Vt::of_files(&[file], &VtConfig::new("data"))?;
+/// let (vt, _note) = Vt::from_files(&[file], &VtConfig::new("data"))?;
 /// assert_eq!((vt.processes(), vt.supersteps()), (1, 1));
 /// # Ok::<(), migsim_base::error::Error>(())
 /// ```
@@ -19,13 +19,13 @@ use migsim_base::units::{Bytes, ProcessId};
 pub struct Vt {
     /// The work and the messages of all supersteps.
     pub(super) steps: Recorded,
-    /// Rank of the recorded run on which each process starts.
+    /// For each process, the rank of the recorded run on which it starts.
     pub(super) ranks: Vec<usize>,
-    /// Whether each process may migrate.
+    /// For each process, whether policies may migrate it.
     pub(super) movable: Vec<bool>,
     /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
-    /// Names and numbers of the recorded tasks and phases, with which an export describes them.
+    /// Names and numbers of the recorded tasks and phases, which an export of the application to vt data uses.
     pub(super) labels: Labels,
 }
 

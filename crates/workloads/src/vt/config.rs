@@ -9,21 +9,23 @@ use migsim_base::units::{Bytes, InstructionsPerSecond};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VtConfig {
-    /// Path of the data files up to the rank: `nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on, one per rank.
+    /// Path of the data files without the rank and the ending: `nolb/data` stands for `nolb/data.0.json`, `nolb/data.1.json` and
+    /// so on, one file per rank.
     pub data: String,
-    /// Speed of the hosts on which the data was recorded: a task of 1 s has this number of instructions. Default 1 GHz.
+    /// Speed of the hosts on which the data was recorded: a task of 1 s has as many instructions as such a host computes in 1 s.
+    /// Default 1 GHz.
     #[serde(default = "default_speed")]
     pub speed: InstructionsPerSecond,
-    /// Treatment of broadcasts in the data: `drop` ignores them, as LBAF does; `send` converts each into a message. Default
-    /// `drop`.
+    /// How broadcasts in the data are treated: `drop` ignores them, as LBAF does; `send` converts each broadcast into a message.
+    /// Default `drop`.
     #[serde(default)]
     pub broadcasts: Broadcasts,
-    /// Memory of each task whose memory is not in the data.
+    /// Memory of each task for which the data states no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }
 
-/// Treatment of the broadcasts in vt data.
+/// How broadcasts in vt data are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Broadcasts {
@@ -34,8 +36,8 @@ pub enum Broadcasts {
     Send,
 }
 
-/// Returns the default speed of the hosts on which data was recorded; exports use it for applications that were not recorded by
-/// vt.
+/// Returns the default speed of the hosts on which vt data was recorded; an export to vt data uses it for applications that vt
+/// did not record.
 pub(super) fn default_speed() -> InstructionsPerSecond {
     InstructionsPerSecond::new(1e9).expect("in range")
 }

@@ -1,5 +1,5 @@
-//! Finds and reads the files of vt data: one per rank, with a common prefix, in plain JSON or compressed with brotli. The
-//! content, not the name, shows whether a file is compressed.
+//! Finds and reads the files of vt data: one file per rank, with a common prefix, in plain JSON or compressed with brotli. The
+//! content of a file, not its name, determines whether it is decompressed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 use migsim_base::document::{cannot_read, limited, read_binary};
 use migsim_base::error::{Error, Problem};
 
-/// Maximum size of the text in a compressed file \[B\].
+/// Maximum size of the JSON text in a compressed file \[B\].
 const MAX_TEXT_SIZE: u64 = 1 << 28;
 
-/// Size of the buffer of the decompressor \[B\].
+/// Size of the buffer of the brotli decompressor \[B\].
 const BUFFER_SIZE: usize = 1 << 16;
 
-/// The data file of one rank.
+/// The file with the load-balancing data of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
     /// Number of the rank, counted from 0.
     pub rank: usize,
-    /// Path of the file, for messages.
+    /// Path of the file, for error messages.
     pub source: String,
     /// Content of the file, which may be compressed.
     pub bytes: Vec<u8>,
@@ -118,7 +118,7 @@ fn split_file_name(name: &str) -> Option<(&str, usize)> {
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-/// Creates the error that no data file has this prefix; the hint lists existing prefixes.
+/// Creates the error that no data file has this prefix; its hint lists the prefixes of the data files that exist.
 fn no_files_error(prefix: &str) -> Result<Problem, Error> {
     let (folder, _) = split_prefix(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);

@@ -14,12 +14,13 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 use migsim_base::words::{counted, singular_or_plural};
 
-/// Identifies a task in all phases: its number and, if several tasks share this number, its rank and its index among them.
+/// Key of a task over all phases: its number and, if several tasks of a phase share this number, its rank and its place among
+/// them, counted from 1.
 type Key = (u64, usize, usize);
 
 impl Vt {
-    /// Creates an application from the files of all ranks, which must be ordered by rank from 0; also returns a note about the
-    /// data that was read and ignored.
+    /// Creates an application from the data files of all ranks, ordered by rank from 0; also returns a note for the user about
+    /// the data that was read and ignored.
     ///
     /// # Errors
     /// All problems of the files, each with its file, rank, phase and task.
@@ -40,7 +41,7 @@ impl Vt {
     }
 }
 
-/// Joins the data of all ranks into an application; also returns the note.
+/// Joins the data of all ranks into one application; also returns a note for the user about the data that was read and ignored.
 fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, String), Error> {
     let numbers = phase_numbers(files, ranks)?;
     let mut tasks = Tasks {
@@ -91,7 +92,10 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
     Ok((tasks.vt, note))
 }
 
-/// Returns the numbers of all phases in increasing order; an error if a rank does not have all of them.
+/// Returns the numbers of the phases of all ranks in increasing order.
+///
+/// # Errors
+/// There are no phases or too many phases, or a rank lacks a phase that another rank has.
 fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
@@ -139,7 +143,7 @@ fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> 
     }
 }
 
-/// Calls `look` for each phase with the data of all ranks, and whether the data of any rank differs from the previous phase.
+/// Calls `look` for each phase with the data of all ranks, and with whether the data of any rank differs from the phase before.
 fn for_each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
     let mut present: Vec<Option<&Phase>> = vec![None; ranks.len()];
     for number in numbers {
@@ -154,24 +158,24 @@ fn for_each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase
     }
 }
 
-/// The tasks found so far, and the application under construction.
+/// The tasks found so far in the data of all ranks, and the application that is built from them.
 struct Tasks {
-    /// Numbers that several tasks of the same phase share.
+    /// Numbers of tasks that several tasks of the same phase have in common.
     shared_numbers: BTreeSet<u64>,
-    /// Process of each task.
+    /// Index of the process of each task.
     process_of: BTreeMap<Key, usize>,
-    /// Counts of the data that is ignored.
+    /// Numbers of ignored items of each kind of data.
     left_out: LeftOut,
-    /// The application under construction.
+    /// The application as built so far.
     vt: Vt,
-    /// Rank of each process in the last phase that contains its task.
+    /// For each process, the rank on which its task was in the last phase that contains the task.
     last_ranks: Vec<usize>,
-    /// Number of times that a task is on another rank than before.
+    /// Number of times that a task changes its rank from one phase to another in the recorded run.
     moves: u64,
 }
 
 impl Tasks {
-    /// Finds numbers that several tasks of a phase share.
+    /// Adds the numbers that several tasks of this phase have in common; `of_ranks` has the data of each rank.
     fn find_shared_numbers(&mut self, of_ranks: &[&Phase]) {
         let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
         let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
@@ -194,7 +198,8 @@ impl Tasks {
         phase.tasks.iter().map(|task| task.id).map(key).collect()
     }
 
-    /// Creates a process for each task of a phase that has none yet, and updates the memory of the processes.
+    /// Creates a process for each task of a phase that has no process yet, and raises the memory of each process to the memory
+    /// that its task states.
     fn add_processes(&mut self, of_ranks: &[&Phase]) {
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
@@ -215,7 +220,7 @@ impl Tasks {
         self.last_ranks.clone_from(&self.vt.ranks);
     }
 
-    /// Adds a phase as a superstep; if `is_new` is false, the superstep repeats the previous one.
+    /// Adds a phase as a superstep; if `is_new` is false, the superstep is equal to the superstep before.
     fn add_phase(&mut self, of_ranks: &[&Phase], is_new: bool) {
         if !is_new {
             return self.vt.steps.repeat_superstep();
@@ -248,14 +253,14 @@ impl Tasks {
         self.vt.steps.close_superstep();
     }
 
-    /// Returns the process of the task with the number `id` that a communication of `rank` refers to; `None` if there is none.
+    /// Returns the process of the task with the number `id` to which a message on `rank` refers; `None` if there is no such task.
     fn process_of_end(&self, id: u64, rank: usize) -> Option<ProcessId> {
         let own = self.process_of.get(&(id, 0, 0));
         let process = own.or_else(|| self.process_of.get(&(id, rank, 1)))?;
         Some(ProcessId::from_index(*process))
     }
 
-    /// Returns a sentence about the data that was read and ignored.
+    /// Returns a sentence for the user about the data that was read and the data that was ignored.
     fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
         let mut parts = vec![format!(

@@ -1,36 +1,36 @@
-//! Counts input data that is ignored because BSP applications have no counterpart of it.
+//! Counts the items of vt data that are ignored because BSP applications have no counterpart for them.
 
 use std::collections::BTreeMap;
 
 use migsim_base::words::counted;
 
-/// Kind of input data that the reader ignores because BSP applications have no counterpart of it.
+/// Kind of vt data that is ignored because BSP applications have no counterpart for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A message from a task to the same task.
     ToItself,
-    /// A message from or to a task that is not in the data.
+    /// A message from or to a task that does not occur in the data.
     UnknownTask,
-    /// A broadcast, if broadcasts are not converted into messages.
+    /// A broadcast, unless the options request that broadcasts become messages.
     Broadcast,
-    /// A communication of any type other than messages and broadcasts between objects.
+    /// A communication of another type than a message or a broadcast between objects.
     OtherCommunication,
-    /// A task that is not of the type `object`, and thus cannot migrate as one.
+    /// A task that is not of the type `object` and that therefore cannot migrate.
     NoObject,
     /// A list of subphases of a task.
     Subphases,
-    /// An iteration of a load balancer.
+    /// An iteration of a load balancer in a phase.
     Iteration,
     /// The use of a shared block of memory by a task.
     SharedBlock,
     /// A user-defined value of a task (`user_defined` or `attributes`).
     UserDefined,
-    /// A key that is not in vt's schema.
+    /// A key that the schema of vt does not contain.
     UnknownKey,
 }
 
 impl Kind {
-    /// Returns the name of the kind for a note, in singular and plural.
+    /// Returns the name of this kind of data for a note, in singular and plural.
     const fn words(self) -> [&'static str; 2] {
         match self {
             Self::ToItself => [
@@ -56,31 +56,31 @@ impl Kind {
     }
 }
 
-/// Number of ignored items of each kind.
+/// Number of ignored items of vt data, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut(BTreeMap<Kind, u64>);
 
 impl LeftOut {
-    /// Counts one ignored item.
+    /// Counts one more ignored item of this kind.
     pub(super) fn add(&mut self, kind: Kind) {
         self.add_many(kind, 1);
     }
 
-    /// Counts several ignored items.
+    /// Counts `count` more ignored items of this kind.
     pub(super) fn add_many(&mut self, kind: Kind, count: u64) {
         if count > 0 {
             *self.0.entry(kind).or_default() += count;
         }
     }
 
-    /// Adds the counts of `other` to these.
+    /// Adds the counts of `other`, such as those of another rank, to these counts.
     pub(super) fn merge(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
             self.add_many(*kind, *count);
         }
     }
 
-    /// Describes all counts for a note; `None` if nothing was ignored.
+    /// Describes all counts in words for a note; `None` if nothing was ignored.
     pub(super) fn description(&self) -> Option<String> {
         let one = |(kind, count): (&Kind, &u64)| {
             let [one, several] = kind.words();
@@ -96,8 +96,7 @@ impl LeftOut {
     }
 }
 
-/// Returns the first part of the note: the number of ranks, tasks and phases that were read. `pinned` is the number of tasks that
-/// may not migrate.
+/// Describes in words how many ranks, tasks and phases were read; `pinned` is the number of tasks that may not migrate.
 pub(super) fn read_summary(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
     let stay = match pinned {
         0 => String::new(),

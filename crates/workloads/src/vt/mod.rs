@@ -1,5 +1,5 @@
-//! `vt`: the load-balancing data of the runtime DARMA/vt, which the analysis tool LBAF reads as well: one JSON file per rank,
-//! plain or compressed with brotli.
+//! `vt`: an application that is read from the load-balancing data of the runtime DARMA/vt: one JSON file per rank, plain or
+//! compressed with brotli. The analysis tool LBAF reads the same files.
 //!
 //! | in the data | in migsim |
 //! |---|---|
@@ -12,10 +12,10 @@
 //! | `SendRecv` from task to task | one message of `bytes` |
 //! | `task_footprint_bytes`, else `task_serialized_bytes` | the memory of the process, the largest of all phases |
 //!
-//! Data that BSP applications have no counterpart of is ignored, and a note states its amount: messages from a task to itself or
-//! to tasks that do not exist, broadcasts (unless requested), other communications, subphases, iterations of a load balancer, and
-//! shared blocks of memory. If several tasks of a phase share an `id` (as in some handwritten data), rank and place distinguish
-//! them.
+//! Data for which BSP applications have no counterpart is ignored, and a note states its amount: messages from a task to itself
+//! or to tasks that do not exist, broadcasts (unless requested), other communications, subphases, iterations of a load balancer,
+//! and shared blocks of memory. If several tasks of a phase share an `id` (as in some handwritten data), their rank and their
+//! place in the file distinguish them.
 //!
 //! Source: the schema `LBDatafile` of vt (`scripts/LBDatafile_schema.py`), and the readers of vt and LBAF for such files.
 

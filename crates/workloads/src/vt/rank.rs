@@ -11,56 +11,59 @@ use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
-/// Maximum number of phases, including those that only repeat the previous one.
+/// Maximum number of phases, including phases that only repeat the phase before.
 pub(super) const MAX_PHASES: u64 = 1_000_000;
 
-/// The data of one rank: its phases, and what was ignored.
+/// The vt data of one rank: its phases, and counts of the data that is ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rank {
     /// Phases with data, by number.
     pub(super) phases: BTreeMap<u64, Phase>,
-    /// Numbers of the phases that are identical to the previous one and therefore have no data.
+    /// Numbers of the phases that the data declares identical to the phase before and that therefore have no data.
     pub(super) identical: BTreeSet<u64>,
-    /// Counts of the data that is ignored.
+    /// Numbers of ignored items of each kind of data.
     pub(super) left_out: LeftOut,
 }
 
-/// The data of one rank in one phase.
+/// The tasks and messages of one rank in one phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Phase {
-    /// Tasks on the rank during the phase.
+    /// Tasks that are on the rank during the phase.
     pub(super) tasks: Vec<Task>,
     /// Messages that the data of the rank lists for the phase.
     pub(super) messages: Vec<Edge>,
 }
 
-/// A task on a rank during one phase.
+/// A task that is on a rank during one phase; it becomes a process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Task {
-    /// Number of the task.
+    /// Number of the task in the data.
     pub(super) id: u64,
-    /// Entity that identifies the task in the data, unchanged.
+    /// JSON value by which the data identifies the task, unchanged; an export writes it again.
     pub(super) entity: Value,
-    /// Whether the task may migrate.
+    /// Whether the runtime may migrate the task.
     pub(super) is_migratable: bool,
-    /// Work of the task in the phase: its time, multiplied by the speed of the hosts of the data.
+    /// Work of the task in the phase \[instructions\]: its time, multiplied by the speed of the hosts on which it was recorded.
     pub(super) work: Instructions,
     /// Memory of the task; `None` if the data does not state it.
     pub(super) memory: Option<Bytes>,
 }
 
-/// A message from one task to another during one phase.
+/// A message from one task to another task during one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
-    /// Number of the sending task.
+    /// Number of the task that sends the message.
     pub(super) from: u64,
-    /// Number of the receiving task.
+    /// Number of the task that receives the message.
     pub(super) to: u64,
-    /// Size of the message.
+    /// Size of the message \[B\].
     pub(super) size: Bytes,
 }
 
-/// Reads the data file of a rank.
+/// Reads the data file of a rank, and converts its JSON into phases, tasks and messages.
+///
+/// # Errors
+/// All problems of the file, each with its phase and task.
 pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
     let document = Document::parse(&file.source, json_text(file)?)?;
     let mut reader = Reader {
@@ -78,31 +81,31 @@ pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
     }
 }
 
-/// The place of a value in the data: its path in JSON, and its description in words for messages.
+/// The place of a value in the data of a rank, computed only for error messages: its path in JSON, and its description in words.
 struct Place<'a> {
-    /// Returns the path of the value in JSON.
+    /// Function that returns the path of the value in JSON.
     path: &'a dyn Fn() -> String,
-    /// Returns the description of the value in words.
+    /// Function that returns the description of the place in words.
     name: &'a dyn Fn() -> String,
 }
 
 struct Reader<'d> {
-    /// The JSON document of the rank.
+    /// The JSON document with the data of the rank.
     document: &'d Document,
-    /// Number of the rank.
+    /// Number of the rank to which the file belongs, counted from 0.
     rank: usize,
     config: &'d VtConfig,
     problems: Vec<Problem>,
-    /// The data read so far.
+    /// The data of the rank that was read so far.
     data: Rank,
 }
 
-/// Returns the JSON value as an object; `None` if it is missing or no object.
+/// Returns the JSON value as an object; `None` if it is missing or not an object.
 fn as_object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 
-/// Formats a JSON value for a message, shortened if it is long.
+/// Formats a JSON value for an error message, shortened if it is long.
 fn short_text(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
@@ -115,7 +118,7 @@ fn short_text(value: &Value) -> String {
     }
 }
 
-/// Keys that the object of a task may have.
+/// Keys that the JSON object of a task may have.
 const TASK_KEYS: [&str; 7] = [
     "entity",
     "node",
@@ -130,7 +133,7 @@ const WHOLE: &str = "it must be a whole number that is not negative";
 const NUMBER: &str = "it must be a finite number that is not negative";
 
 impl Reader<'_> {
-    /// Records a problem at a path, unless the maximum number of problems is reached.
+    /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.
     fn complain(&mut self, path: &str, message: String, hint: impl Into<String>) {
         if self.problems.len() < MOST_PROBLEMS {
             let problem = self.document.problem(path, message);
@@ -138,14 +141,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Counts the keys of an object that are not `known` as ignored data.
+    /// Counts each key of an object that is not in `known` as ignored data.
     fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
         let count = unknown.count() as u64;
         self.data.left_out.add_many(Kind::UnknownKey, count);
     }
 
-    /// Reads the whole document.
+    /// Reads the whole document of the rank: metadata and phases.
     fn read_document(&mut self) {
         let document = self.document;
         let Some(top) = document.value.as_object() else {
@@ -191,7 +194,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the metadata: checks the rank, and reads which phases are identical to the previous one.
+    /// Reads the metadata of the file: checks the rank, and reads which phases are identical to the phase before.
     fn read_metadata(&mut self, metadata: Option<&Value>) {
         let Some(metadata) = as_object(metadata) else {
             return;
@@ -255,7 +258,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the phases from `first` to `last` to those that are identical to the previous one.
+    /// Adds the phases with the numbers from `first` to `last` to the phases that are identical to the phase before.
     fn add_identical(&mut self, first: &Value, last: &Value, path: &str) {
         let room = MAX_PHASES - (self.data.identical.len() as u64).min(MAX_PHASES);
         match (first.as_u64(), last.as_u64()) {
@@ -288,7 +291,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the phase with the index `index` in the document.
+    /// Reads the phase that has the index `index` in the document, counted from 0.
     fn read_phase(&mut self, index: usize, value: &Value) {
         let rank = self.rank;
         let path = format!("phases[{index}]");
@@ -340,7 +343,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the list with the key `key` in a phase; empty if it is missing.
+    /// Returns the list with the key `key` in the JSON object of a phase; empty if there is no such key.
     fn list<'v>(
         &mut self,
         phase: &'v Map<String, Value>,
@@ -367,7 +370,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a task; `None` if the task is ignored or has errors. `at` is its index in the phase.
+    /// Reads a task of a phase; `None` if the task is ignored or has errors. `phase` is the index of the phase, `id` its number,
+    /// and `at` the index of the task in the phase.
     fn read_task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].tasks[{at}]");
@@ -424,7 +428,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns whether a task may migrate; reports a problem if the data does not state it.
+    /// Returns whether the task with this entity may migrate; adds a problem if the data does not state it.
     fn read_migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
         let name = (here.name)();
         let message = match entity.get("migratable") {
@@ -437,7 +441,7 @@ impl Reader<'_> {
         false
     }
 
-    /// Checks that a task was on the rank to which the file belongs.
+    /// Checks that the data locates a task on the rank to which the file belongs.
     fn check_node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
         let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
         let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
@@ -449,7 +453,7 @@ impl Reader<'_> {
         self.complain(&format!("{}.node", (here.path)()), message, hint);
     }
 
-    /// Returns the number of the task that an entity identifies; reports a problem and returns `None` if there is no number.
+    /// Returns the number of the task that an entity identifies; adds a problem and returns `None` if the entity has no number.
     fn read_entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
             let hint = "write an entity as `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
@@ -490,7 +494,7 @@ impl Reader<'_> {
         self.read_whole(keys, key, here)
     }
 
-    /// Returns the memory that the user-defined values of a task state; counts all other values as ignored.
+    /// Returns the memory of a task, which its user-defined values may state; counts all other user-defined values as ignored.
     fn read_memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
         // LBAF writes -1 for unknown values.
@@ -515,7 +519,8 @@ impl Reader<'_> {
         size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
     }
 
-    /// Reads a communication as a message; `None` if the communication is ignored or has errors. `at` is its index in the phase.
+    /// Reads a communication of a phase as a message; `None` if the communication is ignored or has errors. `phase` is the index
+    /// of the phase, `id` its number, and `at` the index of the communication in the phase.
     fn read_message(
         &mut self,
         value: &Value,
@@ -580,7 +585,7 @@ impl Reader<'_> {
         Some(Edge { from, to, size })
     }
 
-    /// Returns why a communication is ignored; `None` if it becomes a message.
+    /// Returns the kind of ignored data to which a communication belongs; `None` if it becomes a message.
     fn ignored_kind(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
@@ -593,7 +598,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the value of a key as a whole number; reports a problem and returns `None` if it is not one.
+    /// Reads the value of a key as a whole number; adds a problem and returns `None` if the value is missing or not a whole
+    /// number.
     fn read_whole(
         &mut self,
         keys: &Map<String, Value>,
@@ -603,7 +609,8 @@ impl Reader<'_> {
         self.read_value(keys, key, here, WHOLE, Value::as_u64)
     }
 
-    /// Reads the value of a key as a finite number that is not negative; reports a problem and returns `None` if it is not one.
+    /// Reads the value of a key as a finite number that is not negative; adds a problem and returns `None` if the value is
+    /// missing or something else.
     fn read_number(
         &mut self,
         keys: &Map<String, Value>,

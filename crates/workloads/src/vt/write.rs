@@ -1,7 +1,8 @@
-//! Writes an application as vt data, for LBAF, or, with the placement of processes during a run, for vt's offline load balancer.
+//! Writes an application as vt data for the analysis tool LBAF or, with the placement of processes during a run, for vt's offline
+//! load balancer.
 //!
-//! vt's `OfflineLB` determines for each task which file contains it in phase k+1, and moves the task to this rank at the end of
-//! phase k.
+//! vt's `OfflineLB` determines for each task which file contains it in phase k+1, and moves the task to the rank of this file at
+//! the end of phase k.
 
 use serde_json::{Value, json};
 
@@ -9,15 +10,15 @@ use super::config::default_speed;
 use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
-/// Number of the collection to which exported tasks belong if vt did not record the application.
+/// Number of the vt collection to which exported tasks belong if vt did not record the application.
 const COLLECTION: u64 = 7;
 
-/// An application with the ranks on which its processes are during a run.
+/// An application that is exported as vt data, with the ranks on which its processes are during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Export<'a> {
     /// The application that is exported.
     pub workload: &'a dyn Workload,
-    /// Number of ranks.
+    /// Number of ranks, which is the number of files.
     pub ranks: usize,
     /// Rank on which each process starts.
     pub start: &'a [usize],
@@ -25,7 +26,7 @@ pub struct Export<'a> {
     pub moves: &'a [Move],
 }
 
-/// A move of a process to another rank.
+/// A move of a process from its rank to another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// Superstep after which the process moves, counted from 0.
@@ -36,7 +37,7 @@ pub struct Move {
     pub rank: usize,
 }
 
-/// Returns the JSON text of each rank.
+/// Returns the vt data of an application as the JSON text of each rank.
 ///
 /// Times are those on a host with the speed of the data, or with 1 GHz if vt did not record the application. All messages from
 /// one process to another in a superstep become one communication.
@@ -84,7 +85,7 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
     texts
 }
 
-/// Returns the entity that represents a process in vt: as it was recorded, or else as an element of a collection.
+/// Returns the JSON value that identifies a process as a task in vt: as it was recorded, or else as an element of a collection.
 fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()
@@ -101,7 +102,8 @@ fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     })
 }
 
-/// Returns the metadata of a file. It contains the numbers of missing phases, because vt requires them.
+/// Returns the JSON metadata of the file of a rank. It lists the numbers of phases that are missing between `numbers`, because vt
+/// requires them.
 fn metadata(rank: usize, numbers: &[u64]) -> Value {
     let mut skipped: Vec<[u64; 2]> = Vec::new();
     let mut next = 0;
@@ -125,14 +127,14 @@ fn metadata(rank: usize, numbers: &[u64]) -> Value {
 struct Writer<'a> {
     /// The application that is exported.
     workload: &'a dyn Workload,
-    /// Speed by which work is converted into time.
+    /// Speed by which work is divided to get times \[instructions/s\].
     speed: InstructionsPerSecond,
-    /// Entity of each process.
+    /// The JSON value that identifies each process as a task in vt.
     entities: Vec<Value>,
 }
 
 impl Writer<'_> {
-    /// Returns one phase as the JSON objects of all ranks; `places` is the rank of each process.
+    /// Returns a superstep as the JSON objects of one phase, one for each rank; `places` is the rank of each process.
     fn phases(&self, number: u64, plan: &Plan, places: &[usize], ranks: usize) -> Vec<Value> {
         let mut tasks: Vec<Vec<Value>> = vec![Vec::new(); ranks];
         for (process, (work, rank)) in plan.work.iter().zip(places).enumerate() {
@@ -158,7 +160,7 @@ impl Writer<'_> {
         tasks.into_iter().zip(edges).map(phase).collect()
     }
 
-    /// Returns a process as a JSON task with its time \[s\] and its memory.
+    /// Returns a process as the JSON object of a task, with its time \[s\] and its memory.
     fn task(&self, process: usize, seconds: f64, rank: usize) -> Value {
         let mut task = json!({
             "entity": self.entities[process],
@@ -175,7 +177,7 @@ impl Writer<'_> {
         task
     }
 
-    /// Converts work \[instructions\] into a time \[s\]; if possible, a time from which exactly this work is computed again.
+    /// Converts work \[instructions\] into a time \[s\], if possible a time that is converted back to exactly this work.
     fn seconds(&self, work: f64) -> f64 {
         let cycles = self.workload.cycles_per_instruction();
         let wanted = work * cycles;
@@ -186,8 +188,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns sender, receiver, number of messages and total bytes of each pair of processes in a superstep, in the order of their
-/// first messages. A message of a process to itself is left out, since it has no cost in vt.
+/// Returns the messages of a superstep, joined by pair of processes: sender, receiver, number of messages and total size \[B\],
+/// in the order of their first messages. Messages of a process to itself are left out, since they have no cost in vt.
 fn messages_by_pair(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
     let mut all: Vec<(usize, usize, u64, f64)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();

@@ -1,11 +1,12 @@
-//! The classes of a link: its groups of flows with the same bottleneck link, and the sum of their pulls. The pull of a group is
-//! its load on the link per unit of fair-share level.
+//! The classes of a link. A class consists of the groups of flows on the link that have the same bottleneck link, and the sum of
+//! their pulls. The pull of a group is its load on the link per unit of the fair-share level.
 
 use super::{BottleneckMaxMin, Bottlenecked, Class, NO_LINK, RESUM_BELOW, Share, Use};
 use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
-    /// Adds a group, by its use with this index, to the class of the used link and of the bottleneck link.
+    /// Adds a group to the class that belongs to the link used and the bottleneck link; `index` selects the link from the uses of
+    /// the group.
     pub(super) fn join_class(&mut self, group: u32, index: usize, bottleneck: u32) {
         let Use { link, pull, .. } = self.uses[index];
         let class = self.find_or_open_class(link, bottleneck);
@@ -17,7 +18,7 @@ impl BottleneckMaxMin {
         self.add_pull(class, pull);
     }
 
-    /// Removes a group, by its use with this index, from its class.
+    /// Removes a group from its class on one link; `index` selects the link from the uses of the group.
     pub(super) fn leave_class(&mut self, index: usize) {
         let Use {
             class,
@@ -37,7 +38,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Adds `more` to the pull of a class; recomputes the sum if rounding has made it inaccurate.
+    /// Adds `more` to the sum of pulls of a class; recomputes the sum from all groups if rounding may have made it inaccurate.
     pub(super) fn add_pull(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
         let share = &mut self.links[state.link as usize].classes[state.at_link as usize];
@@ -55,7 +56,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns the class of a link and a bottleneck link; creates the class if it does not exist.
+    /// Returns the number of the class for a link and a bottleneck link; creates the class if it does not exist.
     fn find_or_open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let classes = &self.classes;
         let is_it = |class: &Class| class.link == link && class.bottleneck == bottleneck;
@@ -70,7 +71,7 @@ impl BottleneckMaxMin {
         class
     }
 
-    /// Creates a class without members, and returns its number.
+    /// Creates a class without groups for a link and a bottleneck link, and returns its number.
     fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let new = Class {
             link,
@@ -118,7 +119,7 @@ impl BottleneckMaxMin {
         number
     }
 
-    /// Removes a class that has no members any more.
+    /// Removes a class that contains no group any more.
     fn drop_class(&mut self, class: u32) {
         let Class {
             link,
@@ -152,7 +153,7 @@ impl BottleneckMaxMin {
         self.free_classes.push(class);
     }
 
-    /// Moves a class into the part for tight links in the list of its bottleneck link, or out of that part.
+    /// Moves a class into or out of the front part of its bottleneck link's list, which holds the classes on tight links.
     fn swap_tight(&mut self, class: u32, is_tight: bool) {
         let Class {
             bottleneck,
@@ -175,7 +176,8 @@ impl BottleneckMaxMin {
         self.classes[class as usize].at_bottleneck = to;
     }
 
-    /// Sets whether a link is tight, which means that each new level of its bottleneck links is propagated to the link.
+    /// Sets whether a link is tight, which means that each new fair-share level of its bottleneck links is propagated to the
+    /// link.
     pub(super) fn set_tight(&mut self, link: u32, is_tight: bool) {
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
@@ -186,7 +188,7 @@ impl BottleneckMaxMin {
     }
 }
 
-/// Returns a hash of a link and a bottleneck link (the second round of `SplitMix64`; Steele, Lea and Flood 2014).
+/// Returns a hash of the class of a link and a bottleneck link (the second round of `SplitMix64`; Steele, Lea and Flood 2014).
 #[inline]
 fn hash(link: u32, bottleneck: u32) -> u64 {
     let z = u64::from(link) << 32 | u64::from(bottleneck);

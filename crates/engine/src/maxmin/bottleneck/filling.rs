@@ -6,26 +6,27 @@ use std::collections::BinaryHeap;
 use super::{BottleneckMaxMin, Entry, FULL, Group, HIGHEST, MARGIN, NEAR, NO_LINK, RESUM_BELOW};
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// The arrays of progressive filling, which the shift of levels uses as well.
+/// Working arrays of progressive filling, which the shift of fair-share levels uses as well.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filling {
-    /// For each link: the capacity that is not used yet \[B/s\].
+    /// For each link: the capacity that is not used yet by groups whose level is fixed \[B/s\].
     pub(super) capacity_left: Vec<f64>,
-    /// For each link: its pull (P in the equation of the solver), summed over the groups whose level is not fixed yet.
+    /// For each link: the sum of the pulls (P in the equation of the solver) of those groups on the link whose level is not fixed
+    /// yet.
     pub(super) pull: Vec<f64>,
-    /// For each link: the value of `pull` when it was last summed over the groups. Afterwards the pulls of groups whose level
-    /// becomes fixed are subtracted from `pull`.
+    /// For each link: the value of `pull` when it was last summed over the groups. After that time, the pulls of groups whose
+    /// level becomes fixed are subtracted from `pull`.
     pub(super) summed: Vec<f64>,
-    /// For each group: the link that fixed its level, which becomes its bottleneck link.
+    /// For each group of flows: the link that fixed the level of the group, which becomes its bottleneck link.
     pub(super) bottleneck: Vec<u32>,
     pub(super) in_use: Vec<u32>,
-    /// The saturated links in increasing order of their levels.
+    /// The saturated links in increasing order of their fair-share levels.
     pub(super) saturated_links: Vec<Entry>,
-    /// The links where the levels after a shift are not max-min fair.
+    /// The links at which the fair-share levels are not max-min fair after a shift.
     pub(super) wrong: Vec<u32>,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
     pub(super) level: Vec<f64>,
-    /// For each link: the level at which the last of its groups was fixed.
+    /// For each link: the fair-share level that was last fixed for one of its groups.
     pub(super) last: Vec<f64>,
 }
 
@@ -84,7 +85,7 @@ impl BottleneckMaxMin {
         self.visited_classes = 0;
     }
 
-    /// Changes the bottleneck link of a group without marking links for an update.
+    /// Changes the bottleneck link of a group to `to`, without marking the affected links for an update.
     fn move_group_silently(&mut self, group: u32, to: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
@@ -98,7 +99,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Whether a solution that ignores the bounds of groups reaches or exceeds any bound.
+    /// Whether any group reaches or exceeds its maximum rate in a solution that ignores the maximum rates of groups.
     fn reaches_bounds(&self, filling: &Filling) -> bool {
         let mut bounds = filling.in_use.iter().filter(|link| {
             let state = &self.links[**link as usize];
@@ -113,7 +114,7 @@ impl BottleneckMaxMin {
         })
     }
 
-    /// Initializes the state of all links with groups, and lists the links that can become saturated.
+    /// Initializes the working arrays for all links with groups, and collects the links that can become saturated.
     fn prepare(&self, filling: &mut Filling, has_bounds: bool) {
         let links = self.links.len();
         filling.capacity_left.resize(links, 0.0);
@@ -147,7 +148,8 @@ impl BottleneckMaxMin {
         filling.heap = BinaryHeap::from(first);
     }
 
-    /// Fixes the levels of the groups of one link after the other, always of the link with the lowest level.
+    /// Performs progressive filling: repeatedly takes the link with the lowest fair-share level and fixes the levels of its
+    /// groups.
     fn fill(&self, filling: &mut Filling, has_bounds: bool) {
         self.prepare(filling, has_bounds);
         let mut missing = self.present_groups;
@@ -188,7 +190,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Fixes the groups of a link whose level is not fixed yet at the level `reached`; returns the number of these groups.
+    /// Fixes the level `reached` for all groups of a link whose level is not fixed yet; returns the number of these groups.
     fn fix_all(&self, link: u32, reached: f64, filling: &mut Filling) -> usize {
         let mut fixed = 0;
         for share in &self.links[link as usize].classes {
@@ -214,7 +216,7 @@ impl BottleneckMaxMin {
         fixed
     }
 
-    /// Returns the sum of the pulls of the groups of a link whose level is not fixed yet.
+    /// Returns the sum of the pulls of those groups on a link whose level is not fixed yet.
     fn unfixed_pull(&self, link: u32, bottleneck: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         let members = classes.flat_map(|share| &self.classes[share.class as usize].members);

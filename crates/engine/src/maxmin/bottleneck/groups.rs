@@ -1,4 +1,5 @@
-//! Changes of groups of flows and of link capacities between two updates; each change marks the links whose levels it may affect.
+//! Changes of groups of flows and of link capacities between two updates of the fair-share levels; each change marks the links
+//! whose levels it may affect.
 
 use std::ops::Range;
 
@@ -6,13 +7,13 @@ use super::{BottleneckMaxMin, Group, Link, NO_LINK, NO_USE, NONE, Use, clamped_w
 use migsim_base::units::to_u32;
 
 impl BottleneckMaxMin {
-    /// Changes the capacity of a link \[B/s\]; `link` is counted from 0, as on the platform.
+    /// Changes the capacity of a link \[B/s\]; `link` is the number of the link on the platform, counted from 0.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.capacity_changes += usize::from(self.change_capacity(link + 1, capacity));
     }
 
-    /// Changes the capacity of a link \[B/s\], by its number in the solver; returns whether fair-share levels may change as a
-    /// result.
+    /// Changes the capacity of a link \[B/s\], where `link` is its number in the solver; returns whether fair-share levels may
+    /// change as a result.
     fn change_capacity(&mut self, link: u32, capacity: f64) -> bool {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
@@ -30,7 +31,7 @@ impl BottleneckMaxMin {
         matters
     }
 
-    /// Returns the demand on a link \[B/s\] that would result if its bottleneck links had their estimated levels.
+    /// Returns the demand on a link \[B/s\] that would result if the bottleneck links of its groups had their estimated levels.
     pub(super) fn estimated_demand(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         classes
@@ -38,8 +39,9 @@ impl BottleneckMaxMin {
             .sum()
     }
 
-    /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different
-    /// and counted from 0, each with the load on the link per unit of a flow's rate. The group must not exist yet.
+    /// Adds a group of `count` flows with the same weight and the same maximum rate `bound` \[B/s\]. `uses` are the links of
+    /// their route, all different and numbered as on the platform, each with the load on the link per unit of a flow's rate. The
+    /// group must not exist yet.
     pub(crate) fn add_group(
         &mut self,
         group: u32,
@@ -99,7 +101,7 @@ impl BottleneckMaxMin {
         self.add_to_classes(group);
     }
 
-    /// Determines the bottleneck link of a new group, and adds the group to the classes of its links.
+    /// Determines the bottleneck link of a new group, and adds the group to the matching class of each of its links.
     fn add_to_classes(&mut self, group: u32) {
         self.present_groups += 1;
         self.present_uses += self.use_range(group).len();
@@ -112,7 +114,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Changes the number of flows of a group; 0 removes the group.
+    /// Changes the number of flows of a group to `count`; 0 removes the group.
     pub(crate) fn set_count(&mut self, group: u32, count: u32) {
         if count == 0 {
             self.remove(group);
@@ -135,8 +137,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Changes the weight and the bound \[B/s\] of a group; returns `false` without a change if the group has no link that
-    /// represents its bound.
+    /// Changes the weight and the maximum rate \[B/s\] of the flows of a group. Returns `false` without a change if the solver
+    /// has no link that represents the maximum rate of the group.
     pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) -> bool {
         let range = self.use_range(group);
         let last = self.uses[range.end - 1].link;
@@ -190,7 +192,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns the number of a link that represents the bound of a group \[B/s\].
+    /// Returns the number of a link that represents the maximum rate of a group, with the capacity `bound` \[B/s\].
     fn open_bound_link(&mut self, bound: f64) -> u32 {
         let link = self.free_bounds.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
@@ -203,8 +205,8 @@ impl BottleneckMaxMin {
         link
     }
 
-    /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
-    /// rates as on a new solver, to the last bit.
+    /// Resets the state that removed groups have left behind, so that later groups get the same rates as on a new solver, to the
+    /// last bit. All groups must have been removed.
     pub(crate) fn reset(&mut self) {
         self.clear_moved();
         while self.next_changed().is_some() {}
@@ -217,13 +219,13 @@ impl BottleneckMaxMin {
         self.free_bounds.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Returns the range of indices in `uses` that belong to a group.
+    /// Returns the range of indices in the list `uses` that contains the links of a group.
     pub(super) fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].use_count as usize
     }
 
-    /// Makes room in the list of uses for groups with up to `width` links.
+    /// Enlarges the list of uses, so that each group can have up to `width` links.
     fn widen(&mut self, width: usize) {
         let before = std::mem::take(&mut self.uses);
         self.uses.resize(self.groups.len() * width, NO_USE);
@@ -236,7 +238,8 @@ impl BottleneckMaxMin {
         self.width = width;
     }
 
-    /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if all links are unsaturated.
+    /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if no link of the route is
+    /// saturated.
     pub(super) fn lowest_link(&self, group: u32) -> u32 {
         let mut least = (f64::INFINITY, NO_LINK);
         for used in &self.uses[self.use_range(group)] {
@@ -248,8 +251,8 @@ impl BottleneckMaxMin {
         least.1
     }
 
-    /// Records that the pull of the groups of a link with one bottleneck link has changed by `more`; marks the link if its level
-    /// may change.
+    /// Records that the pull of all groups with a given bottleneck link on a link has changed by `more`. Marks the link if its
+    /// fair-share level may change as a result.
     fn change_demand(&mut self, link: u32, bottleneck: u32, more: f64) {
         let estimate = self.links[bottleneck as usize].estimate;
         let state = &mut self.links[link as usize];

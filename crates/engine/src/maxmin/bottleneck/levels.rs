@@ -1,7 +1,7 @@
-//! Updates the fair-share levels of marked links, beginning with the lowest level.
+//! Updates the fair-share levels of marked links, in increasing order of level.
 //!
-//! A link that gets a new level marks the tight links whose levels may depend on it, until no link is marked. Changes of many
-//! links at the same time are handled with less cost by [`super::shift`] or [`super::filling`].
+//! A link that gets a new level marks the tight links whose levels may depend on it; the update ends when no link is marked any
+//! more. If many links change at the same time, [`super::shift`] or [`super::filling`] updates the levels at less cost.
 
 use super::{
     BottleneckMaxMin, Bottlenecked, Entry, MARGIN, NEAR, NO_LINK, NONE, OVER, Rising, Segment,
@@ -9,22 +9,23 @@ use super::{
 };
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// Tolerance within which two fair-share levels are equal, relative to the old level.
+/// Tolerance within which two fair-share levels count as equal, relative to the old level.
 const SAME: f64 = 1e-15;
-/// Maximum ratio of the estimate of a bottleneck link to its level; it is so large that halving and doubling a capacity does not
-/// change the estimate.
+/// Maximum ratio of the estimate of a bottleneck link to its fair-share level, above which the estimate is lowered. The ratio is
+/// so large that a capacity can be halved and doubled without a change of the estimate.
 const MOST_ABOVE: f64 = 2.75;
-/// Maximum number of marked links that are always updated one by one. The next constant is the inverse of the part of all links
-/// with groups up to which this is done as well. Beyond both limits all levels are recomputed from scratch, since each update
-/// would mark all other links.
+/// Number of marked links up to which links are always updated one by one.
+///
+/// They are also updated one by one while the marked links are at most the fraction 1 / `PART_MARKED` of all links with groups.
+/// Beyond both limits all levels are recomputed from scratch, since each update would mark all other links.
 const MOST_MARKED: usize = 8;
 const PART_MARKED: usize = 4;
-/// Maximum number of capacity changes that are handled by updating single links, without a shift of all levels.
+/// Number of capacity changes up to which links are updated one by one, without a shift of all fair-share levels.
 const MOST_ALTERED: usize = 3;
-/// Cost of progressive filling per use of a link, in units of visited classes.
+/// Estimated cost of progressive filling per use of a link by a group, in units of visited classes.
 const PRICE_OF_USE: usize = 6;
 
-/// A pair of a pull and a ceiling, as a load on a link.
+/// A load on a link as the pair of its pull and its ceiling, which is the level up to which the load rises.
 impl Rising for (f64, f64) {
     #[inline]
     fn pull(&self) -> f64 {
@@ -38,7 +39,8 @@ impl Rising for (f64, f64) {
 }
 
 impl BottleneckMaxMin {
-    /// Updates all fair-share levels; returns whether a level or a bottleneck link may have changed.
+    /// Updates all fair-share levels after changes; returns whether the level of a link or the bottleneck link of a group may
+    /// have changed.
     pub(crate) fn update_levels(&mut self) -> bool {
         if self.marked.is_empty() {
             return !self.moved.is_empty() || !self.changed.is_empty();
@@ -68,8 +70,9 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Moves the marked links into the work queue, in which the link with the lowest level is first. In another order, a link
-    /// would become the bottleneck link of groups that a link with a lower level takes over later, and this work would be lost.
+    /// Moves the marked links into the work queue, from which the link with the lowest fair-share level is taken first. In any
+    /// other order, a link could become the bottleneck link of groups that a link with a lower level takes over later, which
+    /// would be wasted work.
     pub(super) fn queue_marked(&mut self) {
         for link in self.marked.drain(..) {
             let level = self.level[link as usize];
@@ -77,8 +80,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns a link that carries more than its capacity, where `Σ P · level of the bottleneck link > capacity`; `None` if there
-    /// is none.
+    /// Returns a link that carries more than its capacity, so that `Σ P · level of the bottleneck link > capacity`; `None` if no
+    /// link does.
     fn find_overloaded(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
@@ -110,8 +113,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Updates the level of a link, moves the groups whose bottleneck link changes as a result, and marks the links that depend
-    /// on either.
+    /// Recomputes the fair-share level of a link, moves the groups whose bottleneck link changes as a result, and marks the links
+    /// that depend on these changes.
     pub(super) fn update_level(&mut self, link: u32) {
         let at = link as usize;
         self.is_marked[at] = false;
@@ -143,8 +146,8 @@ impl BottleneckMaxMin {
         self.visited_classes += self.links[at].tight_count as usize;
     }
 
-    /// Computes the level of a link for the present bottleneck links of its groups, and the highest level of any other bottleneck
-    /// link of its groups. Also updates whether the link is tight.
+    /// Returns the fair-share level of a link for the present bottleneck links of its groups, and the highest level of any other
+    /// bottleneck link of these groups. Also updates whether the link is tight.
     fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
         let (segment, highest) = self.segment(link, from);
         let state = &self.links[link as usize];
@@ -163,8 +166,8 @@ impl BottleneckMaxMin {
         (level, highest)
     }
 
-    /// Computes the linear segment of a link's equation at a level not above its present level, and the highest level of any
-    /// other bottleneck link of its groups. The new level of most links is on this segment.
+    /// Returns the linear segment of a link's equation that begins at `level`, and the highest level of any other bottleneck link
+    /// of its groups. `level` must not exceed the present level of the link; the new level of most links is on this segment.
     #[inline(never)] // so that its sums stay in registers
     fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
         debug_assert!(self.level[link as usize] >= level);
@@ -243,8 +246,8 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Makes a link the bottleneck link of its groups whose bottleneck link has a higher level; `highest` is the highest such
-    /// level.
+    /// Makes a link the bottleneck link of those of its groups whose bottleneck link has a higher fair-share level; `highest` is
+    /// the highest such level.
     fn take_over_groups(&mut self, link: u32, level: f64, highest: f64) {
         if highest * (1.0 - NEAR) <= level {
             return;
@@ -266,7 +269,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Changes the bottleneck link of a group, and marks the links that depend on this, except for the link `without`.
+    /// Changes the bottleneck link of a group to `to`, and marks the links that depend on this change, except for the link
+    /// `without`.
     fn move_group(&mut self, group: u32, to: u32, without: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
@@ -296,8 +300,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Updates the estimate of a bottleneck link if it is below the level or far above it; marks the links that may become
-    /// saturated as a result.
+    /// Updates the estimate of a bottleneck link if it is below the fair-share level `level` or far above it; marks the links
+    /// that may become saturated as a result.
     pub(super) fn update_estimate(&mut self, link: u32, level: f64) {
         let before = self.links[link as usize].estimate;
         let level = if level.is_finite() { level } else { 0.0 };
@@ -320,7 +324,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Marks a link and adds it to the work queue during an update.
+    /// Marks a link during an update of levels, and adds it to the work queue.
     pub(super) fn mark_in_update(&mut self, link: u32) {
         let is_marked = &mut self.is_marked[link as usize];
         if !*is_marked && link != NO_LINK {

@@ -2,8 +2,8 @@
 //! not on the number of flows on them.
 //!
 //! The bottleneck link of a group of flows is the link of its route with the lowest fair-share level x (Bertsekas and Gallager
-//! 1992, section 6.5.2). All flows of the group run at this level, so that link l needs only one sum P per bottleneck link of its
-//! groups:
+//! 1992, section 6.5.2). All flows of the group run at this level, which means that the rate of a flow is the level divided by
+//! the weight of the flow. Link l therefore needs only one sum P per bottleneck link of its groups:
 //!
 //! ```text
 //! P_lm = Σ over the groups of l bottlenecked at m: n · c_l / w        Σ over the bottleneck links m of l:  P_lm · min(x_m, x_l) = C_l
@@ -11,13 +11,13 @@
 //! where a group has n flows of weight w, c is the load of a flow on the link per unit of its rate, and C is the capacity. The
 //! groups of l with the same bottleneck link form a class. If `x_l` falls below `x_m`, link l becomes the bottleneck link of the
 //! class. If `x_l` rises above the level of another link j, the groups of j whose bottleneck link is l move to the link with the
-//! lowest level of their route. A group is therefore visited when its bottleneck link changes, not when its rate does. Levels are
-//! updated as in [`super::incremental`], beginning with the lowest.
+//! lowest level of their route. A group is therefore visited when its bottleneck link changes, not when its rate changes. Levels
+//! are updated as in [`super::incremental`], beginning with the lowest.
 //!
 //! Most links are unsaturated, and a new level of a bottleneck link affects such a link only if the link could become saturated.
 //! Each bottleneck link therefore has an estimate above its level. An unsaturated link is skipped while `Σ P_lm · estimate_m`
-//! stays below its capacity; links that are not skipped are *tight*. A bound on the rate of a group is represented by a link that
-//! only this group uses.
+//! stays below its capacity; links that are not skipped are *tight*. A bound is the maximum rate of the flows of a group; it is
+//! represented by a link that only this group uses.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -48,99 +48,104 @@ use super::solve::{HIGHEST, OVER};
 use super::worklist::{Entry, Worklist};
 use crate::checks::Fault;
 
-/// The bottleneck solver: groups of flows, each of which runs at the fair-share level of its bottleneck link.
+/// Solver for max-min fair sharing by bottleneck links: contains groups of flows, each of which runs at the fair-share level of
+/// its bottleneck link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BottleneckMaxMin {
     links: Vec<Link>,
-    /// Fair-share level of each link; infinite while the link is unsaturated.
+    /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
     level: Vec<f64>,
-    /// The saturated links, in no particular order.
+    /// The links that are saturated at present, in no particular order.
     saturated: Vec<u32>,
     groups: Vec<Group>,
-    /// The links that each group uses, one entry per link. The entries of group g begin at `uses[g · width]`.
+    /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
+    /// number of uses per group.
     uses: Vec<Use>,
     width: usize,
     classes: Vec<Class>,
     free_classes: Vec<u32>,
-    /// The number of each class, by link and bottleneck link.
+    /// The number of each class, by the pair of link and bottleneck link.
     lookup: HashTable<u32>,
-    /// Numbers of links that represented bounds and are not in use at present.
+    /// Numbers of those links that have represented the maximum rate of a removed group and can be reused.
     free_bounds: Vec<u32>,
-    /// Whether capacities may change, so that any bound of a group may become effective.
+    /// Whether link capacities may change during the simulation, so that the maximum rate of any group may take effect.
     varies: bool,
-    /// Number of capacity changes since the last update that may change fair-share levels.
+    /// Number of capacity changes since the last update that may affect fair-share levels.
     capacity_changes: usize,
-    /// The links that have been marked since the last update.
+    /// The links that have been marked since the last update, because their fair-share levels may have to change.
     marked: Vec<u32>,
-    /// The links to be processed during an update, ordered by level.
+    /// The links still to be processed during an update, ordered by fair-share level.
     worklist: Worklist,
-    /// For each link, whether it is in `marked` or in `worklist`.
+    /// For each link, whether it is in the list of marked links or in the work queue.
     is_marked: Vec<bool>,
-    /// Number of links with groups, without the links that represent bounds.
+    /// Number of platform links with groups, without the links that represent maximum rates of groups.
     links_in_use: usize,
-    /// The links that have had groups since the solver was last reset.
+    /// The links that have had groups since the solver was last reset, and have to be reset as well.
     used_since_reset: Vec<u32>,
-    /// The links whose level may have changed since it was last read.
+    /// The links whose fair-share level may have changed since a caller last took them from this list.
     changed: Vec<u32>,
-    /// The groups whose bottleneck link may have changed since it was last read.
+    /// The groups whose bottleneck link may have changed since this list was last cleared.
     moved: Vec<u32>,
-    /// Number of uses of links by all present groups.
+    /// Total number of uses of links by all present groups.
     present_uses: usize,
-    /// Number of present groups.
+    /// Number of groups that the solver contains at present.
     present_groups: usize,
-    /// Number of classes visited in the present update, as a measure of its cost.
+    /// Number of classes visited so far in the present update, as a measure of its cost.
     visited_classes: usize,
-    /// The pull and the ceiling of each class of the link that is being updated.
+    /// For each class of the link that is being updated: the pull, and the ceiling, which is the level up to which the load
+    /// rises.
     rising: Vec<(f64, f64)>,
-    /// The tight links whose level may depend on the new level of the link that is being updated, since they have groups
-    /// bottlenecked at it.
+    /// The tight links with groups bottlenecked at the link that is being updated, so that their levels may depend on its new
+    /// level.
     dependent_links: Vec<u32>,
     filling: Filling,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
 }
 
-/// Number that stands for the bottleneck link of a group whose links are all unsaturated.
+/// Link number that stands for the bottleneck link of a group whose links are all unsaturated.
 const NO_LINK: u32 = 0;
-/// Number that stands for no class, or for no position in a list.
+/// Number that stands for no class in a list of classes, or for no position in a list.
 const NONE: u32 = u32::MAX;
-/// Tolerance within which a group keeps its bottleneck link, relative to the lowest level of its route.
+/// Tolerance within which a group keeps its bottleneck link, relative to the lowest fair-share level on its route.
 const NEAR: f64 = 1e-14;
-/// Part of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
+/// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
 const FREE: f64 = 1.0 - 1e-6;
-/// Ratio of the estimate of a bottleneck link to its level, at the time at which the estimate is set.
+/// Ratio of a new estimate of a bottleneck link to the fair-share level of the link.
 const MARGIN: f64 = 1.25;
-/// Unused part of the capacity up to which a link counts as saturated after progressive filling, whose sums have rounding errors.
+/// Unused fraction of the capacity up to which a link counts as saturated after progressive filling, whose sums have rounding
+/// errors.
 const FULL: f64 = 1e-12;
-/// Part of its largest value below which a sum is recomputed, since rounding errors have made it inaccurate.
+/// Fraction of its largest value below which a sum is recomputed, since rounding errors have made it inaccurate.
 const RESUM_BELOW: f64 = 1e-3;
 
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 struct Link {
     capacity: f64,
-    /// The classes of the link, one per bottleneck link of its groups.
+    /// The classes of groups on this link, with one class per bottleneck link of the groups.
     classes: Vec<Share>,
-    /// The class that a group joined last; it is tried first, since the next group often joins the same class.
+    /// The class that a group on this link joined last; it is tried first for the next group, which often joins the same class.
     last_joined: u32,
-    /// The classes of groups whose bottleneck link is this link, on all links; the classes on tight links come first.
+    /// The classes, on any link, of groups whose bottleneck link is this link; the classes on tight links come first.
     bottlenecked: Vec<Bottlenecked>,
-    /// Number of classes in `bottlenecked` that are on tight links.
+    /// Number of classes, at the front of the list of bottlenecked classes, that are on tight links.
     tight_count: u32,
-    /// An upper estimate of the fair-share level, used while the level is finite and groups have this link as their bottleneck
-    /// link.
+    /// Upper estimate of the fair-share level of the link; used while the level is finite and the link is the bottleneck link of
+    /// any group.
     estimate: f64,
-    /// Estimated demand on the link, `Σ P · estimate` \[B/s\]; only valid while the link is not tight.
+    /// Demand of the groups on the link if their bottleneck links had the estimated levels, `Σ P · estimate` \[B/s\]; valid only
+    /// while the link is not tight.
     estimated_demand: f64,
-    /// Whether each new level of the link's bottleneck links is propagated to the link, because it is saturated or could become
-    /// so.
+    /// Whether the link is tight, which means that each new level of its groups' bottleneck links is propagated to it. A link is
+    /// tight if it is saturated or could become saturated.
     is_tight: bool,
     has_changed: bool,
-    /// Whether the link is in the list of links that have had groups since the last reset.
+    /// Whether the link is in the solver's list of links that have had groups since the last reset.
     is_entered: bool,
-    /// Whether the link represents the bound of a group instead of a link of the platform.
+    /// Whether the link represents the maximum rate of a group instead of a link of the platform.
     is_bound: bool,
-    /// Position in the list of saturated links; [`NONE`] while the link is unsaturated.
+    /// Position of the link in the list of saturated links; the maximum number while the link is unsaturated.
     saturated_position: u32,
 }
 
@@ -162,45 +167,45 @@ impl Link {
         }
     }
 
-    /// Whether the estimated demand may exceed the capacity.
+    /// Whether the estimated demand on the link may exceed its capacity.
     fn may_be_saturated(&self) -> bool {
         let is_free = self.estimated_demand <= self.capacity * FREE;
         !is_free // also if the sum is NaN
     }
 }
 
-/// A class in the list of its link, with all values on which the level of the link depends.
+/// Entry for a class in the list of its link, with the values on which the level of the link depends.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     bottleneck: u32,
     class: u32,
-    /// Sum of the pulls of the groups in the class: P in the equation of the solver.
+    /// Sum of the pulls of the groups in the class \[B/s per unit of level\]: P in the equation of the solver.
     pull: f64,
 }
 
-/// A class in the list of its bottleneck link.
+/// Entry for a class in the list of the link that is the bottleneck link of its groups.
 #[derive(Clone, Copy, Debug)]
 struct Bottlenecked {
     link: u32,
     class: u32,
 }
 
-/// The groups of a link that have the same bottleneck link. It is aligned so that a class takes one cache line.
+/// The groups on a link that have the same bottleneck link. The struct is aligned so that a class takes one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Class {
-    /// The link of the class; [`NO_LINK`] while the class is not in use.
+    /// The link on which the groups of the class are; [`NO_LINK`] while the class is not in use.
     link: u32,
     bottleneck: u32,
-    /// Largest value of the pull P since it was last recomputed.
+    /// Largest value that the pull of the class has had since it was last recomputed from the groups.
     largest_pull: f64,
-    /// Number of changes of the pull P since it was last recomputed.
+    /// Number of changes of the pull of the class since it was last recomputed from the groups.
     changes: u32,
-    /// The groups of the class, each with the index of the link among the links of the group.
+    /// The groups of the class, each with the index of the link of the class among the links of the group.
     members: Vec<(u32, u32)>,
-    /// Position of the class in the list of its link.
+    /// Position of the class in the list of classes of its link.
     at_link: u32,
-    /// Position of the class in the list of its bottleneck link.
+    /// Position of the class in the list of classes bottlenecked at its bottleneck link.
     at_bottleneck: u32,
 }
 
@@ -208,11 +213,11 @@ struct Class {
 struct Use {
     link: u32,
     class: u32,
-    /// Position of the group in the list of members of the class.
+    /// Position of the group in the list of members of its class.
     position: u32,
-    /// Load on the link per unit of a flow's rate: c in the equation of the solver.
+    /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
     share: f64,
-    /// Load on the link per unit of fair-share level: n · c / w in the equation of the solver.
+    /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
     pull: f64,
 }
 
@@ -228,14 +233,15 @@ const NO_USE: Use = Use {
 struct Group {
     weight: f64,
     bottleneck: u32,
-    /// Bottleneck link of the group at the last update, valid once `has_moved` is set; [`NO_LINK`] if the group is new.
+    /// Bottleneck link of the group before the last clearing of the list of moved groups, valid once `has_moved` is set;
+    /// [`NO_LINK`] if the group is new.
     previous_bottleneck: u32,
     has_moved: bool,
     use_count: u32,
     count: u32,
 }
 
-/// A group whose bottleneck link has changed since the last update.
+/// A group whose bottleneck link has changed since the list of moved groups was last cleared, with its new bottleneck link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved {
     pub(crate) group: u32,
@@ -243,8 +249,8 @@ pub(crate) struct Moved {
 }
 
 impl BottleneckMaxMin {
-    /// Creates a solver without groups for links of the given capacities \[B/s\], which get the numbers 1, 2, ...; `varies`
-    /// states whether capacities may change.
+    /// Creates a solver without groups, for links with the given capacities \[B/s\]. In the solver the links have the numbers 1,
+    /// 2, ...; `varies` states whether capacities may change.
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>, varies: bool) -> Self {
         let no_link = Link::new(f64::INFINITY);
         let links: Vec<Link> = std::iter::once(no_link)
@@ -264,27 +270,31 @@ impl BottleneckMaxMin {
         !self.links.is_empty()
     }
 
-    /// Returns the count of link numbers, including number 0 and the links that represent bounds.
+    /// Returns the number of links in the solver, including number 0, which stands for no link, and the links that represent
+    /// maximum rates.
     pub(crate) fn links(&self) -> usize {
         self.links.len()
     }
 
-    /// Returns the first violated invariant; `None` if there is none.
+    /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// Returns the fair-share level of a link; infinite if the link is unsaturated.
+    /// Returns the fair-share level of a link (rate times weight of the flows that it limits); infinite if the link is
+    /// unsaturated.
     pub(crate) fn level(&self, link: u32) -> f64 {
         self.level[link as usize]
     }
 
-    /// Returns the weight of a group as the solver uses it, which may be limited to the range of valid weights.
+    /// Returns the weight of the flows of a group as the solver uses it, which may have been limited to the range of valid
+    /// weights.
     pub(crate) fn weight(&self, group: u32) -> f64 {
         self.groups[group as usize].weight
     }
 
-    /// Removes and returns a link whose level may have changed since the link was last returned; `None` if there is none.
+    /// Removes and returns a link whose fair-share level may have changed since it was last returned; `None` if no such link is
+    /// left.
     pub(crate) fn next_changed(&mut self) -> Option<u32> {
         let link = self.changed.pop()?;
         self.links[link as usize].has_changed = false;

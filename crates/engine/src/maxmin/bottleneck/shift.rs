@@ -1,14 +1,15 @@
-//! The shift: computes new levels for all saturated links, assuming that every group keeps its bottleneck link.
+//! The shift: computes new fair-share levels for all saturated links, on the assumption that every group keeps its bottleneck
+//! link.
 //!
-//! Most groups keep their bottleneck link when many capacities change at the same time. Links where the assumption fails are
+//! Most groups keep their bottleneck link when many capacities change at the same time. Links for which the assumption fails are
 //! updated afterwards by [`super::levels`].
 
 use super::{BottleneckMaxMin, Bottlenecked, Entry, FULL, Filling, HIGHEST, NEAR, NO_LINK, Share};
 use migsim_base::units::greater;
 
 impl BottleneckMaxMin {
-    /// Sets the levels of all saturated links as if every group kept its bottleneck link, and marks the unsaturated links and the
-    /// links where this assumption fails. Returns whether such levels exist; if not, nothing changes.
+    /// Sets the fair-share levels of all saturated links as if every group kept its bottleneck link; returns `false` without a
+    /// change if no such levels exist. Marks the unsaturated links and the links where the assumption fails.
     pub(super) fn shift_levels(&mut self) -> bool {
         let mut filling = std::mem::take(&mut self.filling);
         let is_found = self.find_shifted(&mut filling);
@@ -48,8 +49,8 @@ impl BottleneckMaxMin {
         is_found
     }
 
-    /// Computes the levels of the saturated links if every group keeps its bottleneck link, and lists the links where these
-    /// levels are not max-min fair. Returns whether such levels exist.
+    /// Computes the fair-share levels that saturated links have if every group keeps its bottleneck link, and lists the links
+    /// where these levels are not max-min fair. Returns whether such levels exist.
     fn find_shifted(&self, filling: &mut Filling) -> bool {
         let Filling {
             in_use,

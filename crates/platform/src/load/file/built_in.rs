@@ -1,11 +1,12 @@
-//! The measured loads that come with migsim. `built-in:build-0` stands where the name of a file can stand.
+//! Measured loads that are part of the program. A name such as `built-in:build-0` selects a built-in load wherever the path of a
+//! file is expected.
 //!
-//! `workloads/measured/README.md` names the computer and the way in which they were measured.
+//! `workloads/measured/README.md` describes the computer and the method of the measurement.
 
 use migsim_base::document::{BUILT_IN, read_text};
 use migsim_base::error::Problem;
 
-/// Name and text of each load: one value per second.
+/// Name and text of each built-in load; the text has one value per second.
 const LOADS: [(&str, &str); 2] = [
     (
         "build-0",
@@ -17,7 +18,7 @@ const LOADS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Returns the text of the load `file`: a built-in load, or a file.
+/// Returns the text of the measured load `file`, which is the name of a built-in load or the path of a file.
 ///
 /// # Errors
 /// There is no built-in load of this name, or the file cannot be read.

@@ -2,188 +2,205 @@
 
 use crate::explain::{Meaning, Unit};
 
+/// Creates the meaning of a quantity of MigBSP in seconds.
 const fn seconds(name: &'static str, definition: &'static str) -> Meaning {
     Meaning::new(name, Unit::Seconds, definition)
 }
 
+/// Creates the meaning of a quantity of MigBSP that is a whole number.
 const fn count(name: &'static str, definition: &'static str) -> Meaning {
     Meaning::new(name, Unit::Count, definition)
 }
 
-/// Quantity: PM(i,j), the potential of migration of process i to cluster j \[s\].
+/// Meaning of the quantity PM(i,j), the potential of migration of process i to cluster j \[s\].
 pub(super) const POTENTIAL: Meaning = seconds(
     "potential_s",
     "PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) of process i and cluster j",
 );
-/// Quantity: Comp(i,j), the computation term of PM \[s\].
+/// Meaning of the quantity Comp(i,j), the computation term of PM, the potential of migration \[s\].
 pub(super) const COMP: Meaning = seconds(
     "potential_compute_s",
     "Comp(i,j) = Pcomp(i) · CTP(i) · ISet(i,j)",
 );
-/// Quantity: Comm(i,j), the communication term of PM \[s\].
+/// Meaning of the quantity Comm(i,j), the communication term of PM, the potential of migration \[s\].
 pub(super) const COMM: Meaning = seconds(
     "potential_communication_s",
     "Comm(i,j) = Pcomm(i,j) · BTP(i,j)",
 );
-/// Quantity: Mem(i,j), the term of PM for the memory and the operations of a move \[s\].
+/// Meaning of the quantity Mem(i,j), the term of PM (the potential of migration) for the memory and the operations of a move
+/// \[s\].
 pub(super) const MEM: Meaning = seconds(
     "potential_memory_s",
     "Mem(i,j) = M(i) · T(i,j) + Mig(i,j): memory and operations of a move",
 );
-/// Quantity: the highest PM among the processes that prefer another cluster than their present one \[s\].
+/// Meaning of the quantity: the highest PM (potential of migration) of the processes that prefer another cluster than their
+/// present one \[s\].
 pub(super) const HIGHEST: Meaning = seconds(
     "highest_elsewhere_s",
     "the highest PM among the processes whose own highest PM is not that of the cluster where they stay",
 );
-/// Quantity: the highest PM of all processes, including those that prefer their present cluster \[s\].
+/// Meaning of the quantity: the highest PM (potential of migration) of all processes, including those that prefer their present
+/// cluster \[s\].
 pub(super) const HIGHEST_OF_ALL: Meaning = seconds(
     "highest_potential_s",
     "the highest PM of all processes, those that are best where they are included",
 );
-/// Quantity: the PM that candidates must exceed \[s\].
+/// Meaning of the quantity: the threshold that the PM (potential of migration) of a candidate must exceed \[s\].
 pub(super) const THRESHOLD: Meaning = seconds(
     "threshold_s",
     "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
 );
-/// Quantity: the lowest PM of a candidate, if the option x selects a share of the processes \[s\].
+/// Meaning of the quantity: the lowest PM (potential of migration) of a candidate, if the option x is a share of the processes
+/// \[s\].
 pub(super) const LOWEST_OF_CANDIDATES: Meaning = seconds(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",
 );
-/// Quantity: the difference between the threshold of candidates and a lower PM of a process \[s\].
+/// Meaning of the quantity: the amount by which the highest PM (potential of migration) of a process is below the threshold of
+/// candidates \[s\].
 pub(super) const BELOW_THRESHOLD: Meaning = seconds(
     "below_threshold_s",
     "threshold_s less the highest PM of the process",
 );
-/// Quantity: the magnitude of the highest PM of a process if it is negative \[s\].
+/// Meaning of the quantity: the absolute value of the highest PM (potential of migration) of a process if this PM is negative
+/// \[s\].
 pub(super) const BELOW_ZERO: Meaning = seconds(
     "below_zero_s",
     "the size of the highest PM of the process, which is negative",
 );
-/// Quantity: the sum Comp + Comm of the highest PM to another cluster, before the cost Mem is subtracted \[s\].
+/// Meaning of the quantity: the sum Comp + Comm in the highest PM (potential of migration) to another cluster, before the cost
+/// Mem is subtracted \[s\].
 pub(super) const COMP_PLUS_COMM: Meaning = seconds(
     "promised_s",
     "Comp(i,j) + Comm(i,j) of the highest PM to another cluster",
 );
-/// Quantity: the number of processes whose PM to their present cluster is higher than the highest PM to another cluster.
+/// Meaning of the quantity: the number of processes whose PM (potential of migration) to their present cluster exceeds the
+/// highest PM to another cluster.
 pub(super) const HIGHER_AT_PRESENT_CLUSTER: Meaning = count(
     "higher_at_home",
     "the number of processes that have a higher PM than highest_elsewhere_s, to the cluster where they are",
 );
-/// Quantity: the rank of a process in the order of decreasing PM, counted from 1.
+/// Meaning of the quantity: the rank of a process by decreasing PM (potential of migration), counted from 1.
 pub(super) const RANK: Meaning = count(
     "rank",
     "the rank of the process among all with a PM, the highest PM first",
 );
-/// Quantity: the number of processes with a PM.
+/// Meaning of the quantity: the number of processes with a PM (potential of migration) in the decision record.
 pub(super) const RANKED: Meaning = count("ranked", "the number of processes with a PM");
-/// Quantity: the number of PM(i,j) that the decision record omits.
+/// Meaning of the quantity: the number of PM(i,j) (potentials of migration) that the decision record omits.
 pub(super) const OMITTED_POTENTIALS: Meaning = count(
     "potentials_left_out",
     "the number of PM(i,j) that the record leaves out",
 );
-/// Quantity: x, the share of the highest PM above which processes are candidates, or the share of processes that are candidates.
+/// Meaning of the quantity x: the share of the highest PM (potential of migration) above which processes are candidates, or the
+/// share of processes that are candidates.
 pub(super) const X: Meaning = Meaning::new(
     "x",
     Unit::Number,
     "x: the share of the highest PM above which processes are candidates, or a share of the processes",
 );
-/// Quantity: the number of hosts of the cluster that could take the candidate.
+/// Meaning of the quantity: the number of hosts of the destination cluster that could take the candidate.
 pub(super) const OFFERED_HOSTS: Meaning = count(
     "offered_hosts",
     "the number of hosts of the cluster that could take the process",
 );
-/// Quantity: ICPU, the computing power of the offered host that its load leaves \[instr/s\].
+/// Meaning of the quantity ICPU: the computing power that the load of the offered host leaves \[instr/s\].
 pub(super) const POWER: Meaning = Meaning::new(
     "power_instructions_per_s",
     Unit::InstructionsPerSecond,
     "ICPU: the speed of the host that is left by its load",
 );
-/// Quantity: the number of processes that count as being on the offered host.
+/// Meaning of the quantity: the number of processes that count as being on the offered host.
 pub(super) const RESIDENTS: Meaning = count(
     "residents",
     "the number of processes that count as being on the offered host",
 );
-/// Quantity: the number of supersteps over which t1 and t2 are counted.
+/// Meaning of the quantity: the number of supersteps over which t1 and t2 (the times of a candidate without and with the move)
+/// are added up.
 pub(super) const HORIZON: Meaning = Meaning::new(
     "supersteps_of_times",
     Unit::Number,
     "the number of supersteps over which t1 and t2 are counted",
 );
-/// Quantity: the computation time of a superstep in t1, on the present host \[s\].
+/// Meaning of the quantity: the computation time of one superstep in t1, the time of a candidate on its present host \[s\].
 pub(super) const STAY_COMPUTE: Meaning =
     seconds("t1_compute_s", "the computation of a superstep in t1");
-/// Quantity: the communication time of a superstep in t1, on the present host \[s\].
+/// Meaning of the quantity: the communication time of one superstep in t1, the time of a candidate on its present host \[s\].
 pub(super) const STAY_COMMUNICATION: Meaning = seconds(
     "t1_communication_s",
     "the communication of a superstep in t1",
 );
-/// Quantity: the computation time of a superstep in t2, at the destination, including the slowdown \[s\].
+/// Meaning of the quantity: the computation time of one superstep in t2, the time of a candidate at its destination, including
+/// the slowdown by other processes \[s\].
 pub(super) const GO_COMPUTE: Meaning = seconds(
     "t2_compute_s",
     "the computation of a superstep in t2, times the slowdown",
 );
-/// Quantity: the communication time of a superstep in t2, at the destination \[s\].
+/// Meaning of the quantity: the communication time of one superstep in t2, the time of a candidate at its destination \[s\].
 pub(super) const GO_COMMUNICATION: Meaning = seconds(
     "t2_communication_s",
     "the communication of a superstep in t2",
 );
-/// Quantity: the time to transfer the memory of the process in t2 \[s\].
+/// Meaning of the quantity: the time to transfer the memory of the process, as part of t2, the time of a candidate at its
+/// destination \[s\].
 pub(super) const GO_TRANSFER: Meaning =
     seconds("t2_transfer_s", "the transfer of the memory in t2");
-/// Quantity: the time of the operations of the move in t2, besides the transfer of the memory \[s\].
+/// Meaning of the quantity: the time of the operations of the move in t2 (the time at the destination), without the transfer of
+/// the memory \[s\].
 pub(super) const GO_OPERATIONS: Meaning =
     seconds("t2_operations_s", "the operations of the move in t2");
-/// Quantity: the cost of the move in t2, which is the transfer of the memory plus the operations \[s\].
+/// Meaning of the quantity: the cost of the move in t2, which is the transfer of the memory plus the operations \[s\].
 pub(super) const GO_COST: Meaning = seconds(
     "t2_price_s",
     "the price of the move in t2: t2_transfer_s + t2_operations_s",
 );
-/// Quantity: the factor on the computation time in t2 because the destination is shared.
+/// Meaning of the quantity: the factor on the computation time in t2 that accounts for other processes on the destination.
 pub(super) const SLOWDOWN: Meaning = Meaning::new(
     "slowdown",
     Unit::Number,
     "the factor on the computation in t2: slowdown_own + slowdown_inflicted",
 );
-/// Quantity: the part of the slowdown that is the fair share of the process itself on the destination.
+/// Meaning of the quantity: the part of the slowdown factor in t2 that results from the process's fair share of the destination
+/// host.
 pub(super) const SLOWDOWN_OWN: Meaning = Meaning::new(
     "slowdown_own",
     Unit::Number,
     "processes per core of the offered host with the newcomer, at least 1",
 );
-/// Quantity: the part of the slowdown that stands for the slowdown of the processes that are already on the destination.
+/// Meaning of the quantity: the part of the slowdown factor in t2 that accounts for the slowdown of the processes already on the
+/// destination.
 pub(super) const SLOWDOWN_INFLICTED: Meaning = Meaning::new(
     "slowdown_inflicted",
     Unit::Number,
     "residents times the rise of processes per core, which is counted as a loss of the newcomer",
 );
-/// Quantity: α, the number of supersteps from the previous call to this call.
+/// Meaning of the quantity α: the number of supersteps from the previous call to this call.
 pub(super) const ALPHA: Meaning = count("alpha", "α: supersteps from the call before to this call");
-/// Quantity: α', the number of supersteps from this call to the next one.
+/// Meaning of the quantity α': the number of supersteps from this call to the next one.
 pub(super) const NEXT_ALPHA: Meaning = count(
     "next_alpha",
     "α': supersteps from this call to the next one",
 );
-/// Quantity: D, the tolerance of the stability test as a share of the mean time.
+/// Meaning of the quantity D: the tolerance of the stability test, as a share of the mean time.
 pub(super) const TOLERANCE: Meaning = Meaning::new(
     "d",
     Unit::Number,
     "D: a superstep is stable if the times of all processes lie within D of their mean",
 );
-/// Quantity: the number of supersteps of the interval whose test results are in the record.
+/// Meaning of the quantity: the number of supersteps of the interval whose results of the stability test are in the record.
 pub(super) const VOTES: Meaning = count(
     "votes",
     "the number of supersteps of the interval in the record",
 );
-/// Quantity: the number of supersteps of the interval that were stable.
+/// Meaning of the quantity: the number of supersteps of the interval between calls that were stable.
 pub(super) const STABLE: Meaning =
     count("stable", "the number of stable supersteps of the interval");
-/// Quantity: the number of supersteps of the interval that were unstable.
+/// Meaning of the quantity: the number of supersteps of the interval between calls that were unstable.
 pub(super) const UNSTABLE: Meaning = count(
     "unstable",
     "the number of unstable supersteps of the interval",
 );
-/// Quantity: the number of supersteps of the interval that were not tested.
+/// Meaning of the quantity: the number of supersteps of the interval between calls for which no stability test was made.
 pub(super) const NOT_TESTED: Meaning = count(
     "not_judged",
     "the number of supersteps of the interval that were not judged",

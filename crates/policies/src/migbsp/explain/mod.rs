@@ -15,7 +15,7 @@ use crate::explain::{
     ScoreWords, Sentence, Shortfall, describe_saving, list_explanation, ratio,
 };
 
-/// Describes the calls of MigBSP in sentences, from their decision records.
+/// The narrator of MigBSP, which describes the policy's rescheduling calls in sentences, written from their decision records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBspNarrator;
 

@@ -1,4 +1,5 @@
-//! Sentences about destinations: the offered host, the terms of t1 and t2, and what the difference t1 - t2 includes.
+//! Sentences about the destinations of candidates: the offered host, and the terms of t1 and t2, the predicted times without and
+//! with the move.
 
 use serde::Deserialize;
 
@@ -7,15 +8,16 @@ use crate::explain::meanings::{TIME_MOVING, TIME_STAYING};
 use crate::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
 use migsim_base::words::{counted, singular_or_plural};
 
-/// The terms of t1 and t2 for one candidate of MigBSP, as read from the decision record.
+/// The terms of t1 and t2, the predicted times of one candidate of MigBSP without and with the move, as read from the decision
+/// record.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Weighing {
     power_instructions_per_s: f64,
     offered_hosts: u64,
     residents: u64,
     slowdown: f64,
-    /// The part of the slowdown that stands for the slowdown of the processes already on the destination; 0 if the record of an
-    /// older run does not have it.
+    /// The part of the slowdown factor that accounts for the slowdown of the processes already on the destination; 0 in records
+    /// of older runs without this value.
     #[serde(default)]
     slowdown_inflicted: f64,
     supersteps: f64,
@@ -28,6 +30,8 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
+    /// Reads the terms of the candidate `process` (counted from 1) from the decision record of a call; `None` if they are not
+    /// recorded.
     pub(super) fn from_record(call: Record<'_>, process: u64) -> Option<Self> {
         let list = call.explanation.get("weighed")?.as_array()?;
         let own = list
@@ -36,8 +40,8 @@ impl Weighing {
         Self::deserialize(own).ok()
     }
 
-    /// Returns the ratios of computation time and communication time of a superstep at the destination to those on the present
-    /// host.
+    /// Returns the computation time and the communication time of a superstep at the destination, each divided by that on the
+    /// present host.
     pub(super) fn slowdown_factors(&self) -> [f64; 2] {
         [
             ratio(self.go_compute_s, self.stay_compute_s),
@@ -68,7 +72,7 @@ impl Weighing {
         )
     }
 
-    /// Describes `t1 = ..., t2 = ...` in two sentences, each time with the sum of its terms.
+    /// Describes `t1 = ...` and `t2 = ...` in one sentence each, with the sum of the terms of this time.
     pub(super) fn describe_times(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
         let here = [
             self.describe_repeated_time(
@@ -105,8 +109,8 @@ impl Weighing {
         ]
     }
 
-    /// Completes the sentence `saving`, about the time that the candidate would save or lose, with the number of supersteps and
-    /// the cost of the move that it includes.
+    /// Completes the sentence `saving`, about the time that the candidate would save or lose. Added are the number of supersteps
+    /// for which the sentence holds, and the cost of the move that is included.
     pub(super) fn describe_saving(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
@@ -125,7 +129,7 @@ impl Weighing {
         }
     }
 
-    /// Describes a time of one superstep, multiplied by the number of supersteps, with the words of `template`.
+    /// Describes a time of one superstep with the words of `template`, multiplied by the number of supersteps if this is above 1.
     fn describe_repeated_time(&self, template: &str, part: Quantity) -> Sentence {
         if self.supersteps > 1.0 {
             let part = say!(
@@ -139,7 +143,7 @@ impl Weighing {
         }
     }
 
-    /// Describes a communication time of a superstep; empty if the time is 0.
+    /// Describes the communication time of one superstep in t1 or t2; the result is empty if the time is 0.
     fn describe_communication(&self, meaning: &Meaning, part: f64) -> Sentence {
         if part > 0.0 {
             self.describe_repeated_time("{} communication", meaning.with_value(part))
@@ -148,8 +152,8 @@ impl Weighing {
         }
     }
 
-    /// Describes the slowdown on a shared host: the share of the process, and the slowdown of the other processes if it counts.
-    /// Empty if there is none.
+    /// Describes the slowdown on a shared host: the share of the process and, if included, the slowdown of the other processes.
+    /// The result is empty without slowdown.
     fn describe_slowdown(&self) -> Sentence {
         if self.slowdown <= 1.0 {
             return Sentence::default();
@@ -169,7 +173,8 @@ impl Weighing {
     }
 }
 
-/// Describes a time that occurs only once, with the words of `template`; empty if the time is 0.
+/// Describes a time that occurs only once (not in each superstep) with the words of `template`; the result is empty if the time
+/// is 0.
 fn describe_single_time(template: &str, meaning: &Meaning, part: f64) -> Sentence {
     if part > 0.0 {
         say!(template, meaning.with_value(part))

@@ -1,4 +1,5 @@
-//! Sentences about the selection of candidates: PM and its terms, the ranks of the processes, and the threshold.
+//! Sentences about the selection of candidates: PM (the potential of migration) and its terms, the ranks of the processes, and
+//! the threshold for candidates.
 
 use std::collections::BTreeSet;
 
@@ -25,6 +26,7 @@ pub(super) struct Potential {
 }
 
 impl Potential {
+    /// Describes the PM (potential of migration) as a sum of its terms.
     fn describe(&self) -> Sentence {
         say!(
             "{} = {} computation + {} communication - {} memory and move",
@@ -40,13 +42,16 @@ impl Potential {
     }
 }
 
-/// Reads all potentials of migration in a decision record; `None` if the record has none.
+/// Reads all potentials of migration from the decision record of a call; `None` if the record has none.
 pub(super) fn potentials(call: Record<'_>) -> Option<Vec<Potential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
-/// Returns the present cluster of a process, or `None` if it is unknown. It is the cluster marked in the record, or else the only
-/// one for which the process has no PM.
+/// Returns the name of the present cluster of a process; `None` if it cannot be determined. `own` are the recorded potentials of
+/// the process, `all` those of all processes.
+///
+/// The present cluster is marked in the record. In a record without marks it is the only cluster for which the process has no
+/// potential.
 fn present_cluster<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
     if let Some(marked) = own.iter().find(|one| one.is_there) {
         return Some(&marked.cluster);
@@ -58,7 +63,7 @@ fn present_cluster<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'
     others.next().filter(|_| others.next().is_none())
 }
 
-/// Returns the highest potential of each process, in decreasing order.
+/// Returns the highest recorded potential of migration of each process, in decreasing order.
 pub(super) fn highest_of_each_process(all: &[Potential]) -> Vec<&Potential> {
     let mut ranks: Vec<&Potential> = all.iter().collect();
     ranks.sort_by(|a, b| {
@@ -71,13 +76,14 @@ pub(super) fn highest_of_each_process(all: &[Potential]) -> Vec<&Potential> {
     ranks
 }
 
-/// Returns the highest of the potentials in `ranks` that is not to the present cluster of its process. The option x refers to
-/// this potential.
+/// Returns the highest potential of migration to a cluster other than the present cluster of the process; `ranks` is in
+/// decreasing order. The threshold x refers to this potential.
 pub(super) fn highest_elsewhere<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
-/// Describes, for each cluster, the highest PM of a process to this cluster, in decreasing order.
+/// Describes, for each cluster, the process with the highest PM (potential of migration) to this cluster, in decreasing order of
+/// these PM.
 fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
     let mut best: Vec<&Potential> = Vec::new();
     for one in all {
@@ -101,7 +107,8 @@ fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
     best.iter().map(line).collect()
 }
 
-/// Describes the PM of the process in question, or the highest PM to each cluster, and then the threshold of candidates.
+/// Describes the PM (potential of migration) of the process that the user asks about, or else the highest PM to each cluster, and
+/// then the threshold for candidates.
 pub(super) fn describe_selection(
     scene: &ExplainContext<'_>,
     call: Record<'_>,
@@ -127,7 +134,8 @@ pub(super) fn describe_selection(
     sentences
 }
 
-/// Describes the PM of the same process to the same cluster at the previous call; `None` if it was not recorded.
+/// Describes the PM (potential of migration) that the process had to the same cluster at the previous call; `None` if it was not
+/// recorded. `now` is the PM at the present call.
 fn describe_previous(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sentence> {
     let last = scene.last_call()?;
     let known = potentials(last)?;
@@ -142,7 +150,7 @@ fn describe_previous(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sent
     ))
 }
 
-/// Describes the highest PM to another cluster, and the threshold of candidates.
+/// Describes the highest PM (potential of migration) to another cluster, and the threshold for candidates that follows from it.
 fn describe_threshold(
     scene: &ExplainContext<'_>,
     call: Record<'_>,
@@ -191,7 +199,8 @@ fn describe_threshold(
     sentences
 }
 
-/// Describes the processes that have a higher PM to their present cluster: `first` is the highest, `count` their number.
+/// Describes the processes whose PM (potential of migration) to their present cluster is higher than the highest PM to another
+/// cluster: the highest one (`first`) and their number (`count`).
 fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
@@ -216,7 +225,8 @@ fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) 
     }
 }
 
-/// Describes the threshold that candidates must exceed, and the number of candidates.
+/// Describes the threshold that the PM (potential of migration) of a candidate must exceed, and the number of candidates.
+/// `leader` is the highest PM to another cluster.
 fn describe_candidates(
     scene: &ExplainContext<'_>,
     call: Record<'_>,
@@ -280,7 +290,7 @@ fn describe_candidates(
     )
 }
 
-/// Describes why the highest PM to another cluster is not positive.
+/// Describes why the highest PM (potential of migration) to another cluster, `leader`, is not positive.
 fn describe_not_positive(leader: &Potential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
@@ -294,7 +304,7 @@ fn describe_not_positive(leader: &Potential) -> Sentence {
     }
 }
 
-/// Describes why no process prefers another cluster than its present one, so that there is no candidate.
+/// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
 fn describe_no_candidate(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
@@ -327,7 +337,7 @@ fn describe_no_candidate(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     }
 }
 
-/// Describes whether the process is a candidate, and why not; `None` if its PM is unknown.
+/// Describes whether the process is a candidate, and why or why not; `None` if its PM (potential of migration) is unknown.
 fn describe_verdict(
     scene: &ExplainContext<'_>,
     call: Record<'_>,
@@ -369,7 +379,7 @@ fn describe_verdict(
     })
 }
 
-/// Adds sentences about the PM of the process to each cluster, and its rank among all processes.
+/// Appends sentences about the PM (potential of migration) of the process to each cluster, and its rank among all processes.
 fn describe_process(
     call: Record<'_>,
     (all, ranks): (&[Potential], &[&Potential]),
@@ -416,7 +426,7 @@ fn describe_process(
     }
 }
 
-/// Describes that the decision record has no PM of a process.
+/// Describes that the decision record has no PM (potential of migration) of the process with this name.
 fn describe_omitted(call: Record<'_>, name: &str) -> Sentence {
     let count = call
         .explanation

@@ -1,4 +1,4 @@
-//! Sentences about the trigger of both generations of MigBSP: why a call was due or not.
+//! Sentences about the trigger of both generations of MigBSP: why a rescheduling call was due after a superstep, or why not.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use crate::explain::{
 };
 use migsim_base::words::{counted, singular_or_plural};
 
-/// Returns the keys of an explanation that the sentences about the trigger describe: those of the interval, if the explanation
-/// has them.
+/// Returns the keys of an explanation that the sentences about the trigger describe; empty if the explanation has no interval
+/// between calls.
 pub(crate) fn described_keys(call: Record<'_>) -> &'static [&'static str] {
     match interval(call.explanation) {
         Some(_) => &["alpha", "next_alpha", "votes", "d"],
@@ -18,8 +18,8 @@ pub(crate) fn described_keys(call: Record<'_>) -> &'static [&'static str] {
     }
 }
 
-/// Returns the interval that ends with a call, read from its explanation: its length α, the next length α', and the test results
-/// of its supersteps.
+/// Returns the interval that ends with a call, read from the explanation of the call: its length α, the next length α', and the
+/// results of the stability test. `None` if it is not recorded.
 pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>> {
     Some(Interval {
         length: explanation.get("alpha")?.as_u64()?,
@@ -28,7 +28,7 @@ pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>>
     })
 }
 
-/// Describes why a call was due or not due after the superstep in question.
+/// Describes why a rescheduling call was due, or was not due, after the superstep that the user asks about.
 pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let Some(call) = scene.call_in_question() else {
         return describe_no_call_with_alpha(scene);
@@ -60,7 +60,8 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     sentences
 }
 
-/// Describes that no call was due after the superstep in question, with the values of α before and after it.
+/// Describes that no call was due after the superstep that the user asks about, with the values of α (supersteps between calls)
+/// before and after this superstep.
 fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let last = scene.last_call();
     let set = last.and_then(|call| Some(interval(call.explanation)?.next_length));
@@ -75,7 +76,7 @@ fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     describe_no_call(scene, set, first)
 }
 
-/// Describes the values of α at this call and at earlier calls; `None` if there is only one.
+/// Describes the values of α (supersteps between calls) at this call and at earlier calls; `None` if there is only one value.
 fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let known = scene.calls.iter();
     let known = known.filter(|call| call.superstep <= scene.superstep);
@@ -97,6 +98,7 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     })
 }
 
+/// Describes when the next rescheduling call takes place, from the next value of α (supersteps between calls).
 fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sentence {
     let due = scene.superstep.saturating_add(interval.next_length);
     match scene.next_call() {
@@ -118,7 +120,8 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sen
     }
 }
 
-/// Describes the results of the stability test in the interval, and the value of α that follows from them.
+/// Describes the results of the stability test in the interval that ends with the call, and the next value of α that follows from
+/// them.
 fn describe_votes(
     scene: &ExplainContext<'_>,
     call: Record<'_>,
@@ -167,15 +170,15 @@ fn describe_votes(
     )
 }
 
-/// Whether α doubled because of calls without migration. An interval in which all supersteps were `stable` may also double α and
-/// does not count.
+/// Returns whether α was doubled by the rule for calls without migration. This is not assumed if all supersteps of the interval
+/// were `stable`, because this may also double α.
 fn is_doubled(scene: &ExplainContext<'_>, interval: Interval<'_>, stable: u64) -> bool {
     let is_rule = scene.options["d_growth"] == "double-alpha";
     is_rule && interval.next_length == interval.length.saturating_mul(2) && stable < interval.length
 }
 
-/// Describes the change from α to α'. `falls` tells whether unstable supersteps outnumber stable ones, so that α should decrease;
-/// at its minimum it does not.
+/// Describes the change of the interval from α to α'. `falls` states whether unstable supersteps outnumber stable ones, so that α
+/// decreases unless it is at its minimum.
 fn describe_change(scene: &ExplainContext<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
     let (from, to) = (
         quantity::ALPHA.with_count(interval.length),
