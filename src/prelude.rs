@@ -8,9 +8,9 @@ pub use crate::experiment::{Experiment, Layers, Limits, Progress, Results, Scena
 pub use crate::load::{Load, LoadOptions};
 pub use crate::plugin::{FlagValues, OptionFlag};
 pub use crate::policy::strategy::{Assignment, Gather, Instance, Strategy, StrategyOptions};
-pub use crate::policy::trigger::{Observed, Trigger, TriggerOptions};
+pub use crate::policy::trigger::{ObservedSuperstep, Trigger, TriggerOptions};
 pub use crate::policy::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 pub use crate::random::Stream;
 pub use crate::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds, Time};
-pub use crate::workload::registry::{Built, WorkloadOptions};
+pub use crate::workload::registry::{BuiltWorkload, WorkloadOptions};
 pub use crate::workload::{Message, Plan, Workload};

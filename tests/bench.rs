@@ -87,7 +87,7 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
         (&"lb-1".into(), &71.into(), &1.into())
     );
     let rows = json["policies"].as_array().unwrap();
-    let defaults = &Suite::find("lb-1").unwrap().file().policies;
+    let defaults = &Suite::find("lb-1").unwrap().suite_file().policies;
     // The two rivals and the best static start are added to the default set.
     assert_eq!(rows.len(), defaults.len() + 3);
     for row in rows {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use migsim::experiment::{RULES, Rule, Stage};
+use migsim::experiment::{PLAUSIBILITY_RULES, Rule, RuleStage};
 use serde_json::Value;
 
 use crate::support::{migsim, migsim_in, succeeded};
@@ -555,8 +555,8 @@ fn the_chapter_on_commands_is_their_help() {
 /// Describes the stage of a rule.
 fn stage(rule: &Rule) -> &'static str {
     match rule.stage {
-        Stage::Platform => "`platform show`, and each command that reads settings",
-        Stage::Settings => "each command that reads settings",
+        RuleStage::Platform => "`platform show`, and each command that reads settings",
+        RuleStage::Settings => "each command that reads settings",
         _ => "after a run",
     }
 }
@@ -568,7 +568,7 @@ fn the_chapter_on_notes_is_the_table_of_rules() {
          note, on stderr (`note: ...`) and under `notes` in `--json` and `run.json`. No note changes a result, and `--quiet` suppresses them.\n\n\
          | rule | a note appears if | reason for the threshold | what to do | printed by |\n|---|---|---|---|---|\n",
     );
-    for rule in &RULES {
+    for rule in &PLAUSIBILITY_RULES {
         let condition = rule.condition.replace("{}", &rule.threshold.to_string());
         let cells = [rule.name, &condition, rule.reason, rule.advice, stage(rule)];
         writeln!(

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use migsim::Registry;
-use migsim::experiment::{Experiment, Progress, built_in};
+use migsim::experiment::{Experiment, Progress, find_built_in_experiment};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -155,7 +155,7 @@ fn policies() -> Vec<Run> {
 
 /// Computes the hashes of the scenarios of an experiment; with `is_alone`, scenarios share no cache.
 fn hashes(experiment: &Experiment, is_alone: bool) -> Vec<(&'static str, String)> {
-    let remembered = experiment.new_memo().filter(|_| !is_alone);
+    let remembered = experiment.new_superstep_cache().filter(|_| !is_alone);
     let run = |scenario: &migsim::bsp::Scenario| {
         let run = experiment.run_scenario(
             *scenario,
@@ -174,7 +174,7 @@ fn others(runs: &[Run]) -> Vec<Run> {
     let is_run = |key: &str, name: &str| {
         let has = |run: &Run| {
             run.1
-                .resolved
+                .resolved_settings
                 .pointer(key)
                 .is_some_and(|value| value == name)
         };
@@ -187,13 +187,15 @@ fn others(runs: &[Run]) -> Vec<Run> {
     let policies = registry.policies().names();
     // The policy `exec` needs a program, and has that program's decisions.
     let policies = policies.filter(|name| *name != "exec" && !is_run("/policy/name", name));
-    let lu = [
-        ("workload.app", json!("lu")),
-        ("workload.n", json!(100)),
-        ("workload.procs", json!(25)),
+    // With this spread of the work, each strategy moves processes.
+    let work = [
+        ("workload.app", json!("synthetic")),
+        ("workload.procs", json!(20)),
+        ("workload.supersteps", json!(30)),
+        ("workload.spread", json!(0.5)),
     ];
     let policies =
-        policies.map(|name| small(name, &[&lu[..], &[("policy.name", json!(name))]].concat()));
+        policies.map(|name| small(name, &[&work[..], &[("policy.name", json!(name))]].concat()));
     let apps = registry.workloads().names();
     let apps = apps.filter(|name| !is_run("/workload/app", name));
     let apps = apps.map(|name| small(name, &[("workload.app", json!(name))]));
@@ -260,7 +262,7 @@ fn inputs(folder: &Path, order: fn(&Value) -> Value) -> PathBuf {
         serde_json::from_str::<Value>(&fs::read_to_string(root.join(name)).unwrap()).unwrap()
     };
     fs::create_dir_all(folder).unwrap();
-    let mut experiment = built_in("lu").unwrap().unwrap().value;
+    let mut experiment = find_built_in_experiment("lu").unwrap().unwrap().value;
     experiment["platform"] = json!("mine.json");
     experiment["workload"]["n"] = json!(200);
     experiment["workload"]["procs"] = json!(25);

@@ -8,8 +8,8 @@ use std::path::Path;
 use migsim::Registry;
 use migsim::bsp::Scenario;
 use migsim::error::Problem;
-use migsim::experiment::{Experiment, Progress, Results, Trial};
-use migsim::output::{Case, Question, Run, RunFolder, Story};
+use migsim::experiment::{Experiment, Progress, RecordedRun, Results};
+use migsim::output::{EvaluatedCall, Question, Run, RunFolder, Story};
 use serde_json::json;
 
 use crate::support::{draws, experiment, of_flags};
@@ -37,7 +37,7 @@ fn at(superstep: u64) -> Question {
 }
 
 fn tell(run: &Run, question: Question) -> Result<String, Problem> {
-    Story::new(run, question, None).map(|story| story.text())
+    Story::new(run, question, None).map(|story| story.to_text())
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
         None,
     )
     .unwrap();
-    let facts = story.json();
+    let facts = story.to_json();
     let potentials = facts["call"]["explanation"]["potentials"]
         .as_array()
         .unwrap();
@@ -88,7 +88,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
         part("go_compute_s") + part("go_communication_s") + part("go_operations_s")
     );
     assert_eq!(part("go_operations_s"), 4.5e-3);
-    let told = story.text();
+    let told = story.to_text();
     assert!(
         told.contains("Potential of migration (PM) of p25, which is in Corisco, by cluster:"),
         "{told}"
@@ -195,7 +195,11 @@ fn folder(path: &Path) -> Run {
     let (experiment, results) = lu(&[&small[..], &policy].concat());
     RunFolder::create(path)
         .unwrap()
-        .write(&experiment, &results, migsim::output::Drafts::default())
+        .write_results(
+            &experiment,
+            &results,
+            migsim::output::PendingResults::default(),
+        )
         .unwrap();
     Run::from_results(&experiment, &results).unwrap()
 }
@@ -266,7 +270,7 @@ fn no_byte_of_a_run_folder_makes_the_reader_or_the_story_panic() {
                             ..self::at(superstep)
                         };
                         let _ = Story::new(&run, question, None)
-                            .map(|story| (story.text(), story.json()));
+                            .map(|story| (story.to_text(), story.to_json()));
                     }
                 }
             }
@@ -345,16 +349,16 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
     let experiment = pair(&[1, 2]);
     let (_, run) = results(&experiment);
-    let case = Case::from_question(&run, at(2)).unwrap().unwrap();
+    let case = EvaluatedCall::from_question(&run, at(2)).unwrap().unwrap();
     let effect = case.effect(&experiment, &Progress::default()).unwrap();
     // Supersteps 3 to 6 take 4 s on Corisco and 2.4 s on Aquario. Both moves take 3 s; a gain of 0.4 s per superstep pays them back after
     // 7.5.
     assert_eq!((effect.first_superstep, effect.last_superstep), (3, 6));
     close(effect.without_moves.total.get(), 4.0);
     close(effect.with_moves.total.get(), 2.4);
-    close(effect.cost.get(), 3.0);
+    close(effect.move_delay.get(), 3.0);
     close(effect.net_gain_s(), -1.4);
-    assert_eq!(effect.break_even(), Some(8));
+    assert_eq!(effect.break_even_supersteps(), Some(8));
     assert_eq!(effect.prediction, None);
     let effect = Some(Ok(effect));
     let told = Story::new(&run, at(2), effect.as_ref()).unwrap();
@@ -365,21 +369,21 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
         "The moves delayed the run by 3.000 s and do not pay for themselves: at a gain of 400.000 ms per superstep that takes 8 supersteps, and 6 are left.",
         "With the price of the moves, superstep 6 ended 1.400 s later than it would have without them.",
     ] {
-        assert!(told.text().contains(sentence), "{}", told.text());
+        assert!(told.to_text().contains(sentence), "{}", told.to_text());
     }
-    let facts = told.json();
+    let facts = told.to_json();
     assert_eq!(facts["effect"]["break_even_supersteps"], 8);
     assert_eq!(facts["effect"]["supersteps_left"], 6);
     close(facts["call"]["realised_gain_s"].as_f64().unwrap(), 1.6);
     assert!(facts["call"]["predicted_gain_s"].is_null());
     // The processes return to Corisco, and all wait for p1 again.
-    let case = Case::from_question(&run, at(6)).unwrap().unwrap();
+    let case = EvaluatedCall::from_question(&run, at(6)).unwrap().unwrap();
     let effect = case.effect(&experiment, &Progress::default()).unwrap();
     assert_eq!(
         (
             effect.first_superstep,
             effect.last_superstep,
-            effect.break_even()
+            effect.break_even_supersteps()
         ),
         (7, 8, None)
     );
@@ -387,14 +391,14 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     // The move of one process alone gains nothing, because the other one is waited for.
     let experiment = pair(&[1]);
     let (_, run) = results(&experiment);
-    let case = Case::from_question(&run, at(2)).unwrap().unwrap();
+    let case = EvaluatedCall::from_question(&run, at(2)).unwrap().unwrap();
     let effect = case.effect(&experiment, &Progress::default()).unwrap();
     close(effect.gain_s(), 0.0);
     let effect = Ok(effect);
     let story = Story::new(&run, at(2), Some(&effect)).unwrap();
     assert!(
         story
-            .text()
+            .to_text()
             .contains("gain nothing: they do not pay for themselves.")
     );
 }
@@ -411,7 +415,7 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
     ]);
     let (_, run) = results(&experiment);
     let told = tell(&run, at(60)).unwrap();
-    let facts = Story::new(&run, at(60), None).unwrap().json();
+    let facts = Story::new(&run, at(60), None).unwrap().to_json();
     let explanation = &facts["call"]["explanation"];
     let number = |key: &str| explanation[key].as_f64().unwrap();
     let x = run.experiment["policy"]["migbsp"]["x"].as_f64().unwrap();
@@ -432,11 +436,14 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
 fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     let (experiment, results) = lu(&[]);
     let run = Run::from_results(&experiment, &results).unwrap();
-    let case = Case::from_question(&run, at(11)).unwrap().unwrap();
+    let case = EvaluatedCall::from_question(&run, at(11)).unwrap().unwrap();
     let effect = case.effect(&experiment, &Progress::default()).unwrap();
     let predicted = effect.prediction.unwrap();
     assert_eq!(
-        (predicted.first_superstep, predicted.last_superstep),
+        (
+            predicted.first_observed_superstep,
+            predicted.last_observed_superstep
+        ),
         (5, 11)
     );
     let spent = |from: usize, until: usize| {
@@ -450,7 +457,7 @@ fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
 }
 
 /// Lists the trials of all calls of a run.
-fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
+fn trials(results: &Results, run: &Run) -> Vec<(RecordedRun, bool)> {
     let calls = &run.scenario(Scenario::Iii).unwrap().calls;
     let moves = calls.iter().flat_map(|call| {
         call.migrations
@@ -462,7 +469,7 @@ fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
             })
     });
     let moves: Vec<_> = moves.collect();
-    let last = results.runs[0].outcome.supersteps.len() as u64;
+    let last = results.scenario_runs[0].outcome.supersteps.len() as u64;
     let judged = calls.iter().enumerate();
     let judged = judged.filter(|(_, call)| call.superstep < last);
     // It is enough to check the first calls of each kind.
@@ -471,11 +478,11 @@ fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
     let judged = moving.into_iter().take(4).chain(quiet.into_iter().take(2));
     judged
         .map(|(judged, call)| {
-            let trial = Trial {
+            let trial = RecordedRun {
                 calls: calls.iter().map(|call| call.superstep).collect(),
                 moves: moves.clone(),
-                call_index: judged,
-                changes: Some(Vec::new()),
+                examined_call: judged,
+                predicted_changes: Some(Vec::new()),
             };
             (trial, call.migrations.is_empty())
         })
@@ -503,7 +510,11 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
         let outcome = &results.get(Scenario::Iii).unwrap().outcome;
         let mut is_first = true;
         for (trial, is_quiet) in trials(&results, &run) {
-            let judge = || experiment.effect(&trial, &Progress::default()).unwrap();
+            let judge = || {
+                experiment
+                    .call_effect(&trial, &Progress::default())
+                    .unwrap()
+            };
             let effect = judge();
             // It is the same run, to the last bit, and a repetition gives the same answer.
             assert_eq!(effect.event_hash, outcome.event_hash);
@@ -519,7 +530,11 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             if is_quiet {
                 quiet += 1;
                 assert_eq!(
-                    (effect.gain_s(), effect.cost.get(), effect.net_gain_s()),
+                    (
+                        effect.gain_s(),
+                        effect.move_delay.get(),
+                        effect.net_gain_s()
+                    ),
                     (0.0, 0.0, 0.0)
                 );
                 assert_eq!(effect.with_moves, effect.without_moves);
@@ -531,10 +546,12 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .end
                     .get()
             };
-            let call = &outcome.calls[trial.call_index];
+            let call = &outcome.calls[trial.examined_call];
             // The time that passes is the time of the supersteps plus the delay by the moves.
             let passed = end(effect.last_superstep) - (call.start.get() + call.cost.get());
-            assert!((effect.with_moves.total.get() + effect.cost.get() - passed).abs() < 1e-9);
+            assert!(
+                (effect.with_moves.total.get() + effect.move_delay.get() - passed).abs() < 1e-9
+            );
             assert!(
                 (effect.with_moves.computation.get() + effect.with_moves.after_computation.get()
                     - effect.with_moves.total.get())
@@ -561,7 +578,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
 #[test]
 fn a_run_that_has_changed_is_reported() {
     let (_, run) = results(&pair(&[1, 2]));
-    let case = Case::from_question(&run, at(2)).unwrap().unwrap();
+    let case = EvaluatedCall::from_question(&run, at(2)).unwrap().unwrap();
     let slower = experiment(
         "lu",
         &[
@@ -575,7 +592,7 @@ fn a_run_that_has_changed_is_reported() {
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
     let why = run.check_inputs(&other).unwrap_err().message;
     assert!(why.ends_with("has changed since the run"), "{why}");
-    let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().text();
+    let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().to_text();
     assert!(
         told.contains("The effect of the moves is unknown"),
         "{told}"

@@ -73,7 +73,14 @@ fn any_machine(profiles: bool) -> impl Strategy<Value = Platform> {
                 link.bandwidth_profile = bandwidths.filter(|_| profiles);
                 link.latency_profile = latencies.filter(|_| profiles);
             }
-            if let (Some(fixed), Routes::Clustered { pairs, .. }) = (fixed, &mut platform.routes) {
+            if let (
+                Some(fixed),
+                Routes::Clustered {
+                    cluster_paths: pairs,
+                    ..
+                },
+            ) = (fixed, &mut platform.routes)
+            {
                 let path = pairs[0].as_mut().expect("a route in the first cluster");
                 path.latency = Some(seconds(f64::from(fixed) * 1e-3));
             }
@@ -176,7 +183,7 @@ fn activities(
 fn fast_ends(platform: &Platform, model: NetworkModel, activities: &[(f64, Activity)]) -> Vec<f64> {
     let mut simulation = Simulation::new(platform, model);
     for (index, (start, _)) in activities.iter().enumerate() {
-        simulation.wait(seconds(*start), (index, true));
+        simulation.start_wait(seconds(*start), (index, true));
     }
     let mut ends = vec![f64::NAN; activities.len()];
     while let Some((index, starts)) = simulation.next_ended().expect("something gets on") {
@@ -430,8 +437,16 @@ fn reordered(platform: &Platform, order: &[usize]) -> Platform {
     let mut other = platform.clone();
     for (new, &old) in order.iter().enumerate() {
         other.hosts[new] = platform.hosts[old].clone();
-        if let (Routes::Clustered { access, .. }, Routes::Clustered { access: before, .. }) =
-            (&mut other.routes, &platform.routes)
+        if let (
+            Routes::Clustered {
+                access_links: access,
+                ..
+            },
+            Routes::Clustered {
+                access_links: before,
+                ..
+            },
+        ) = (&mut other.routes, &platform.routes)
         {
             access[new] = before[old];
         }
@@ -470,7 +485,7 @@ fn durations(measures: &Measures) -> Vec<f64> {
     let lists = [&measures.compute, &measures.send, &measures.communication];
     // Sorted by process and cluster; the table itself has the order in which messages arrived.
     let of = |process| {
-        let mut with: Vec<_> = measures.traffic.of_process(process).collect();
+        let mut with: Vec<_> = measures.traffic.iter_process(process).collect();
         with.sort_unstable_by_key(|with| with.0);
         with
     };
@@ -706,20 +721,20 @@ proptest! {
         for scenario in [Scenario::Ii, Scenario::Iii] {
             let outcome = run(scenario);
             let ledger = Ledger::new(&outcome, &base);
-            prop_assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);
+            prop_assert_eq!(ledger.term_ticks.iter().sum::<i64>(), ledger.difference_ticks);
             let difference = outcome.makespan.get() - base.makespan.get();
             prop_assert_eq!(ledger.difference_s().to_bits(), difference.to_bits());
             let ours = outcome.makespan.get();
-            if ledger.ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
+            if ledger.term_ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
                 // All partial sums are exact, in any order.
                 let sum = |terms: &mut dyn Iterator<Item = (Term, f64)>| terms.map(|(_, seconds)| seconds).fold(0.0, |a, b| a + b);
-                prop_assert_eq!(sum(&mut ledger.terms()), difference);
-                let mut terms: Vec<_> = ledger.terms().collect();
+                prop_assert_eq!(sum(&mut ledger.terms_s()), difference);
+                let mut terms: Vec<_> = ledger.terms_s().collect();
                 terms.reverse();
                 prop_assert_eq!(sum(&mut terms.into_iter()), difference);
             }
             // Each term is the time that its name describes.
-            let spent = |term| ledger.terms().find(|(known, _)| *known == term).map_or(f64::NAN, |(_, seconds)| seconds);
+            let spent = |term| ledger.terms_s().find(|(known, _)| *known == term).map_or(f64::NAN, |(_, seconds)| seconds);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * ours.max(1.0);
             let calls = spent(Term::CallMessages) + spent(Term::CallWork) + spent(Term::CallWaiting);
             prop_assert!(near(calls, outcome.scheduling.get()), "{} {:?}", calls, outcome.calls);

@@ -23,7 +23,7 @@ fn ledger(workload: &dyn Workload, costs: Costs, script: &Script) -> Ledger {
 }
 
 fn assert_terms(ledger: &Ledger, expected: &[(Term, f64)]) {
-    for (term, found) in ledger.terms() {
+    for (term, found) in ledger.terms_s() {
         let wanted = expected.iter().find(|(known, _)| *known == term);
         let wanted = wanted.map_or(0.0, |(_, seconds)| *seconds);
         assert!(
@@ -32,7 +32,7 @@ fn assert_terms(ledger: &Ledger, expected: &[(Term, f64)]) {
             term.name()
         );
     }
-    let sum: f64 = ledger.terms().map(|(_, seconds)| seconds).sum();
+    let sum: f64 = ledger.terms_s().map(|(_, seconds)| seconds).sum();
     assert_eq!(sum.to_bits(), ledger.difference_s().to_bits());
 }
 

@@ -10,7 +10,7 @@ use migsim::bsp::{
     RuntimeConfig, Scenario, Shortcuts,
 };
 use migsim::engine::{NetworkModel, Weights};
-use migsim::experiment::LIBRARIES;
+use migsim::experiment::BUILT_IN_LIBRARIES;
 use migsim::workload::Plan;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -456,7 +456,7 @@ fn the_libraries_are_listed() {
         .iter()
         .map(|row| row["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, LIBRARIES.map(|library| library.name));
+    assert_eq!(names, BUILT_IN_LIBRARIES.map(|library| library.name));
     let output = migsim(&["run", "--app", "lu", "--library", "openmpi"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("unknown library `openmpi`"), "{errors}");

@@ -21,7 +21,7 @@ fn under(name: &str, n: u64, load: Value, more: &[(&str, Value)]) -> Experiment 
 fn assert_same(first: &Experiment, second: &Experiment) {
     let outcomes = |experiment: &Experiment| {
         let results = experiment.run(&Progress::default()).expect("it runs");
-        let outcomes = results.runs.into_iter().map(|run| run.outcome);
+        let outcomes = results.scenario_runs.into_iter().map(|run| run.outcome);
         outcomes.collect::<Vec<_>>()
     };
     let (first, second) = (outcomes(first), outcomes(second));
@@ -37,13 +37,17 @@ fn written_out(platform: &Platform, until: f64) -> Platform {
     for (host, loaded) in written.hosts.iter_mut().zip(&platform.hosts) {
         let steps = loaded.availability().into_iter().flatten();
         let steps: Vec<_> = steps.take_while(|step| step.0 <= until).collect();
-        host.speed_profile = Profile::new(steps, None).ok().filter(|_| loaded.varies());
+        host.speed_profile = Profile::new(steps, None)
+            .ok()
+            .filter(|_| loaded.speed_varies());
         host.loads.clear();
     }
     for (link, loaded) in written.links.iter_mut().zip(&platform.links) {
-        let steps = loaded.capacity().into_iter().flatten();
+        let steps = loaded.bandwidth_over_time().into_iter().flatten();
         let steps: Vec<_> = steps.take_while(|step| step.0 <= until).collect();
-        link.bandwidth_profile = Profile::new(steps, None).ok().filter(|_| loaded.varies());
+        link.bandwidth_profile = Profile::new(steps, None)
+            .ok()
+            .filter(|_| loaded.varies_over_time());
         link.loads.clear();
     }
     written
@@ -99,7 +103,7 @@ fn other_seeds_are_other_loads_and_the_same_seed_is_the_same_run() {
     assert_same(&run(1), &run(1));
     let makespan = |seed| {
         let results = run(seed).run(&Progress::default()).expect("it runs");
-        results.runs[0].outcome.makespan
+        results.scenario_runs[0].outcome.makespan
     };
     assert_ne!(makespan(1), makespan(2));
 }
@@ -109,8 +113,8 @@ fn the_resolved_load_is_complete_and_means_the_same_again() {
     let registry = Registry::standard();
     for entry in registry.loads().iter().filter(|entry| entry.name != "file") {
         let given = under("sw", 10, json!({ "kind": entry.name }), &[]);
-        let load = &given.resolved["load"];
-        let origins = &given.resolved["origins"];
+        let load = &given.resolved_settings["load"];
+        let origins = &given.resolved_settings["origins"];
         assert_eq!(origins["load.kind"], "stated: given by command line");
         assert_eq!(
             origins["load.on"],
@@ -127,7 +131,7 @@ fn the_resolved_load_is_complete_and_means_the_same_again() {
         }
         let settings = [("origins", origins.clone())];
         let again = under("sw", 10, load.clone(), &settings);
-        assert_eq!(again.resolved["load"], *load);
+        assert_eq!(again.resolved_settings["load"], *load);
         assert_same(&given, &again);
     }
 }
@@ -142,7 +146,7 @@ fn supersteps_between_two_changes_and_through_them_are_done_at_once_with_the_sam
             ("mapping", json!((0..10).map(host).collect::<Vec<_>>())),
         ];
         let results = under(name, n, load.clone(), &settings).run(&Progress::default());
-        results.expect("it runs").runs
+        results.expect("it runs").scenario_runs
     };
     let two = json!([{ "kind": "walk", "period": "10 ms" }, { "kind": "on-off", "busy": "1 s" }]);
     // If one load acts alone, many changes are precomputed.
@@ -170,7 +174,7 @@ fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
     let document = |text: &str| Document::parse("mine.json", text).expect("JSON");
     let flag = |key: &str, value: Value| Flag {
         key: key.into(),
-        flag: format!("--set {key}"),
+        source_text: format!("--set {key}"),
         value,
     };
     let origin = |flags: Vec<Flag>| {
@@ -181,7 +185,7 @@ fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
         ));
         layers.push_flags(flags);
         let experiment = Experiment::load(&layers, Limits::default()).expect("it is right");
-        let resolved = &experiment.resolved;
+        let resolved = &experiment.resolved_settings;
         ["load.step", "load.most", "load.mean"].map(|key| {
             let origin = resolved["origins"][key].as_str().unwrap_or("-");
             origin.split(' ').take(4).collect::<Vec<_>>().join(" ")

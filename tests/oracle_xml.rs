@@ -82,10 +82,10 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
         let route = platform
             .route(from, to)
             .ok_or_else(|| format!("{what}: no route"))?;
-        if loopbacks.len() != route.loopbacks as usize {
+        if loopbacks.len() != route.loopback_count as usize {
             return Err(format!(
                 "{what}: {} loopbacks instead of {}",
-                route.loopbacks,
+                route.loopback_count,
                 loopbacks.len()
             ));
         }
@@ -106,7 +106,7 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
                 return Err(format!("{what}: {names:?} instead of {theirs:?}"));
             }
         }
-        let latency = platform.latency(&route).get();
+        let latency = platform.route_latency(&route).get();
         if difference(latency, number(words[2])) > 1e-12 {
             return Err(format!("{what}: {latency} s instead of {}", words[2]));
         }
@@ -200,7 +200,7 @@ fn the_export_of_every_case_has_the_routes_of_simgrid_and_is_no_longer_than_the_
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("export.xml");
         fs::write(&path, &export.xml).unwrap();
-        for (name, text) in &export.profiles {
+        for (name, text) in &export.profile_files {
             fs::write(scratch.path().join(name), text).unwrap();
         }
         let again = open(path.to_str().unwrap()).unwrap();
@@ -222,7 +222,10 @@ fn the_export_of_every_case_has_the_routes_of_simgrid_and_is_no_longer_than_the_
             profiles(&again.platform),
             "{case}"
         );
-        assert_eq!(loaded.platform.failure, again.platform.failure, "{case}");
+        assert_eq!(
+            loaded.platform.first_failure, again.platform.first_failure,
+            "{case}"
+        );
     }
 }
 

@@ -132,7 +132,7 @@ fn assert_same(platform: &Platform, json: &Value, case: &str) {
             let sum = expected
                 .iter()
                 .fold(0.0, |sum, link| sum + latencies[link.as_str()]);
-            assert_eq!(platform.latency(&route).get(), sum, "{case}");
+            assert_eq!(platform.route_latency(&route).get(), sum, "{case}");
         }
     }
 }

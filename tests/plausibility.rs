@@ -5,7 +5,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use migsim::experiment::{Flag, Layers, RULES, built_in, built_in_names};
+use migsim::experiment::{
+    Flag, Layers, PLAUSIBILITY_RULES, built_in_names, find_built_in_experiment,
+};
 use migsim::prelude::*;
 use serde_json::{Value, json};
 
@@ -15,7 +17,9 @@ use crate::support::{migsim, migsim_in, read, said, succeeded};
 fn rules(notes: &[String]) -> Vec<&'static str> {
     let is_of = |note: &str, advice: &str| note.ends_with(&format!(": {advice}"));
     let found = notes.iter().filter_map(|note| {
-        let rule = RULES.iter().find(|rule| is_of(note, rule.advice));
+        let rule = PLAUSIBILITY_RULES
+            .iter()
+            .find(|rule| is_of(note, rule.advice));
         rule.map(|rule| rule.name)
     });
     found.collect()
@@ -24,10 +28,10 @@ fn rules(notes: &[String]) -> Vec<&'static str> {
 /// Lists the notes of a run before and after it, with these settings above those of a built-in experiment.
 fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
     let mut layers = Layers::default();
-    layers.push_file(built_in(experiment).unwrap().unwrap());
+    layers.push_file(find_built_in_experiment(experiment).unwrap().unwrap());
     let flags = settings.iter().map(|(key, value)| Flag {
         key: (*key).to_owned(),
-        flag: (*key).to_owned(),
+        source_text: (*key).to_owned(),
         value: value.clone(),
     });
     layers.push_flags(flags.collect());
@@ -77,7 +81,7 @@ fn no_platform_that_comes_with_the_program_has_a_finding() {
         }
         let shown = succeeded(migsim(&["platform", "show", path.to_str().unwrap()]));
         let shown = String::from_utf8(shown.stdout).unwrap();
-        for rule in RULES {
+        for rule in PLAUSIBILITY_RULES {
             assert!(
                 !shown.contains(rule.advice),
                 "{}: {}",

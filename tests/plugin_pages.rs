@@ -60,10 +60,10 @@ fn price(name: &str) -> String {
     let time = vec![Seconds::new(1.0).unwrap(); 4];
     let instance = Instance {
         speeds: vec![1.0, 2.0],
-        background: vec![Seconds::default(); 2],
-        current: vec![0, 0, 0, 1],
-        work: time.clone(),
-        time,
+        background_times: vec![Seconds::default(); 2],
+        current_hosts: vec![0, 0, 0, 1],
+        process_works: time.clone(),
+        process_times: time,
         ..Instance::default()
     };
     let answer = strategy
@@ -171,7 +171,7 @@ fn every_policy_has_its_page() {
         };
         let text = format!(
             "# The policy `{name}`\n\n{}\n\n{trigger}\n\n## Rule\n\n{}\n## Price of a call\n\n{}\n\n## When it wins\n\n{}\nIts options stand in [Settings](../reference/settings.md), under `policy.{name}`.\n",
-            with_source(entry.summary, entry.source),
+            with_source(entry.summary, entry.publication),
             rules(&file),
             price(name),
             study(&|policy| policy == name || policy == format!("{name}/boulmier"))
@@ -197,7 +197,7 @@ fn every_trigger_has_its_page() {
         };
         let text = format!(
             "# The trigger `{name}`\n\n{}\n\nIt says when a policy is called, for example `refine/{name}`.{main}\n\n## Rule\n\n{}\n## Price\n\nIt needs the largest, the mean and the least time of the hosts: 24 B in an all-reduce, or nothing where the barrier carries them. The simulator charges nothing.\n\n## When it wins\n\n{}\nIts options stand in [Settings](../reference/settings.md), under `policy.trigger.{name}`.\n",
-            with_source(entry.summary, entry.source),
+            with_source(entry.summary, entry.publication),
             rules(&file),
             study(&|policy| {
                 let parts = policy.split_once('/');

@@ -62,11 +62,14 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
     assert_eq!(
         (
             recorded.network.overhead.get(),
-            recorded.resolved["network"]["overhead"].as_str()
+            recorded.resolved_settings["network"]["overhead"].as_str()
         ),
         (147e-6, Some("0.000147 s"))
     );
-    assert_eq!(recorded.resolved["runtime"]["barrier"]["kind"], "none");
+    assert_eq!(
+        recorded.resolved_settings["runtime"]["barrier"]["kind"],
+        "none"
+    );
     let note = &recorded.setting_notes[0];
     assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; the library `open-mpi` is in use, whose overhead was not measured on this kind of machine but with open-mpi over tcp where waiting processes sleep"), "{note}");
     let ideal = loaded(RECORDED, &[], Some("ideal"));
@@ -99,11 +102,14 @@ fn a_library_beside_the_trace_is_taken_first() {
     );
     assert!(
         found
-            .inputs
+            .input_files
             .iter()
-            .any(|input| input.role == "library" && input.source.ends_with("app.library.json"))
+            .any(|input| input.role == "library" && input.name.ends_with("app.library.json"))
     );
-    assert_eq!(found.resolved["runtime"]["barrier"]["kind"], "none");
+    assert_eq!(
+        found.resolved_settings["runtime"]["barrier"]["kind"],
+        "none"
+    );
     let found = loaded(RECORDED, &files[..1], None);
     assert!(found.setting_notes[0].ends_with(
         "`other` is in use, which does not say on what kind of machine it was measured"

@@ -471,7 +471,7 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
             fs::write(&path, bytes).unwrap();
             let report = migsim::output::Report::read(&migsim::Registry::standard(), &folder);
             // The page is also made if the files could be read.
-            report.map(|report| drop(report.html())).err()
+            report.map(|report| drop(report.to_html())).err()
         };
         let step = (whole.len() / 40).max(1);
         for at in (0..whole.len()).step_by(step) {

@@ -3,9 +3,9 @@
 use migsim::Registry;
 use migsim::experiment::{Experiment, Layers, Limits};
 use migsim::paper::rivals::{Outcome, Study, csv, markdown};
-use migsim::sweep::bench::{Bench, Reading, Request};
+use migsim::sweep::bench::{BenchRequest, BenchResults, RivalWithSettings};
 
-fn loaded(reading: &Reading) -> Experiment {
+fn loaded(reading: &RivalWithSettings) -> Experiment {
     let settings = reading
         .settings
         .iter()
@@ -21,12 +21,12 @@ fn loaded(reading: &Reading) -> Experiment {
 #[test]
 fn every_policy_trigger_and_reading_of_the_study_loads() {
     let study = Study::built_in();
-    let plain = |name: String| Reading {
+    let plain = |name: String| RivalWithSettings {
         policy: name.clone(),
         name,
         settings: [].into(),
     };
-    let all: Vec<Reading> = study
+    let all: Vec<RivalWithSettings> = study
         .combinations()
         .into_iter()
         .map(plain)
@@ -38,7 +38,8 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
     for reading in &all {
         let experiment = loaded(reading);
         // A reading that sets only neutral values would give the same row twice.
-        let is_other = experiment.resolved["policy"] != neutral.resolved["policy"];
+        let is_other =
+            experiment.resolved_settings["policy"] != neutral.resolved_settings["policy"];
         assert!(is_other, "{}", reading.name);
     }
 }
@@ -47,7 +48,7 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
 fn the_advice_names_policies_that_run_on_every_draw() {
     let study = Study::built_in();
     for draw in study.fresh_draws.iter().chain([&study.public_draw]) {
-        let request: Request = study.request_for(*draw).expect("the suite is known");
+        let request: BenchRequest = study.request_for(*draw).expect("the suite is known");
         let policies = request.policies();
         for claim in &study.advice {
             assert!(!claim.than.is_empty(), "{}", claim.text);
@@ -63,7 +64,7 @@ fn the_advice_names_policies_that_run_on_every_draw() {
 fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let study = Study::built_in();
     let mut request = study.request_for(1).expect("the suite is known");
-    request.cases = 2;
+    request.case_count = 2;
     request.rivals_with_settings.clear();
     request.rivals.clear();
     let registry = Registry::standard();
@@ -72,20 +73,20 @@ fn a_page_without_runs_reports_it_and_keeps_its_form() {
             .additional_sweeps(&registry)
             .map_or_else(|_| Vec::new(), |all| all.into_iter().map(Ok).collect()),
     );
-    let shared = migsim::experiment::Shared::default();
+    let shared = migsim::experiment::SharedInputs::default();
     let plan =
         |sweep: migsim::sweep::Sweep| migsim::sweep::Plan::new(&sweep, Limits::default(), &shared);
     let plans: Vec<migsim::sweep::Plan> = plans
         .map(|sweep| sweep.and_then(plan).expect("a plan"))
         .collect();
     let planned: usize = plans.iter().map(|plan| plan.runs.len()).sum();
-    assert_eq!(request.runs(), planned as u64);
-    let bench = Bench::from_rows(&request, &plans, &[].into());
+    assert_eq!(request.run_count(), planned as u64);
+    let bench = BenchResults::from_rows(&request, &plans, &[].into());
     let outcome = Outcome {
         study,
-        public: bench.clone(),
-        fresh: vec![bench.clone()],
-        fixed: bench,
+        public_draw: bench.clone(),
+        fresh_draws: vec![bench.clone()],
+        fixed_cases: bench,
     };
     let page = markdown(&outcome);
     assert!(page.contains("## What this does not show"), "{page}");

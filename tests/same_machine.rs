@@ -7,7 +7,7 @@ use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Progress, Results};
 use migsim::memory::Limits;
 use migsim::output::{OutputForm, platform_sheet};
-use migsim::platform::{open_within, to_simgrid};
+use migsim::platform::{open_within_limits, to_simgrid};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
@@ -119,11 +119,11 @@ fn check(platform: &Value) {
     let name = |file: &str| folder.path().join(file).display().to_string();
     let (ours, theirs) = (name("drawn.json"), name("drawn.xml"));
     fs::write(&ours, platform.to_string()).expect("a file");
-    let loaded = open_within(&ours, Limits::default()).expect("a platform");
+    let loaded = open_within_limits(&ours, Limits::default()).expect("a platform");
     let export = to_simgrid(&loaded.platform).expect("it can be written");
-    assert!(export.profiles.is_empty());
+    assert!(export.profile_files.is_empty());
     fs::write(&theirs, &export.xml).expect("a file");
-    let again = open_within(&theirs, Limits::default()).expect("the export");
+    let again = open_within_limits(&theirs, Limits::default()).expect("the export");
     assert_eq!(again.notes, [""; 0]);
     // Only zones leave their clusters open, so clusters from names are not judged.
     let table = |loaded| platform_sheet(loaded, true, usize::MAX).render(OutputForm::Table);

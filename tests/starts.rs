@@ -15,12 +15,12 @@ use crate::support::{migsim, migsim_in, succeeded};
 
 /// Draws one of some values.
 fn one_of<T: Copy>(random: &mut Stream, values: &[T]) -> T {
-    values[random.below(values.len())]
+    values[random.draw_below(values.len())]
 }
 
 /// Draws a number between two powers of ten, uniform in its logarithm.
 fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
-    10_f64.powf(low + (high - low) * random.unit())
+    10_f64.powf(low + (high - low) * random.draw_unit())
 }
 
 /// Draws a platform of 1 to 4 clusters around one router, and a synthetic application with up to 1.5 processes per core, and at most 128.
@@ -31,13 +31,13 @@ fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
 )]
 fn drawn(random: &mut Stream) -> (Value, Value) {
     let (mut clusters, mut routers, mut links, mut cores) = (vec![], vec![], vec![], 0);
-    for cluster in 0..=random.below(4) {
+    for cluster in 0..=random.draw_below(4) {
         let groups: Vec<Value> = (0..one_of(random, &[1, 1, 2]))
             .map(|_| {
-                let hosts = 2 + random.below(15);
+                let hosts = 2 + random.draw_below(15);
                 let of_host = one_of(random, &[1, 1, 2, 4, 8, 16]);
                 cores += hosts * of_host;
-                let speed = format!("{:.1} GHz", 0.8 + 2.8 * random.unit());
+                let speed = format!("{:.1} GHz", 0.8 + 2.8 * random.draw_unit());
                 json!({ "hosts": hosts, "cores": of_host, "speed": speed })
             })
             .collect();
@@ -61,7 +61,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
     if !links.is_empty() {
         platform["links"] = json!(links);
     }
-    let wanted = cores as f64 * 2_f64.powf(3.6 * random.unit() - 3.0);
+    let wanted = cores as f64 * 2_f64.powf(3.6 * random.draw_unit() - 3.0);
     let workload = json!({
         "app": "synthetic",
         "procs": (wanted as u64).clamp(4, 128),
@@ -86,8 +86,8 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
             ("workload", workload),
         ]);
         let experiment = Experiment::load(&layers, Limits::default()).unwrap();
-        let starts = experiment.starts().unwrap();
-        let starts = experiment.run_starts(&starts, None, &Progress::default());
+        let starts = experiment.start_placements().unwrap();
+        let starts = experiment.simulate_starts(&starts, None, &Progress::default());
         let starts = starts.unwrap();
         let best = starts.iter().map(|one| one.makespan_s);
         let best = best.fold(f64::INFINITY, f64::min);

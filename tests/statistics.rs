@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use migsim::random::{Purpose, Stream};
-use migsim::sweep::compare::{Comparison, Known};
-use migsim::sweep::separate::{Basis, Indifference};
+use migsim::sweep::compare::{AdditionalResults, Comparison};
+use migsim::sweep::separate::{Indifference, TestConditions};
 use migsim::sweep::stats::Sample;
 use migsim::sweep::winners::Winners;
 use migsim::sweep::{Plan, Row};
@@ -16,7 +16,7 @@ use crate::support::draws;
 
 /// Draws a normally distributed number (Box and Muller 1958).
 fn normal(stream: &mut Stream) -> f64 {
-    (-2.0 * stream.unit().ln()).sqrt() * (std::f64::consts::TAU * stream.unit()).cos()
+    (-2.0 * stream.draw_unit().ln()).sqrt() * (std::f64::consts::TAU * stream.draw_unit()).cos()
 }
 
 /// Draws makespans of policies by seed \[s\]: a seed makes all of them longer or shorter, and each policy has its own deviation.
@@ -31,7 +31,7 @@ fn drawn(means: &[f64], deviations: &[f64], seeds: usize, stream: &mut Stream) -
 }
 
 fn ranks(times: &[Vec<f64>]) -> Vec<usize> {
-    let basis = Basis {
+    let basis = TestConditions {
         seeds: times[0].len(),
         is_random: true,
         indifference: Indifference::default(),
@@ -135,7 +135,12 @@ fn compared(times: &[(&str, &[f64])], is_random: bool) -> Comparison {
     let (mut plan, rows) = table(times, is_random);
     plan.names.truncate(1);
     plan.settings.iter_mut().for_each(|one| one.truncate(1));
-    Comparison::from_rows(&plan, &rows, &Known::default(), Indifference::default())
+    Comparison::from_rows(
+        &plan,
+        &rows,
+        &AdditionalResults::default(),
+        Indifference::default(),
+    )
 }
 
 #[test]
@@ -216,7 +221,7 @@ fn nothing_is_best_or_separated_where_all_others_failed() {
     let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
     assert!(!map.cells[0].is_separated());
     let words = "At 1 of 1 pairs of values only one policy ran with all seeds, so that nothing is compared there.";
-    assert_eq!(map.verdict(), words);
+    assert_eq!(map.verdict_text(), words);
     let comparison = &map.cells[0].comparison;
     assert_eq!(comparison.failed_policies, ["a", "b"]);
     let words = "Only `never` completed its runs with all seeds (100.0 s), so that nothing is compared. There are no results of `a` and `b`.";

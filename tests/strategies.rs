@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use migsim::document::Document;
 use migsim::policy::decide::{
-    self, Case, Content, Selection, decide_all, optimum_of_growth, simulate_triggers,
+    self, Case, Content, Selection, best_balancings_of_growth, decide_with_strategies,
+    simulate_triggers,
 };
 use migsim::policy::{strategy, trigger};
 use serde_json::Value;
@@ -30,7 +31,7 @@ fn folder() -> PathBuf {
 fn cases(file: &str) -> Vec<(Case, Value)> {
     let text = fs::read_to_string(folder().join(file)).unwrap();
     let document = Document::parse(file, text).unwrap();
-    let cases = decide::cases(&document, &[]).unwrap();
+    let cases = decide::parse_cases(&document, &[]).unwrap();
     let expected = document.value.as_array().unwrap().iter();
     let expected = expected.map(|case| case["expected"].clone());
     cases.into_iter().zip(expected).collect()
@@ -98,9 +99,10 @@ fn decisions_are_equal_to_those_of_the_originals() {
             let Content::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
-            let verdict = decide_all(&strategy::standard(), snapshot, &question).unwrap();
+            let verdict =
+                decide_with_strategies(&strategy::standard(), snapshot, &question).unwrap();
             for judged in &verdict.decisions {
-                let expected = &expected[judged.choice.original];
+                let expected = &expected[judged.choice.original_program];
                 let is_left_out = |key: &str| expected[key].as_bool() == Some(true);
                 if expected.is_null()
                     || is_left_out("tie_sensitive")
@@ -109,7 +111,7 @@ fn decisions_are_equal_to_those_of_the_originals() {
                     continue;
                 }
                 let is_equal = judged.assignment.hosts == places(&expected["assignment"]);
-                counts.add(judged.choice.original, &case.name, is_equal);
+                counts.add(judged.choice.original_program, &case.name, is_equal);
                 if is_equal {
                     assert_eq!(Some(judged.move_count as u64), expected["moves"].as_u64());
                     let max = expected["max_time"].as_f64().unwrap();
@@ -117,7 +119,7 @@ fn decisions_are_equal_to_those_of_the_originals() {
                         judged.max_host_time.get(),
                         max,
                         ROUNDING,
-                        judged.choice.original,
+                        judged.choice.original_program,
                     );
                 }
             }
@@ -134,7 +136,8 @@ fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
             let Content::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
-            let verdict = decide_all(&strategy::standard(), snapshot, &question).unwrap();
+            let verdict =
+                decide_with_strategies(&strategy::standard(), snapshot, &question).unwrap();
             let above = |time: f64, limit: f64| time >= limit * (1.0 - ROUNDING);
             let least = verdict.optimal_time.unwrap_or(verdict.lower_bound).get();
             assert!(above(least, verdict.lower_bound.get()), "{}", case.name);
@@ -157,22 +160,22 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
         let Content::History(history) = &case.content else {
             panic!("{} is a history", case.name);
         };
-        let best = history.optimum().unwrap();
+        let best = history.best_balancings().unwrap();
         for (choice, told) in simulate_triggers(&trigger::standard(), history, &question).unwrap() {
             assert!(
                 told.total_time >= best.total_time * (1.0 - ROUNDING),
                 "{}",
                 choice.name
             );
-            if choice.original.is_empty() {
+            if choice.original_program.is_empty() {
                 continue;
             }
-            let expected = &expected[choice.original];
+            let expected = &expected[choice.original_program];
             let is_equal = told.balancings == places(&expected["balances_before_iteration"]);
-            counts.add(choice.original, &case.name, is_equal);
+            counts.add(choice.original_program, &case.name, is_equal);
             if is_equal {
                 let total = expected["total_time"].as_f64().unwrap();
-                assert_close(told.total_time, total, ROUNDING, choice.original);
+                assert_close(told.total_time, total, ROUNDING, choice.original_program);
             }
         }
     }
@@ -183,10 +186,10 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
 fn plans_are_those_of_the_meta_balancer() {
     let mut counts = Counts::default();
     for (case, expected) in cases("meta-balancer.json") {
-        let Content::Measured(measured) = &case.content else {
+        let Content::MeasuredTimes(measured) = &case.content else {
             panic!("{} has samples", case.name);
         };
-        let found = measured.plan();
+        let found = measured.plan_balancing();
         let period = found.map(|plan| i64::from(plan.period));
         counts.add(
             "meta-balancer",
@@ -210,7 +213,7 @@ fn the_best_supersteps_to_balance_take_as_long_as_proven() {
         };
         let proven = expected["optimal_time"].as_f64().unwrap();
         assert_close(
-            optimum_of_growth(growth).total_time,
+            best_balancings_of_growth(growth).total_time,
             proven,
             1e-9,
             &case.name,

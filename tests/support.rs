@@ -8,7 +8,7 @@ use migsim::bsp::{
 };
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
-use migsim::experiment::{Experiment, Flag, Layers, Limits, built_in};
+use migsim::experiment::{Experiment, Flag, Layers, Limits, find_built_in_experiment};
 use migsim::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 use migsim::policy::{Decision, Migration, Never, Policy, View};
 use migsim::random::Stream;
@@ -74,12 +74,12 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
         hosts: Vec::new(),
         links: Vec::new(),
         routes: Routes::Clustered {
-            access: Vec::new(),
-            pairs: Vec::new(),
-            links: Vec::new(),
+            access_links: Vec::new(),
+            cluster_paths: Vec::new(),
+            path_links: Vec::new(),
         },
-        loopbacks: Vec::new(),
-        failure: None,
+        loopback_links: Vec::new(),
+        first_failure: None,
     };
     for (letter, (cluster, speeds)) in ('a'..).zip(clusters.iter().enumerate()) {
         let first = platform.hosts.len();
@@ -104,7 +104,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
     let hosts = platform.hosts.len();
     let mut pairs = vec![
         Some(ClusterPath {
-            links: 0..0,
+            link_range: 0..0,
             latency: None
         });
         count * count
@@ -114,7 +114,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
         for b in 0..a {
             let at = LinkId::from_index(links.len()).0;
             let path = ClusterPath {
-                links: at..at + 1,
+                link_range: at..at + 1,
                 latency: None,
             };
             links.push(add_link(&mut platform, backbone));
@@ -123,11 +123,11 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
         }
     }
     platform.routes = Routes::Clustered {
-        access: (0..hosts)
+        access_links: (0..hosts)
             .map(|host| Some(LinkId::from_index(host)))
             .collect(),
-        pairs,
-        links,
+        cluster_paths: pairs,
+        path_links: links,
     };
     platform
 }
@@ -321,11 +321,15 @@ impl Policy for Script {
 pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> Experiment {
     let flag = |(key, value): &(&str, serde_json::Value)| Flag {
         key: (*key).into(),
-        flag: format!("--{key} {value}"),
+        source_text: format!("--{key} {value}"),
         value: value.clone(),
     };
     let mut layers = Layers::default();
-    layers.push_file(built_in(name).expect("it is read").expect("it is built in"));
+    layers.push_file(
+        find_built_in_experiment(name)
+            .expect("it is read")
+            .expect("it is built in"),
+    );
     layers.push_flags(settings.iter().map(flag).collect());
     Experiment::load(&layers, Limits::default()).expect("it is built in")
 }
@@ -333,7 +337,7 @@ pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> 
 pub(crate) fn of_flags(settings: &[(&str, serde_json::Value)]) -> Experiment {
     let flag = |(key, value): &(&str, serde_json::Value)| Flag {
         key: (*key).into(),
-        flag: format!("--set {key}"),
+        source_text: format!("--set {key}"),
         value: value.clone(),
     };
     let mut layers = Layers::default();

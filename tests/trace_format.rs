@@ -3,7 +3,7 @@
 use migsim::error::Error;
 use migsim::units::{Bytes, Instructions, ProcessId};
 use migsim::workload::lu::{Blocks, Lu};
-use migsim::workload::trace::{Preamble, Trace};
+use migsim::workload::trace::{Trace, TracePreamble};
 use migsim::workload::{Message, Plan, Workload};
 use proptest::prelude::*;
 
@@ -165,7 +165,7 @@ fn memory_is_that_of_the_process_then_that_of_all_then_the_image_then_the_one_th
         let trace = Trace::parse("t", &text).unwrap();
         let given = given.and_then(Bytes::new);
         memory_of(&match given {
-            Some(size) => trace.with_memory(size),
+            Some(size) => trace.with_default_memory(size),
             None => trace,
         })
     };
@@ -498,9 +498,9 @@ fn workloads_that_the_format_cannot_express_are_not_written() {
     let trace = Trace::parse("t", SMALL).unwrap();
     let refused = |hosts: &[&str], value: &str| {
         let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
-        let preamble = Preamble {
-            hosts: &hosts,
-            runtime: &[("sends".to_owned(), value.to_owned())],
+        let preamble = TracePreamble {
+            host_names: &hosts,
+            runtime_settings: &[("sends".to_owned(), value.to_owned())],
             comments: &[],
         };
         let result = Trace::write(&trace, &preamble, &mut Vec::new());
@@ -548,7 +548,7 @@ proptest! {
         let sends = if sequential { "sequential" } else { "concurrent" };
         let runtime = [("sends".to_owned(), sends.to_owned())];
         let mut bytes = Vec::new();
-        Trace::write(&lu, &Preamble { hosts: &hosts, runtime: &runtime, comments: &["LU\nend".to_owned()] }, &mut bytes)
+        Trace::write(&lu, &TracePreamble { host_names: &hosts, runtime_settings: &runtime, comments: &["LU\nend".to_owned()] }, &mut bytes)
             .expect("a vector can be written to");
         let trace = Trace::parse_bytes("again", &bytes).expect("what was written can be read");
         prop_assert_eq!(runtime_of(&trace), runtime);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use migsim::error::Error;
 use migsim::plugin::Maker;
 use migsim::units::{Bytes, Instructions, ProcessId};
-use migsim::workload::registry::Built;
+use migsim::workload::registry::BuiltWorkload;
 use migsim::workload::{self, Workload};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError};
@@ -14,16 +14,16 @@ use serde_json::{Map, Value};
 
 use crate::plugin::{Class, Failure, attribute, place};
 
-impl Maker<Built> for Class {
-    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
+impl Maker<BuiltWorkload> for Class {
+    fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.resolve(options)
     }
 
-    fn make(&self, options: &Map<String, Value>) -> Result<Built, Error> {
+    fn create_plugin(&self, options: &Map<String, Value>) -> Result<BuiltWorkload, Error> {
         let seed = options.get("seed").and_then(Value::as_u64);
         self.make(options, "the application", |object| {
             let application = Application::new(object, seed, Arc::clone(&self.failure))?;
-            Ok(Built::new(application))
+            Ok(BuiltWorkload::new(application))
         })
     }
 }

@@ -10,7 +10,7 @@ use migsim::bsp::{Recorder, Scenario};
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment as Settings, Progress, Results};
-use migsim::output::{Activity, Drafts, ProcessTable, RunFolder};
+use migsim::output::{Activity, PendingResults, ProcessTable, RunFolder};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) struct Experiment {
 pub(crate) struct Recorded {
     pub(crate) processes: Option<Processes>,
     pub(crate) activities: Vec<Activity>,
-    pub(crate) drafts: Drafts,
+    pub(crate) drafts: PendingResults,
 }
 
 /// The data to be recorded.
@@ -79,7 +79,7 @@ impl Experiment {
     /// Returns all settings as JSON, including defaults.
     #[getter]
     fn settings(&self) -> String {
-        self.settings.resolved.to_string()
+        self.settings.resolved_settings.to_string()
     }
 
     /// Returns notes for the user on how the settings were read.
@@ -156,7 +156,7 @@ impl Experiment {
                     continue;
                 }
                 let told = on_progress.map_or(Ok(()), |tell| {
-                    tell.call1((progress.supersteps(),)).map(drop)
+                    tell.call1((progress.simulated_supersteps(),)).map(drop)
                 });
                 if let Err(error) = py.check_signals().and(told) {
                     progress.stop();
@@ -197,7 +197,7 @@ fn run(
     let (mut results, recorded) = run_scenarios(settings, wanted, progress)?;
     if wanted.static_starts {
         results.static_starts =
-            settings.run_starts(&settings.starts()?, Some(&results), progress)?;
+            settings.simulate_starts(&settings.start_placements()?, Some(&results), progress)?;
     }
     Ok((results, recorded))
 }
@@ -213,7 +213,7 @@ fn run_scenarios(
     if !is_watched {
         return Ok((settings.run(progress)?, Recorded::default()));
     }
-    let memo = settings.new_memo();
+    let memo = settings.new_superstep_cache();
     let one = |&scenario: &Scenario| {
         let mut processes = wanted.processes.then(|| Processes::new(settings, scenario));
         let mut activity = wanted.activities.then(Activity::default);
@@ -249,5 +249,5 @@ fn run_scenarios(
             }
         }
     }
-    Ok((settings.collect(runs)?, recorded))
+    Ok((settings.collect_results(runs)?, recorded))
 }

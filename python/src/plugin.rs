@@ -165,7 +165,9 @@ impl Class {
         let unknown = options.keys().filter(|key| !is_known(key));
         let problem = |key: &String| {
             let known = self.defaults.keys().map(String::as_str);
-            Problem::unknown("key", key).key(key).known("keys", known)
+            Problem::unknown("key", key)
+                .key(key)
+                .with_known_names("keys", known)
         };
         let problems: Vec<Problem> = unknown.map(problem).collect();
         if !problems.is_empty() {

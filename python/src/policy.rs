@@ -17,11 +17,14 @@ use crate::plugin::{Class, Failure, attribute, place};
 use crate::view::{Reasons, View};
 
 impl Maker<Box<dyn policy::Policy>> for Class {
-    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
+    fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.resolve(options)
     }
 
-    fn make(&self, options: &Map<String, Value>) -> Result<Box<dyn policy::Policy>, Error> {
+    fn create_plugin(
+        &self,
+        options: &Map<String, Value>,
+    ) -> Result<Box<dyn policy::Policy>, Error> {
         self.make(options, "the policy", |object| {
             let uses_seed = attribute(object, "uses_seed")?;
             Ok(Box::new(Policy {
@@ -92,7 +95,7 @@ impl policy::Policy for Policy {
         Python::attach(|py| {
             let mut ask = || -> PyResult<Decision> {
                 let view = self.view(py, seen)?;
-                view.borrow_mut().look_closer(seen, random.bits());
+                view.borrow_mut().look_closer(seen, random.draw_u64());
                 let answer = self.object.bind(py).call_method1("decide", (&view,))?;
                 let wishes = wishes(&answer, seen)?;
                 let reasons = view.borrow_mut().take_reasons();

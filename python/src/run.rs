@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use migsim::bsp::{Piece, Recorder, Scenario};
 use migsim::experiment::{Experiment as Settings, Progress, Results};
-use migsim::output::{self, Case, Overview, Question, Report, RunFolder, Story};
+use migsim::output::{self, EvaluatedCall, Overview, Question, Report, RunFolder, Story};
 use migsim::policy::Measures;
 use migsim::units::{HostId, ProcessId};
 use pyo3::exceptions::PyValueError;
@@ -300,7 +300,7 @@ impl Run {
     }
 
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
-        let rows = py.detach(|| output::traffic(&self.settings, &self.results));
+        let rows = py.detach(|| output::link_traffic(&self.settings, &self.results));
         Table::new(vec![
             scenarios(rows.iter().map(|row| row.scenario)),
             (
@@ -430,7 +430,7 @@ impl Run {
         let told = py.detach(|| {
             let Some(superstep) = superstep else {
                 let overview = Overview::new(run, scenario)?;
-                let json = || overview.json().to_string();
+                let json = || overview.to_json().to_string();
                 return Ok(if as_json { json() } else { overview.text() });
             };
             let question = Question {
@@ -439,13 +439,13 @@ impl Run {
                 why_not,
                 scenario,
             };
-            let case = Case::from_question(run, question)?;
+            let case = EvaluatedCall::from_question(run, question)?;
             let effect = case.map(|case| case.effect(&self.settings, &Progress::default()));
             let story = Story::new(run, question, effect.as_ref())?;
             Ok(if as_json {
-                story.json().to_string()
+                story.to_json().to_string()
             } else {
-                story.text()
+                story.to_text()
             })
         });
         let told = told.map(|text| output::without_colours(&text));
@@ -461,7 +461,7 @@ impl Run {
         let (results, recorded) = self.again(py, wanted)?;
         let page = py.detach(|| {
             let report = Report::from_results(&self.settings, &results, recorded.activities)?;
-            Ok(report.html())
+            Ok(report.to_html())
         });
         page.map_err(|error| exception(py, &error))
     }
@@ -484,9 +484,9 @@ impl Run {
             };
             self.again(py, wanted)?.1.drafts
         } else {
-            output::Drafts::default()
+            output::PendingResults::default()
         };
-        let written = py.detach(|| opened.write(&self.settings, &self.results, drafts));
+        let written = py.detach(|| opened.write_results(&self.settings, &self.results, drafts));
         written.map_err(|error| exception(py, &error))
     }
 }

@@ -11,11 +11,14 @@ use serde_json::{Map, Value};
 use crate::plugin::{Class, Failure, place};
 
 impl Maker<Box<dyn trigger::Trigger>> for Class {
-    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
+    fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.resolve(options)
     }
 
-    fn make(&self, options: &Map<String, Value>) -> Result<Box<dyn trigger::Trigger>, Error> {
+    fn create_plugin(
+        &self,
+        options: &Map<String, Value>,
+    ) -> Result<Box<dyn trigger::Trigger>, Error> {
         self.make(options, "the trigger", |object| {
             Ok(Box::new(Trigger {
                 object: object.clone().unbind(),
@@ -60,14 +63,14 @@ pub(crate) struct Observed {
 }
 
 impl trigger::Trigger for Trigger {
-    fn is_due(&mut self, observed: &trigger::Observed) -> bool {
+    fn is_due(&mut self, observed: &trigger::ObservedSuperstep) -> bool {
         let seen = Observed {
             superstep: observed.superstep,
             max_s: observed.max.get(),
             mean_s: observed.avg.get(),
             min_s: observed.min.get(),
             price_s: observed.balancing_cost.get(),
-            is_first: observed.is_first(),
+            is_first: observed.is_first_with_placement(),
         };
         Python::attach(|py| {
             let object = self.object.bind(py);

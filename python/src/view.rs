@@ -136,7 +136,7 @@ impl View {
         self.supersteps = seen.supersteps;
         self.now_s = seen.now.get();
         self.last_price_s = seen.last_call_cost.get();
-        self.migrations_happen = seen.migrations_happen;
+        self.migrations_happen = seen.executes_migrations;
         self.cycles_per_instruction = seen.cycles_per_instruction;
         let hosts = seen.placement.iter().map(|host| host.index() as i64);
         self.placement.note(hosts);

@@ -4,25 +4,25 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::BenchArguments;
-use super::memory_limit::limits;
-use super::print::{print, print_json, print_line, print_result};
-use super::setup::{Setup, kept_in};
-use super::slurm::Job;
+use super::memory_limit::command_limits;
+use super::print::{print_json, print_line, print_result, print_text};
+use super::setup::{SimulationSetup, kept_results_message};
+use super::slurm::SlurmSweep;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::suite::{Draw, Suite};
 use crate::memory::Purpose;
-use crate::sweep::bench::{self, Bench, Request};
+use crate::sweep::bench::{self, BenchRequest, BenchResults};
 use crate::sweep::folder;
 use crate::sweep::run::missing_runs;
-use crate::sweep::spec::label;
-use crate::sweep::{Plan, Shard, Spec, Store, Sweep};
-use crate::words::counted;
+use crate::sweep::spec::value_label;
+use crate::sweep::{Plan, Shard, Store, Sweep, ValuesSpec};
+use crate::words::format_count;
 
 /// The default number of cases that are run from a set of randomly drawn cases.
-const USUAL_CASES: u64 = 100;
+const DEFAULT_CASES: u64 = 100;
 
-pub(super) fn bench(
+pub(super) fn run_bench(
     registry: &Registry,
     arguments: &BenchArguments,
     out: &mut dyn Write,
@@ -35,33 +35,33 @@ pub(super) fn bench(
             .ok_or_else(|| no_such_case(suite, "--case"))?;
         return print_json(out, &case.experiment).map(|()| true);
     }
-    let request = request(suite, arguments)?;
+    let request = bench_request(suite, arguments)?;
     let sweep = request.sweep(registry)?;
     let output = arguments.output;
-    let limits = limits(&arguments.memory, output.threads, Purpose::Sweep);
-    let setup = Setup::within(limits, output)?;
-    let plan = setup.plan_quietly(&sweep)?;
+    let limits = command_limits(&arguments.memory, output.threads, Purpose::Sweep);
+    let setup = SimulationSetup::within_limits(limits, output)?;
+    let plan = setup.plan_without_notes(&sweep)?;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if let (Some(shards), Some(folder)) = (arguments.shards, &arguments.out) {
-        let job = Job {
+        let job = SlurmSweep {
             sweep: &sweep,
             plan: &plan,
             folder,
-            parts: usize::try_from(shards).expect("at most 100 000"),
-            options: &arguments.sbatch_options,
+            part_count: usize::try_from(shards).expect("at most 100 000"),
+            sbatch_options: &arguments.sbatch_options,
             is_quiet: output.quiet,
-            form: output.form.form(),
+            form: output.form.output_form(),
         };
         if !arguments.slurm {
-            return print(out, &job.array()?.script()).map(|()| true);
+            return print_text(out, &job.job_array()?.task_script()).map(|()| true);
         }
-        job.run()?;
+        job.run_job_array()?;
     }
     let mut store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
     }
-    store = run_missing(
+    store = simulate_missing_runs(
         &setup,
         (&sweep, &plan),
         (shard, arguments.out.as_deref()),
@@ -69,21 +69,26 @@ pub(super) fn bench(
     )?;
     if shard != Shard::WHOLE {
         let text = "a part of a benchmark, for `migsim sweep merge`; then the same command without `--shard` in the merged folder\n";
-        return print(out, text).map(|()| true);
+        return print_text(out, text).map(|()| true);
     }
     let mut plans = vec![plan];
     for sweep in request.additional_sweeps(registry)? {
-        let plan = setup.plan_quietly(&sweep)?;
+        let plan = setup.plan_without_notes(&sweep)?;
         let part = (shard, arguments.out.as_deref());
-        store = run_missing(&setup, (&sweep, &plan), part, store)?;
+        store = simulate_missing_runs(&setup, (&sweep, &plan), part, store)?;
         plans.push(plan);
     }
-    let bench = Bench::from_rows(&request, &plans, store.rows());
+    let bench = BenchResults::from_rows(&request, &plans, store.rows());
     if let Some(folder) = &arguments.out {
         write_results(folder, &bench)?;
     }
-    let form = output.form.form_unless(output.quiet);
-    print_result(out, form, || bench.to_json(), || bench::sheet(&bench))?;
+    let form = output.form.output_form_unless_quiet(output.quiet);
+    print_result(
+        out,
+        form,
+        || bench.to_json(),
+        || bench::printed_sheet(&bench),
+    )?;
     if let Some(first) = &bench.first_error {
         print_line(errors, &format!("runs failed, the first: {first}"));
     }
@@ -91,16 +96,16 @@ pub(super) fn bench(
 }
 
 /// Creates the request for a benchmark from the command-line flags: suite, cases, additional policies and seeds.
-fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
+fn bench_request(suite: Suite, arguments: &BenchArguments) -> Result<BenchRequest, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
-    let rivals = arguments.policies.as_deref().map(Spec::parse);
+    let rivals = arguments.policies.as_deref().map(ValuesSpec::parse);
     let rivals = rivals.transpose().map_err(wrong)?;
-    let rivals = rivals.iter().flat_map(Spec::values);
-    Ok(Request {
+    let rivals = rivals.iter().flat_map(ValuesSpec::values);
+    Ok(BenchRequest {
         suite,
         draw: arguments.draw,
-        cases: cases(suite, arguments)?,
-        rivals: rivals.map(|value| label(&value)).collect(),
+        case_count: case_count(suite, arguments)?,
+        rivals: rivals.map(|value| value_label(&value)).collect(),
         rivals_with_settings: Vec::new(),
         seeds: arguments.seeds.clone(),
     })
@@ -110,10 +115,10 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
 ///
 /// # Errors
 /// The user chose more cases than the suite has fixed cases.
-fn cases(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
-    let all = suite.fixed_cases();
+fn case_count(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
+    let all = suite.fixed_case_count();
     match (arguments.draw, arguments.cases) {
-        (Draw::Number(_), given) => Ok(given.unwrap_or(USUAL_CASES)),
+        (Draw::Number(_), given) => Ok(given.unwrap_or(DEFAULT_CASES)),
         (Draw::Fixed, Some(more)) if more > all => Err(no_such_case(suite, "--cases")),
         (Draw::Fixed, given) => Ok(given.unwrap_or(all)),
     }
@@ -122,22 +127,22 @@ fn cases(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
 /// Returns the error for a number of cases, or a number of a case, that is larger than the number of fixed cases of the suite.
 /// `flag` is the flag with this number.
 fn no_such_case(suite: Suite, flag: &str) -> Error {
-    let (name, count) = (&suite.file().name, suite.fixed_cases());
+    let (name, count) = (&suite.suite_file().name, suite.fixed_case_count());
     let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
     let hint = format!("cases count from 1 to {count}");
     problem.source(flag).hint(hint).into()
 }
 
 /// Simulates those runs of the part `shard` that have no result in the store yet, and returns the store with their results.
-fn run_missing(
-    setup: &Setup,
+fn simulate_missing_runs(
+    setup: &SimulationSetup,
     (sweep, plan): (&Sweep, &Plan),
     (shard, folder): (Shard, Option<&Path>),
     store: Store,
 ) -> Result<Store, Error> {
     let missing = missing_runs(plan, shard, store.rows());
-    setup.run((sweep, plan), &missing, store, &|store| match folder {
-        Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+    setup.simulate_runs_into_store((sweep, plan), &missing, store, &|store| match folder {
+        Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => {
             "the runs were not kept; with `--out DIR` they are kept, and the same command continues"
                 .to_owned()
@@ -146,15 +151,15 @@ fn run_missing(
 }
 
 /// Writes the tables and pages with the results of a benchmark into a folder.
-fn write_results(folder: &Path, bench: &Bench) -> Result<(), Error> {
+fn write_results(folder: &Path, bench: &BenchResults) -> Result<(), Error> {
     let json = format!("{:#}\n", bench.to_json());
     let texts = [
         ("bench.json", &*json),
-        ("policies.csv", &bench::csv_of_policies(bench)),
-        ("classes.csv", &bench::csv_of_classes(bench)),
-        ("cases.csv", &bench::csv_of_cases(bench)),
-        ("best.csv", &bench::csv_of_best(bench)),
-        ("index.html", &bench::page(bench)),
+        ("policies.csv", &bench::policies_csv(bench)),
+        ("classes.csv", &bench::classes_csv(bench)),
+        ("cases.csv", &bench::cases_csv(bench)),
+        ("best.csv", &bench::best_makespans_csv(bench)),
+        ("index.html", &bench::bench_page(bench)),
     ];
     folder::write_texts(folder, &texts)
 }

@@ -5,62 +5,64 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
-use super::memory_limit::limits;
+use super::memory_limit::command_limits;
 use super::print::print_result;
-use super::run::{join_settings, read_experiment, setting_flags};
-use super::setup::{Setup, kept_in};
+use super::run::{join_settings, read_experiment, typed_setting_flags};
+use super::setup::{SimulationSetup, kept_results_message};
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Layers, Limits};
 use crate::memory::Purpose;
-use crate::output::{OutputForm, Run, write_named};
-use crate::sweep::bottlenecks::{Wanted, prepare};
-use crate::sweep::{Spec, Store};
-use crate::words::counted;
+use crate::output::{OutputForm, Run, write_user_file};
+use crate::sweep::bottlenecks::{ProfileOptions, prepare_profile};
+use crate::sweep::{Store, ValuesSpec};
+use crate::words::format_count;
 
-pub(super) fn bottlenecks(
+pub(super) fn run_bottlenecks(
     registry: &Registry,
     arguments: &BottleneckArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let output = arguments.output;
-    let limits = limits(&arguments.settings.memory, output.threads, Purpose::Sweep);
-    let layers = settings(registry, arguments, limits)?;
+    let limits = command_limits(&arguments.settings.memory, output.threads, Purpose::Sweep);
+    let layers = experiment_settings(registry, arguments, limits)?;
     let wanted = profile_options(arguments)?;
-    let setup = Setup::within(limits, output)?;
+    let setup = SimulationSetup::within_limits(limits, output)?;
     let experiment = Experiment::load_with(registry, &layers, limits)?;
     setup.print_notes(&experiment.notes(), errors);
     let with = (registry, &layers, limits);
     let folder = arguments.out.as_deref();
     let store = Mutex::new(setup.open_store(folder, errors)?);
-    let prepared = setup.threads.install(|| prepare(with, wanted))?;
+    let prepared = setup.threads.install(|| prepare_profile(with, wanted))?;
     let farewell = |store: &Store| match folder {
-        Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+        Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => "nothing was kept; with `--out DIR` runs are kept, and the same command continues"
             .to_owned(),
     };
-    let counts = (&store, prepared.done());
-    let profile = setup.fill_store(counts, prepared.runs(), &farewell, || prepared.run(&store))?;
+    let counts = (&store, prepared.finished_runs());
+    let profile = setup.fill_store(counts, prepared.run_count(), &farewell, || {
+        prepared.simulate_all(&store)
+    })?;
     setup.print_notes(&profile.notes, errors);
     if let Some(folder) = folder {
         profile.write(folder)?;
     }
     if let Some((file, format)) = &arguments.figure {
         let style = arguments.look.style();
-        write_named(file, &profile.figure(&style).file_content(*format, &style))?;
+        write_user_file(file, &profile.figure(&style).file_content(*format, &style))?;
     }
-    let form = output.form.form_unless(output.quiet);
+    let form = output.form.output_form_unless_quiet(output.quiet);
     let sheet = || match form {
-        Some(OutputForm::Csv) => profile.data_sheet(),
-        _ => profile.sheet(),
+        Some(OutputForm::Csv) => profile.change_sheet(),
+        _ => profile.printed_sheet(),
     };
     print_result(out, form, || profile.to_json(), sheet)
 }
 
 /// Returns the settings of the experiment that is examined: the settings of the run folder that the user named, or else the
 /// settings of the command line.
-fn settings(
+fn experiment_settings(
     registry: &Registry,
     arguments: &BottleneckArguments,
     limits: Limits,
@@ -69,7 +71,7 @@ fn settings(
     let Some(folder) = named.filter(|path| path.is_dir()) else {
         return join_settings(registry, &arguments.settings, None);
     };
-    let set = setting_flags(registry, &arguments.settings)?;
+    let set = typed_setting_flags(registry, &arguments.settings)?;
     // The scenario selects a part of the run, and is no change of its settings.
     if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
         let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
@@ -85,8 +87,8 @@ fn settings(
 
 /// Returns what the user wants to examine: the scenario, the seeds, whether changes are also run with recorded decisions, and
 /// whether changes are combined in pairs.
-fn profile_options(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
-    let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
+fn profile_options(arguments: &BottleneckArguments) -> Result<ProfileOptions, Error> {
+    let scenario = match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
         [] => None,
         [one] => Some(one),
         _ => {
@@ -94,12 +96,12 @@ fn profile_options(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
             return Err(problem.hint("choose `i`, `ii` or `iii`").into());
         }
     };
-    let seeds = arguments.seeds.as_ref().map_or(0, Spec::count);
-    let seed = |index| arguments.seeds.as_ref()?.get(index).as_u64();
-    Ok(Wanted {
+    let seeds = arguments.seeds.as_ref().map_or(0, ValuesSpec::count);
+    let seed = |index| arguments.seeds.as_ref()?.value_at(index).as_u64();
+    Ok(ProfileOptions {
         scenario,
         seeds: (0..seeds).filter_map(seed).collect(),
-        holds_decisions: arguments.hold_decisions,
-        has_pairs: arguments.pairs,
+        keeps_decisions: arguments.hold_decisions,
+        simulates_pairs: arguments.pairs,
     })
 }

@@ -17,14 +17,14 @@ use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{format_value, neutral_options};
 use crate::plugin::{FlagValues, OptionFlag};
-use crate::sweep::Spec;
+use crate::sweep::ValuesSpec;
 
 /// Defines the whole command line, with the flags that the plug-ins in `registry` add.
 ///
 /// # Errors
 /// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
-pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
-    of_command(registry, None)
+pub(super) fn command_for_registry(registry: &Registry) -> Result<Command, Error> {
+    command_for_subcommand(registry, None)
 }
 
 /// Defines the command line for an invocation of the subcommand `called`, or for all subcommands if it is `None`. Only the
@@ -32,9 +32,12 @@ pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
 ///
 /// # Errors
 /// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
-pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Command, Error> {
+pub(super) fn command_for_subcommand(
+    registry: &Registry,
+    called: Option<&str>,
+) -> Result<Command, Error> {
     registry.check()?;
-    let flags = Flags::new(registry);
+    let flags = PluginFlags::new(registry);
     let mut problems = Vec::new();
     let command = Arguments::command();
     let is_known = |name: &&str| command.find_subcommand(name).is_some();
@@ -57,7 +60,7 @@ pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Co
 ///
 /// Returns `None` for subcommands other than `run` and `sweep`, which users start thousands of times, and if the registry has
 /// errors.
-pub(super) fn minimal(registry: &Registry, called: &str) -> Option<Command> {
+pub(super) fn minimal_command(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
         "run" => RunArguments::augment_args(bare),
@@ -65,12 +68,12 @@ pub(super) fn minimal(registry: &Registry, called: &str) -> Option<Command> {
         _ => return None,
     };
     registry.check().ok()?;
-    let flags = Flags::new(registry);
-    let is_free = |flag: &OptionFlag| !is_taken(&inner, flag.name);
+    let flags = PluginFlags::new(registry);
+    let is_free = |flag: &OptionFlag| !is_flag_name_taken(&inner, flag.name);
     if !flags.all_flags().all(is_free) {
         return None;
     }
-    let inner = inner.args(flags.all_flags().map(define_flag));
+    let inner = inner.args(flags.all_flags().map(create_flag));
     let command = Command::new(env!("CARGO_PKG_NAME")).subcommand(inner);
     Some(command.subcommand_required(true))
 }
@@ -86,7 +89,7 @@ pub(super) fn with_program_name(command: Command, program: Option<&OsString>) ->
 }
 
 /// For each command that takes settings, the flags that `-h` and `--help` show, in this order; `--help-all` shows all flags.
-const BRIEF_HELP: [(&str, &[&str]); 9] = [
+const BRIEF_HELP_FLAGS: [(&str, &[&str]); 9] = [
     (
         "run",
         &[
@@ -174,7 +177,7 @@ const BRIEF_HELP: [(&str, &[&str]); 9] = [
 ];
 
 /// Identifier and name of the flag that prints the help for all flags of a command.
-const HELP_ALL: &str = "help-all";
+const HELP_ALL_FLAG: &str = "help-all";
 
 /// Returns whether the words that the user typed request the help for all flags (`--help-all`).
 pub(super) fn requests_full_help(typed: &[OsString]) -> bool {
@@ -186,13 +189,15 @@ pub(super) fn requests_full_help(typed: &[OsString]) -> bool {
 pub(super) fn with_brief_help(command: Command) -> Command {
     let command = command.mut_subcommands(with_brief_help);
     let name = command.get_name();
-    let usual = BRIEF_HELP.iter().find(|(known, _)| *known == name);
-    let takes_settings = command.get_arguments().any(|arg| arg.get_id() == HELP_ALL);
+    let usual = BRIEF_HELP_FLAGS.iter().find(|(known, _)| *known == name);
+    let takes_settings = command
+        .get_arguments()
+        .any(|arg| arg.get_id() == HELP_ALL_FLAG);
     let (Some((_, usual)), true) = (usual, takes_settings) else {
         return command;
     };
-    let place = |id: &str| match without_mark(id) {
-        HELP_ALL => Some(usual.len()),
+    let place = |id: &str| match without_plugin_prefix(id) {
+        HELP_ALL_FLAG => Some(usual.len()),
         id => usual.iter().position(|one| *one == id),
     };
     let examples = command.get_after_help().cloned().unwrap_or_default();
@@ -214,32 +219,35 @@ pub(super) fn with_brief_help(command: Command) -> Command {
 }
 
 /// The flags and names that the plug-ins of a registry add to each command that takes settings.
-struct Flags<'r> {
+struct PluginFlags<'r> {
     /// Flags of all applications in the registry.
-    workloads: Vec<&'static OptionFlag>,
+    application_flags: Vec<&'static OptionFlag>,
     /// Flags of all policies in the registry.
-    policies: Vec<&'static OptionFlag>,
+    policy_flags: Vec<&'static OptionFlag>,
     /// Registry whose plug-ins define the flags and names.
     registry: &'r Registry,
     /// For each flag of a policy, its default value as help shows it; `None` if it has no default. It is computed when it is
     /// first needed.
-    defaults: OnceCell<BTreeMap<&'static str, Option<String>>>,
+    default_texts: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
-impl<'r> Flags<'r> {
+impl<'r> PluginFlags<'r> {
     /// Collects the flags of all applications and policies in a registry.
     fn new(registry: &'r Registry) -> Self {
         Self {
-            workloads: registry.workload_flags(),
-            policies: registry.policy_flags(),
+            application_flags: registry.workload_flags(),
+            policy_flags: registry.policy_flags(),
             registry,
-            defaults: OnceCell::new(),
+            default_texts: OnceCell::new(),
         }
     }
 
     /// Returns the flags of all applications and policies.
     fn all_flags(&self) -> impl Iterator<Item = &'static OptionFlag> {
-        self.workloads.iter().chain(&self.policies).copied()
+        self.application_flags
+            .iter()
+            .chain(&self.policy_flags)
+            .copied()
     }
 
     /// Adds the flags of plug-ins to a command and its subcommands, as far as they take settings. An error is added to `problems`
@@ -257,7 +265,7 @@ impl<'r> Flags<'r> {
         }
         for flag in self
             .all_flags()
-            .filter(|flag| is_taken(&command, flag.name))
+            .filter(|flag| is_flag_name_taken(&command, flag.name))
         {
             let name = flag.name;
             let message = format!("the flag `--{name}` of a plug-in is one of `migsim` itself");
@@ -265,7 +273,7 @@ impl<'r> Flags<'r> {
             problems.push(Problem::new(message).hint(hint));
         }
         if problems.is_empty() {
-            self.add(command)
+            self.add_to_command(command)
         } else {
             command
         }
@@ -273,14 +281,16 @@ impl<'r> Flags<'r> {
 
     /// Adds the flags of plug-ins to one command, after the flags that choose the application and the policy, and the names of
     /// plug-ins for shell completion.
-    fn add(&self, command: Command) -> Command {
+    fn add_to_command(&self, command: Command) -> Command {
         let mut order: Vec<String> = Vec::new();
         for arg in command.get_arguments() {
             let id = arg.get_id().as_str();
             order.push(id.to_owned());
             match id {
-                APPLICATION => order.extend(self.workloads.iter().map(|flag| id_of(flag))),
-                POLICY => order.extend(self.policies.iter().map(|flag| id_of(flag))),
+                APPLICATION_FLAG => {
+                    order.extend(self.application_flags.iter().map(|flag| flag_id(flag)))
+                }
+                POLICY => order.extend(self.policy_flags.iter().map(|flag| flag_id(flag))),
                 _ => {}
             }
         }
@@ -293,7 +303,7 @@ impl<'r> Flags<'r> {
         let under = |id: &str, flags: &[&'static OptionFlag]| -> Vec<Arg> {
             let heading = heading_of(id);
             let arg = |flag: &&'static OptionFlag| {
-                let arg = define_flag(flag).help_heading(heading.clone());
+                let arg = create_flag(flag).help_heading(heading.clone());
                 match self.default_text(flag) {
                     Some(defaults) => arg.help(format!("{} [default: {defaults}]", flag.help)),
                     None => arg,
@@ -301,11 +311,11 @@ impl<'r> Flags<'r> {
             };
             flags.iter().map(arg).collect()
         };
-        let mut args = under(APPLICATION, &self.workloads);
-        args.extend(under(POLICY, &self.policies));
+        let mut args = under(APPLICATION_FLAG, &self.application_flags);
+        args.extend(under(POLICY, &self.policy_flags));
         args.push(
-            Arg::new(HELP_ALL)
-                .long(HELP_ALL)
+            Arg::new(HELP_ALL_FLAG)
+                .long(HELP_ALL_FLAG)
                 .action(ArgAction::Help)
                 .help("Print help on all flags"),
         );
@@ -322,7 +332,7 @@ impl<'r> Flags<'r> {
     /// Returns the default value of a policy's flag in the form that help shows. If the default on the platforms of the papers
     /// differs from the default on other platforms, the text contains both values.
     fn default_text(&self, flag: &OptionFlag) -> Option<&String> {
-        let all = self.defaults.get_or_init(|| {
+        let all = self.default_texts.get_or_init(|| {
             let mut all = BTreeMap::new();
             let policies = self.registry.policies().iter();
             for entry in policies.filter(|entry| !entry.flags.is_empty()) {
@@ -330,11 +340,11 @@ impl<'r> Flags<'r> {
                 let usual = entry.resolve(&json!({})).unwrap_or_default();
                 for flag in entry.flags {
                     let own = own
-                        .get(flag.key)
+                        .get(flag.option_name)
                         .filter(|own| !own.is_null())
                         .map(format_value);
                     all.entry(flag.name).or_insert(own.map(|own| {
-                        let usual = format_value(&usual[flag.key]);
+                        let usual = format_value(&usual[flag.option_name]);
                         if own == usual {
                             own
                         } else {
@@ -352,7 +362,7 @@ impl<'r> Flags<'r> {
     fn with_plugin_names(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
-            APPLICATION => arg.value_parser(text_parser(registry.workloads().names())),
+            APPLICATION_FLAG => arg.value_parser(text_parser(registry.workloads().names())),
             POLICY => arg.value_parser(text_parser(registry.policies().names())),
             TRIGGER => arg.value_parser(text_parser(registry.triggers().names())),
             LOAD => arg.value_parser(text_parser(registry.loads().names())),
@@ -363,51 +373,51 @@ impl<'r> Flags<'r> {
 
 /// Identifier of the flag that selects the application; the following constants are identifiers of flags that select other
 /// plug-ins.
-const APPLICATION: &str = "app";
+const APPLICATION_FLAG: &str = "app";
 const POLICY: &str = "policy";
 const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 
 /// Returns the identifier of a flag without the prefix that marks flags of plug-ins.
-fn without_mark(id: &str) -> &str {
+fn without_plugin_prefix(id: &str) -> &str {
     id.strip_prefix(PLUGIN_PREFIX).unwrap_or(id)
 }
 
 /// Returns the identifier of a plug-in's flag, which has the prefix that marks flags of plug-ins.
-fn id_of(flag: &OptionFlag) -> String {
+fn flag_id(flag: &OptionFlag) -> String {
     format!("{PLUGIN_PREFIX}{}", flag.name)
 }
 
 /// Returns whether a command already has a flag with the name `name`.
-fn is_taken(command: &Command, name: &str) -> bool {
+fn is_flag_name_taken(command: &Command, name: &str) -> bool {
     let mut longs = command.get_arguments().filter_map(Arg::get_long);
-    longs.any(|long| long == name) || ["help", HELP_ALL, "version"].contains(&name)
+    longs.any(|long| long == name) || ["help", HELP_ALL_FLAG, "version"].contains(&name)
 }
 
 /// Creates the command-line flag that a plug-in declares.
-fn define_flag(flag: &OptionFlag) -> Arg {
+fn create_flag(flag: &OptionFlag) -> Arg {
     let shown = match flag.value_name {
         "" => flag.name.to_ascii_uppercase(),
         shown => shown.to_owned(),
     };
-    Arg::new(id_of(flag))
+    Arg::new(flag_id(flag))
         .long(flag.name)
         .help(flag.help)
         .value_name(shown)
-        .value_parser(match flag.values {
+        .value_parser(match flag.accepted_values {
             FlagValues::Counts => ValueParser::new(parse_counts),
             FlagValues::Numbers => ValueParser::new(parse_numbers),
             FlagValues::Grids => ValueParser::new(parse_grids),
             FlagValues::Texts => ValueParser::new(|text: &str| {
-                Ok::<_, String>(Spec::from_list(vec![json!(text)], text))
+                Ok::<_, String>(ValuesSpec::from_list(vec![json!(text)], text))
             }),
         })
 }
 
 /// Parses one or more grids of processes that are separated by commas: `10x5,20x10`.
-fn parse_grids(text: &str) -> Result<Spec, String> {
+fn parse_grids(text: &str) -> Result<ValuesSpec, String> {
     let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
-    Ok(Spec::from_list(grids, text))
+    Ok(ValuesSpec::from_list(grids, text))
 }
 
 /// Parses a grid of processes, written as rows x columns: `10x5`.
@@ -427,7 +437,9 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_command_line_is_consistent() {
-        of_registry(&Registry::standard()).unwrap().debug_assert();
+        command_for_registry(&Registry::standard())
+            .unwrap()
+            .debug_assert();
     }
 
     #[test]
@@ -469,7 +481,7 @@ mod tests {
     #[test]
     fn a_flag_of_a_plug_in_sets_its_option() {
         let registry = Registry::standard().policy::<Spun>("spun", "-", "-");
-        let command = of_registry(&registry).unwrap();
+        let command = command_for_registry(&registry).unwrap();
         command.clone().debug_assert();
         let layers = |line: &str| {
             let matches = command.clone().try_get_matches_from(line.split(' '));
@@ -493,7 +505,7 @@ mod tests {
     #[test]
     fn a_flag_of_the_command_is_refused_of_a_plug_in() {
         let registry = Registry::standard().policy::<Other>("other", "-", "-");
-        let error = of_registry(&registry).unwrap_err().to_string();
+        let error = command_for_registry(&registry).unwrap_err().to_string();
         assert!(error.contains("the flag `--seed`"), "{error}");
     }
 }

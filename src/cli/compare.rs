@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::args::CompareArguments;
-use super::explain::load_again;
-use super::memory_limit::limits;
-use super::print::{print, print_line, print_notes, print_result};
-use super::run::setting_flags;
-use super::setup::{Setup, kept_in};
-use super::sweep::read_varied;
+use super::explain::load_for_replay;
+use super::memory_limit::command_limits;
+use super::print::{print_line, print_notes, print_result, print_text};
+use super::run::typed_setting_flags;
+use super::setup::{SimulationSetup, kept_results_message};
+use super::sweep::read_varied_experiment;
 use super::winners;
 use crate::Registry;
 use crate::bsp::Scenario;
@@ -20,20 +20,25 @@ use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
 use crate::output::{Cell, Run, Sheet, Table, Tone, cannot_write, number_column, text_column};
-use crate::sweep::compare::{Comparison, Known, Standing, Wanted, additional_results, best_calls};
-use crate::sweep::compare_page::{self, Example, Examples};
-use crate::sweep::compare_runs::{Folder, Judged, Runs};
+use crate::sweep::compare::{
+    AdditionalResults, AdditionalRuns, Comparison, PolicyResults, additional_results,
+    best_calls_makespans,
+};
+use crate::sweep::compare_page::{self, ExampleRun, Examples};
+use crate::sweep::compare_runs::{AdditionalRunResults, ComparableRuns, FinishedRunFolder};
 use crate::sweep::folder;
 use crate::sweep::run::missing_runs;
 use crate::sweep::stats::{Sample, format_short};
 use crate::sweep::winners::Winners;
-use crate::sweep::{Common, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
-use crate::words::counted;
+use crate::sweep::{
+    Parameter, Plan, Shard, SharedRunData, StaticStanding, Store, Sweep, ValuesSpec,
+};
+use crate::words::format_count;
 
 /// The policies that are compared if the user names no policies, separated by commas.
 const DEFAULT_POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
 
-pub(super) fn compare(
+pub(super) fn run_compare(
     registry: &Registry,
     arguments: &CompareArguments,
     out: &mut dyn Write,
@@ -41,23 +46,23 @@ pub(super) fn compare(
 ) -> Result<bool, Error> {
     let named = arguments.varied.settings.experiment.as_deref();
     if !arguments.others.is_empty() || named.is_some_and(|path| path.join("run.json").is_file()) {
-        return compare_folders(registry, arguments, out, errors).map(|()| true);
+        return compare_run_folders(registry, arguments, out, errors).map(|()| true);
     }
-    let sweep = sweep_of(registry, arguments)?;
-    let setup = Setup::new(&arguments.varied, arguments.output)?;
-    let plan = setup.plan(&sweep, errors)?;
+    let sweep = comparison_sweep(registry, arguments)?;
+    let setup = SimulationSetup::new(&arguments.varied, arguments.output)?;
+    let plan = setup.plan_with_notes(&sweep, errors)?;
     let store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
     }
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let runs = missing_runs(&plan, shard, store.rows());
-    let store = setup.run(
+    let store = setup.simulate_runs_into_store(
         (&sweep, &plan),
         &runs,
         store,
         &|store| match &arguments.out {
-            Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+            Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
             None => "the runs were not kept; with `--out DIR` they are kept, and the same command continues"
                 .to_owned(),
         },
@@ -65,9 +70,9 @@ pub(super) fn compare(
     if shard != Shard::WHOLE {
         let text = format!(
             "{} done: a part of a comparison, for `migsim sweep merge`\n",
-            counted(runs.len(), "run")
+            format_count(runs.len(), "run")
         );
-        return print(out, &text).map(|()| true);
+        return print_text(out, &text).map(|()| true);
     }
     if arguments.map.is_some() {
         let winners = Winners::from_rows(&plan, store.rows(), arguments.indifference);
@@ -77,17 +82,20 @@ pub(super) fn compare(
     }
     let (threads, with) = (&setup.threads, setup.limits_and_common());
     let known = threads.install(|| run_searches(arguments, (&sweep, &plan), with))?;
-    setup.print_notes(known.note.as_slice(), errors);
+    setup.print_notes(known.static_starts_note.as_slice(), errors);
     let comparison = Comparison::from_rows(&plan, store.rows(), &known, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
-        let page = threads.install(|| page((&sweep, &plan), with, &comparison))?;
+        let page = threads.install(|| comparison_page((&sweep, &plan), with, &comparison))?;
         folder::write_runs(folder, &plan, Shard::WHOLE, store.rows())?;
         let json = format!("{json:#}\n");
         folder::write_texts(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
-    let form = arguments.output.form.form_unless(arguments.output.quiet);
-    print_result(out, form, || json, || sheet(&comparison))?;
+    let form = arguments
+        .output
+        .form
+        .output_form_unless_quiet(arguments.output.quiet);
+    print_result(out, form, || json, || comparison_sheet(&comparison))?;
     Ok(report_failures((&plan, &store), errors))
 }
 
@@ -96,15 +104,15 @@ pub(super) fn compare(
 fn run_searches(
     arguments: &CompareArguments,
     planned: (&Sweep, &Plan),
-    with: (Limits, &Common),
-) -> Result<Known, Error> {
-    let wanted = Wanted {
+    with: (Limits, &SharedRunData),
+) -> Result<AdditionalResults, Error> {
+    let wanted = AdditionalRuns {
         hindsight_runs: arguments.hindsight.unwrap_or(0) as usize,
-        static_starts: !arguments.no_static_starts,
+        simulates_static_starts: !arguments.no_static_starts,
     };
     let mut known = additional_results(planned, with, wanted)?;
     if let Some(barriers) = arguments.when {
-        known.best_calls = best_calls(planned, with, barriers as usize);
+        known.best_calls_makespans = best_calls_makespans(planned, with, barriers as usize);
     }
     Ok(known)
 }
@@ -119,7 +127,7 @@ fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bo
     if let Some(first) = failed.first() {
         let text = format!(
             "{} failed, the first: {first}",
-            counted(failed.len(), "run")
+            format_count(failed.len(), "run")
         );
         print_line(errors, &text);
     }
@@ -127,9 +135,12 @@ fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bo
 }
 
 /// Returns an error if the user changes settings although finished runs are compared.
-fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
+fn refuse_settings_of_finished_runs(
+    registry: &Registry,
+    arguments: &CompareArguments,
+) -> Result<(), Error> {
     let settings = &arguments.varied.settings;
-    let set = setting_flags(registry, settings)?.into_iter();
+    let set = typed_setting_flags(registry, settings)?.into_iter();
     let own = [
         ("--policies", arguments.policies.is_some()),
         ("--map", arguments.map.is_some()),
@@ -150,13 +161,13 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
 }
 
 /// Compares finished runs in run folders, as far as their data allow, and prints the comparison.
-fn compare_folders(
+fn compare_run_folders(
     registry: &Registry,
     arguments: &CompareArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    refuse_settings(registry, arguments)?;
+    refuse_settings_of_finished_runs(registry, arguments)?;
     let settings = &arguments.varied.settings;
     let paths: Vec<&PathBuf> = settings
         .experiment
@@ -167,60 +178,64 @@ fn compare_folders(
         let problem = Problem::new("only one run is named").source(one.display().to_string());
         return Err(problem.hint("name two run folders or more").into());
     }
-    let read = |path: &&PathBuf| -> Result<Folder, Error> {
+    let read = |path: &&PathBuf| -> Result<FinishedRunFolder, Error> {
         let run = Run::read(registry, path)?;
         let path = (*path).clone();
-        Ok(Folder { path, run })
+        Ok(FinishedRunFolder { path, run })
     };
-    let folders: Vec<Folder> = paths.iter().map(read).collect::<Result<_, _>>()?;
-    let runs = Runs::group(registry, &folders)?;
+    let folders: Vec<FinishedRunFolder> = paths.iter().map(read).collect::<Result<_, _>>()?;
+    let runs = ComparableRuns::from_folders(registry, &folders)?;
     if !arguments.output.quiet {
         print_notes(&runs.notes, errors);
     }
     let threads = arguments.output.threads;
-    let limits = limits(&settings.memory, threads, Purpose::Explanation);
-    let judged = |index: usize| further_results(registry, arguments, &folders[index], limits);
+    let limits = command_limits(&settings.memory, threads, Purpose::Explanation);
+    let judged =
+        |index: usize| additional_results_of_run(registry, arguments, &folders[index], limits);
     let comparison = runs.compare(judged, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
-        let examples = runs.examples(&folders, &comparison, judged);
-        let title = format!("Comparison of {}", counted(folders.len(), "run"));
-        let table = table(&comparison);
-        let page = compare_page::page(&title, &comparison, &table, Some(&examples));
+        let examples = runs.example_runs(&folders, &comparison, judged);
+        let title = format!("Comparison of {}", format_count(folders.len(), "run"));
+        let table = policies_table(&comparison);
+        let page = compare_page::comparison_page(&title, &comparison, &table, Some(&examples));
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
         let json = format!("{json:#}\n");
         folder::write_texts(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
-    let form = arguments.output.form.form_unless(arguments.output.quiet);
-    print_result(out, form, || json, || sheet(&comparison))
+    let form = arguments
+        .output
+        .form
+        .output_form_unless_quiet(arguments.output.quiet);
+    print_result(out, form, || json, || comparison_sheet(&comparison))
 }
 
 /// Computes the results about a finished run that the comparison needs and its folder does not contain, such as the lower bound
 /// of its makespan.
-fn further_results(
+fn additional_results_of_run(
     registry: &Registry,
     arguments: &CompareArguments,
-    folder: &Folder,
+    folder: &FinishedRunFolder,
     limits: Limits,
-) -> Judged {
+) -> AdditionalRunResults {
     // A file that has changed since the run would give another bound.
-    let known = load_again(registry, &folder.path, &folder.run, limits).ok();
+    let known = load_for_replay(registry, &folder.path, &folder.run, limits).ok();
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
-    Judged {
+    AdditionalRunResults {
         is_random: known.as_ref().is_none_or(Experiment::uses_seed),
         static_starts: starts.copied().collect(),
         bound_and_clusters: known.map(|experiment| {
             let platform = &experiment.platform.platform;
-            let clusters = compare_page::clusters(platform, &experiment.placement);
+            let clusters = compare_page::processes_per_cluster(platform, &experiment.placement);
             (experiment.lower_bound().get(), clusters)
         }),
     }
 }
 
 /// Creates the sweep that simulates the experiment with each of the compared policies.
-fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
+fn comparison_sweep(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
         (
@@ -239,7 +254,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
             return Err(problem.source(flag).hint(hint).into());
         }
     }
-    let mut sweep = read_varied(registry, &arguments.varied)?.sweep;
+    let mut sweep = read_varied_experiment(registry, &arguments.varied)?.sweep;
     let is_policy = |one: &Parameter| one.name == "policy";
     if !sweep.parameters.iter().all(is_policy) {
         let other = sweep.parameters.iter().find(|one| !is_policy(one));
@@ -260,60 +275,67 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
             .then(|| DEFAULT_POLICIES.to_owned())
     }) {
         let source = format!("--policies {policies}");
-        let spec =
-            Spec::parse(&policies).map_err(|message| Problem::new(message).source(&source))?;
+        let spec = ValuesSpec::parse(&policies)
+            .map_err(|message| Problem::new(message).source(&source))?;
         sweep.parameters = vec![Parameter::new(registry, "policy", spec, source)];
     }
     if let Some(map) = &arguments.map {
         sweep
             .parameters
-            .extend(winners::parse_parameters(registry, map)?);
+            .extend(winners::parse_map_parameters(registry, map)?);
     }
     sweep.fixed_flags.push(Flag {
         key: "scenarios".into(),
-        flag: "migsim compare".into(),
+        source_text: "migsim compare".into(),
         value: json!(["i", "iii"]),
     });
     Ok(sweep)
 }
 
 /// Maximum number of policies for which the HTML page shows one run as an example.
-const MAX_EXAMPLES: usize = 8;
+const MAX_EXAMPLE_RUNS: usize = 8;
 
 /// Creates the HTML page of the comparison. It contains a run with the first seed for each of the best policies.
-fn page(
+fn comparison_page(
     (sweep, plan): (&Sweep, &Plan),
-    (limits, common): (Limits, &Common),
+    (limits, common): (Limits, &SharedRunData),
     comparison: &Comparison,
 ) -> Result<String, Error> {
     let seed = plan.seeds[0];
-    let best: Vec<&Standing> = comparison.standings.iter().take(MAX_EXAMPLES).collect();
+    let best: Vec<&PolicyResults> = comparison.standings.iter().take(MAX_EXAMPLE_RUNS).collect();
     let runs = best.par_iter().map(|one| {
-        let experiment = plan.experiment(sweep, (one.setting, seed), (limits, &common.files))?;
+        let experiment =
+            plan.experiment(sweep, (one.setting_index, seed), (limits, &common.files))?;
         let results = experiment.run(&Progress::default())?;
         let run = results
-            .runs
+            .scenario_runs
             .iter()
-            .find(|run| run.scenario == Scenario::Iii);
+            .find(|run| run.result == Scenario::Iii);
         let run = run.expect("scenario iii is one of those that are run");
         let ledger = results.ledger(run);
         let platform = &experiment.platform.platform;
-        let example = Example::from_outcome(&one.policy, &run.outcome, ledger.as_ref(), platform);
+        let example =
+            ExampleRun::from_outcome(&one.policy, &run.outcome, ledger.as_ref(), platform);
         Ok((experiment, example))
     });
-    let runs: Vec<(Experiment, Example)> = runs.collect::<Result<_, Error>>()?;
-    let title = format!("Comparison of {}", counted(plan.settings.len(), "policy"));
-    let table = table(comparison);
+    let runs: Vec<(Experiment, ExampleRun)> = runs.collect::<Result<_, Error>>()?;
+    let title = format!(
+        "Comparison of {}",
+        format_count(plan.settings.len(), "policy")
+    );
+    let table = policies_table(comparison);
     let Some((first, _)) = runs.first() else {
-        return Ok(compare_page::page(&title, comparison, &table, None));
+        return Ok(compare_page::comparison_page(
+            &title, comparison, &table, None,
+        ));
     };
     let examples = Examples {
         description: format!("seed {seed}"),
-        clusters: compare_page::clusters(&first.platform.platform, &first.placement),
-        runs: runs.iter().map(|(_, example)| example.clone()).collect(),
+        clusters: compare_page::processes_per_cluster(&first.platform.platform, &first.placement),
+        example_runs: runs.iter().map(|(_, example)| example.clone()).collect(),
     };
-    let title = format!("{title}: {}", first.app());
-    Ok(compare_page::page(
+    let title = format!("{title}: {}", first.application_name());
+    Ok(compare_page::comparison_page(
         &title,
         comparison,
         &table,
@@ -322,12 +344,12 @@ fn page(
 }
 
 /// Creates the printed output of the comparison: the table of the policies and the verdict.
-fn sheet(comparison: &Comparison) -> Sheet {
+fn comparison_sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.add_table(table(comparison));
+    sheet.add_table(policies_table(comparison));
     sheet.add_line("");
     sheet.add_line(comparison.verdict());
-    if let Some(hindsight) = comparison.hindsight {
+    if let Some(hindsight) = comparison.hindsight_makespan {
         sheet.add_line(format!(
             "Best plan found in hindsight: {} s.",
             hindsight.format()
@@ -337,7 +359,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
 }
 
 /// Creates the table of the compared policies; the best policy is in the first row.
-fn table(comparison: &Comparison) -> Table {
+fn policies_table(comparison: &Comparison) -> Table {
     let mut columns = vec![
         number_column("rank", "rank"),
         text_column("policy", "policy"),
@@ -352,18 +374,18 @@ fn table(comparison: &Comparison) -> Table {
         number_column("above bound [%]", "above_bound_percent"),
     ];
     let standings = &comparison.standings;
-    let shown = Shown {
-        calls: standings.iter().any(|one| one.trigger_regret.is_some()),
-        returns: comparison.static_start.is_some()
+    let shown = OptionalColumns {
+        has_trigger_regret: standings.iter().any(|one| one.trigger_regret.is_some()),
+        has_straight_returns: comparison.static_start.is_some()
             && standings.iter().any(|one| one.straight_returns > 0.0),
     };
-    if shown.calls {
+    if shown.has_trigger_regret {
         columns.push(number_column(
             "behind best calls [%]",
             "trigger_regret_percent",
         ));
     }
-    if shown.returns {
+    if shown.has_straight_returns {
         columns.push(number_column("straight returns", "straight_returns"));
     }
     let mut table = Table::new("policies", "", &columns);
@@ -374,24 +396,24 @@ fn table(comparison: &Comparison) -> Table {
         .filter(|one| !one.is_start_of_policies);
     for one in standings {
         if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
-            table.push_row(row_of_start(best, &shown));
+            table.push_row(static_start_row(best, &shown));
         }
         let rank = Cell::value(one.rank, comparison.format_rank(one.rank));
         table.push_row(policy_row(rank, one, &shown));
     }
     if let Some(best) = start {
-        table.push_row(row_of_start(best, &shown));
+        table.push_row(static_start_row(best, &shown));
     }
     table
 }
 
 /// The columns that the table of policies contains only if a policy has a value for them.
-struct Shown {
+struct OptionalColumns {
     /// Whether the table shows by how much each policy is slower than with calls at the best supersteps.
-    calls: bool,
+    has_trigger_regret: bool,
     /// Whether the table shows the number of moves that bring a process straight back to its previous host. On the platforms of
     /// the papers, only the JSON output contains this number.
-    returns: bool,
+    has_straight_returns: bool,
 }
 
 fn number_cell(value: f64) -> Cell {
@@ -416,24 +438,24 @@ fn gain_cell(gain: Option<Sample>) -> Cell {
 }
 
 /// Creates the row of a policy in the table of policies; `rank` is the cell with its rank.
-fn policy_row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
+fn policy_row(rank: Cell, one: &PolicyResults, shown: &OptionalColumns) -> Vec<Cell> {
     let mut row = vec![
         rank,
         Cell::text(&one.policy),
         sample_cell(Some(one.makespan)),
-        sample_cell(one.behind),
+        sample_cell(one.behind_best_policy),
         gain_cell(one.gain),
-        number_cell(one.calls),
-        number_cell(one.moves),
-        number_cell(one.costs[0]),
-        number_cell(one.costs[1]),
+        number_cell(one.call_count),
+        number_cell(one.move_count),
+        number_cell(one.call_and_move_costs[0]),
+        number_cell(one.call_and_move_costs[1]),
         number_cell(one.regret.mean),
         one.above_bound.map_or_else(Cell::empty, number_cell),
     ];
-    if shown.calls {
+    if shown.has_trigger_regret {
         row.push(sample_cell(one.trigger_regret));
     }
-    if shown.returns {
+    if shown.has_straight_returns {
         row.push(number_cell(one.straight_returns));
     }
     row
@@ -441,15 +463,15 @@ fn policy_row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
 
 /// Creates the row of the fastest static start in the table of policies. A static start has neither a rank nor rescheduling
 /// calls.
-fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
+fn static_start_row(start: &StaticStanding, shown: &OptionalColumns) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),
         Cell::text(start.label()),
         sample_cell(Some(start.makespan)),
-        sample_cell(Some(start.behind)),
-        gain_cell(start.gain),
+        sample_cell(Some(start.behind_best_policy)),
+        gain_cell(start.gain_percent),
     ];
-    let empty = 6 + usize::from(shown.calls) + usize::from(shown.returns);
+    let empty = 6 + usize::from(shown.has_trigger_regret) + usize::from(shown.has_straight_returns);
     row.extend(std::iter::repeat_n(Cell::empty(), empty));
     row
 }

@@ -12,38 +12,45 @@ use crate::{engine, experiment, paper, platform};
 
 /// Value of the argument of `migsim reproduce` that selects the study in which the rules of each paper are applied to every other
 /// paper.
-pub(super) const READINGS: &str = "one-reading";
+pub(super) const STUDY_ONE_READING: &str = "one-reading";
 
 /// Value of the argument of `migsim reproduce` that selects the audit of all reproductions (held-out predictions, sensitivity,
 /// ablation).
-pub(super) const AUDIT: &str = "audit";
+pub(super) const STUDY_AUDIT: &str = "audit";
 
 /// Value of the argument of `migsim reproduce` that selects the study of programs that were measured on MPI.
-pub(super) const REALITY: &str = "reality";
+pub(super) const STUDY_REALITY: &str = "reality";
 
 /// Value of the argument of `migsim reproduce` that selects the study of the papers' applications on Grid'5000.
-pub(super) const GRID: &str = "grid5000";
+pub(super) const STUDY_GRID5000: &str = "grid5000";
 
 /// Value of the argument of `migsim reproduce` that selects the study of rescheduling calls that the authors' own program
 /// recorded.
-pub(super) const AUTHORS: &str = "authors-2015";
+pub(super) const STUDY_AUTHORS: &str = "authors-2015";
 
 /// Value of the argument of `migsim reproduce` that selects the study of rival policies.
-pub(super) const RIVALS: &str = "rivals";
+pub(super) const STUDY_RIVALS: &str = "rivals";
 
 /// All values of the argument of `migsim reproduce` that select a study instead of a paper.
-pub(super) const STUDIES: [&str; 6] = [READINGS, AUDIT, RIVALS, REALITY, GRID, AUTHORS];
+pub(super) const STUDIES: [&str; 6] = [
+    STUDY_ONE_READING,
+    STUDY_AUDIT,
+    STUDY_RIVALS,
+    STUDY_REALITY,
+    STUDY_GRID5000,
+    STUDY_AUTHORS,
+];
 
 /// A parser of argument values that accepts the same values as the parser `P`, and in addition offers names for shell completion.
 #[derive(Clone, Debug)]
-pub(super) struct Offering<P> {
+pub(super) struct ParserWithNames<P> {
     /// The parser that decides which values are accepted.
     parser: P,
     /// The names that shells offer as completions.
-    names: Vec<&'static str>,
+    completion_names: Vec<&'static str>,
 }
 
-impl<P: TypedValueParser> TypedValueParser for Offering<P> {
+impl<P: TypedValueParser> TypedValueParser for ParserWithNames<P> {
     type Value = P::Value;
 
     fn parse_ref(
@@ -56,23 +63,25 @@ impl<P: TypedValueParser> TypedValueParser for Offering<P> {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.names.iter().map(PossibleValue::new)))
+        Some(Box::new(
+            self.completion_names.iter().map(PossibleValue::new),
+        ))
     }
 }
 
 /// Creates a parser that accepts any text, and offers `names` for shell completion.
 pub(super) fn text_parser(
     names: impl IntoIterator<Item = &'static str>,
-) -> Offering<StringValueParser> {
-    Offering {
+) -> ParserWithNames<StringValueParser> {
+    ParserWithNames {
         parser: StringValueParser::new(),
-        names: names.into_iter().collect(),
+        completion_names: names.into_iter().collect(),
     }
 }
 
 /// Creates a parser that accepts only the names in `choices`, and converts each name to the value beside it; help and shells list
 /// the names.
-pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+pub(super) fn named_value_parser<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
     let named = |name: String| choices.iter().find(|(one, _)| *one == name);
@@ -81,37 +90,41 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 /// Creates a parser of the name or file of a platform; shells offer the names of built-in platforms.
-pub(super) fn platforms() -> Offering<StringValueParser> {
+pub(super) fn platform_parser() -> ParserWithNames<StringValueParser> {
     text_parser(platform_names())
 }
 
 /// Creates a parser of the name or file of an experiment; shells offer the names of built-in experiments.
-pub(super) fn experiments() -> Offering<PathBufValueParser> {
-    Offering {
+pub(super) fn experiment_parser() -> ParserWithNames<PathBufValueParser> {
+    ParserWithNames {
         parser: PathBufValueParser::new(),
-        names: experiment_names(),
+        completion_names: experiment_names(),
     }
 }
 
 /// Creates a parser of the name of a network model; shells offer all these names.
-pub(super) fn networks() -> Offering<StringValueParser> {
+pub(super) fn network_parser() -> ParserWithNames<StringValueParser> {
     text_parser(engine::PRESETS.iter().map(|preset| preset.name))
 }
 
 /// Creates a parser of the name or file of a message-passing library; shells offer the names of built-in libraries.
-pub(super) fn libraries() -> Offering<StringValueParser> {
-    text_parser(experiment::LIBRARIES.iter().map(|library| library.name))
+pub(super) fn library_parser() -> ParserWithNames<StringValueParser> {
+    text_parser(
+        experiment::BUILT_IN_LIBRARIES
+            .iter()
+            .map(|library| library.name),
+    )
 }
 
 /// Creates a parser of the name of a paper or study; shells offer all these names.
-pub(super) fn papers() -> Offering<StringValueParser> {
+pub(super) fn paper_parser() -> ParserWithNames<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
     text_parser(names.chain(["all"]).chain(STUDIES))
 }
 
 /// Returns the names of the built-in platforms, without the ending of their files.
 fn platform_names() -> Vec<&'static str> {
-    let files = platform::built_in().iter().map(|(file, _)| *file);
+    let files = platform::built_in_platforms().iter().map(|(file, _)| *file);
     files
         .map(|file| file.strip_suffix(".json").unwrap_or(file))
         .collect()
@@ -124,23 +137,24 @@ fn experiment_names() -> Vec<&'static str> {
 
 /// Returns the script that completes the command line of `command` in a shell. Where the script offers names of platforms or
 /// experiments, it also offers files, which the generator of scripts does not support.
-pub(super) fn script(shell: Shell, command: &mut Command) -> String {
+pub(super) fn completion_script(shell: Shell, command: &mut Command) -> String {
     let mut text = Vec::new();
     let name = command.get_name().to_owned();
     clap_complete::generate(shell, command, &name, &mut text);
     let mut text = String::from_utf8_lossy(&text).into_owned();
     for names in [platform_names(), experiment_names()] {
-        text = with_files(shell, &text, &names);
+        text = add_file_completion(shell, &text, &names);
     }
     if shell == Shell::Fish {
         // The generator leaves out arguments that are not flags.
         let known = name.replace('-', "_");
         for one in command.get_subcommands() {
             let condition = format!("__fish_{known}_using_subcommand {}", one.get_name());
-            text += &fish_positionals(&name, one, &condition);
+            text += &fish_positional_completions(&name, one, &condition);
             for inner in one.get_subcommands() {
                 let seen = format!("__fish_seen_subcommand_from {}", inner.get_name());
-                text += &fish_positionals(&name, inner, &format!("{condition}; and {seen}"));
+                text +=
+                    &fish_positional_completions(&name, inner, &format!("{condition}; and {seen}"));
             }
         }
     }
@@ -149,7 +163,7 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
 
 /// Returns the line of the script for fish that offers the names of a command's positional arguments if `condition` holds; empty
 /// if there are no names.
-fn fish_positionals(name: &str, command: &Command, condition: &str) -> String {
+fn fish_positional_completions(name: &str, command: &Command, condition: &str) -> String {
     let places = command.get_positionals();
     let names = places.flat_map(Arg::get_possible_values);
     let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
@@ -162,7 +176,7 @@ fn fish_positionals(name: &str, command: &Command, condition: &str) -> String {
 
 /// Changes a completion script such that the shell offers files in addition to `names` wherever the script offers exactly these
 /// names.
-fn with_files(shell: Shell, script: &str, names: &[&str]) -> String {
+fn add_file_completion(shell: Shell, script: &str, names: &[&str]) -> String {
     let words = names.join(" ");
     match shell {
         Shell::Bash => script.replace(

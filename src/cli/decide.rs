@@ -6,27 +6,28 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use super::args::DecideArguments;
-use super::print::{print, print_json};
+use super::print::{print_json, print_text};
 use super::run::check_duplicates;
 use crate::Registry;
-use crate::document::{Document, FileKind, read_text, typed_value};
+use crate::document::{Document, FileKind, parse_typed_value, read_text};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
-    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision,
-    TriggerOutcome, Verdict, cases, decide_all, optimum_of_growth, simulate_triggers,
+    BarrierVerdict, Case, Content, GrowingLoad, LoadHistory, MeasuredTimes, PolicyOrTrigger,
+    Selection, Snapshot, StrategyDecision, TriggerOutcome, best_balancings_of_growth,
+    decide_with_strategies, parse_cases, simulate_triggers,
 };
-use crate::words::{counted, singular_or_plural};
+use crate::words::{format_count, singular_or_plural};
 
-pub(super) fn decide(
+pub(super) fn run_decide(
     registry: &Registry,
     arguments: &DecideArguments,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let source = arguments.file.display().to_string();
     let text = read_text(&arguments.file)?;
-    let other = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Barrier);
+    let other = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::Barrier);
     if let Some(kind) = other {
         return Err(kind
             .wrong_kind_error("a barrier or a history", &source)
@@ -36,9 +37,9 @@ pub(super) fn decide(
     check_duplicates("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
     let settings: Vec<(String, Value)> = settings
-        .map(|(key, value)| (key.clone(), typed_value(value)))
+        .map(|(key, value)| (key.clone(), parse_typed_value(value)))
         .collect();
-    let question = Question {
+    let question = RequestedDecisions {
         registry,
         requested: Selection {
             names: arguments.named.clone(),
@@ -46,15 +47,17 @@ pub(super) fn decide(
             seed: arguments.seed,
         },
     };
-    let cases = cases(&document, &arguments.cases)?;
-    let answers: Vec<(String, Answer)> = cases
+    let cases = parse_cases(&document, &arguments.cases)?;
+    let answers: Vec<(String, CaseDecisions)> = cases
         .into_iter()
-        .map(|case| Ok((case.name.clone(), question.answer(case)?)))
+        .map(|case| Ok((case.name.clone(), question.decide_case(case)?)))
         .collect::<Result<_, Error>>()?;
     let is_one = arguments.cases.len() == 1
         || document.value.get("cases").is_none() && document.value.is_object();
     if arguments.json {
-        let mut answers = answers.iter().map(|(name, answer)| (name, answer.json()));
+        let mut answers = answers
+            .iter()
+            .map(|(name, answer)| (name, answer.to_json()));
         let all = match (is_one, answers.next()) {
             (true, Some((_, answer))) => Value::Object(answer),
             (_, first) => {
@@ -76,14 +79,14 @@ pub(super) fn decide(
             sheet.add_line(format!("Case {name}"));
             sheet.add_line("");
         }
-        answer.show(&mut sheet);
+        answer.add_to_sheet(&mut sheet);
     }
-    print(out, &sheet.render(OutputForm::Table))
+    print_text(out, &sheet.render(OutputForm::Table))
 }
 
 /// The policies, triggers and options that the user named, with which each case of the file is decided.
 #[derive(Debug)]
-struct Question<'r> {
+struct RequestedDecisions<'r> {
     /// Registry that contains the policies and triggers.
     registry: &'r Registry,
     requested: Selection,
@@ -91,40 +94,43 @@ struct Question<'r> {
 
 /// The decisions for one case of the file, by the kind of the case.
 #[derive(Debug)]
-enum Answer {
-    Barrier(Box<Snapshot>, Verdict),
-    History(History, Vec<(Choice, TriggerOutcome)>),
-    Measured(Measured),
-    Growth(Growth),
+enum CaseDecisions {
+    Barrier(Box<Snapshot>, BarrierVerdict),
+    History(LoadHistory, Vec<(PolicyOrTrigger, TriggerOutcome)>),
+    Measured(MeasuredTimes),
+    Growth(GrowingLoad),
 }
 
-impl Question<'_> {
+impl RequestedDecisions<'_> {
     /// Decides a case of the file with the policies or triggers that the user named, or with all if the user named none.
-    fn answer(&self, case: Case) -> Result<Answer, Error> {
+    fn decide_case(&self, case: Case) -> Result<CaseDecisions, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
-                self.check_history(&snapshot)?;
-                let verdict = decide_all(self.registry.strategies(), &snapshot, &self.requested)?;
-                Answer::Barrier(snapshot, verdict)
+                self.refuse_policies_with_history(&snapshot)?;
+                let verdict =
+                    decide_with_strategies(self.registry.strategies(), &snapshot, &self.requested)?;
+                CaseDecisions::Barrier(snapshot, verdict)
             }
             Content::History(history) => {
                 let told = simulate_triggers(self.registry.triggers(), &history, &self.requested)?;
-                Answer::History(history, told)
+                CaseDecisions::History(history, told)
             }
-            Content::Measured(measured) => {
-                self.refuse_flags("samples for a plan can only be used with the meta-balancer")?;
-                Answer::Measured(measured)
+            Content::MeasuredTimes(measured) => {
+                self.refuse_policies_and_options(
+                    "samples for a plan can only be used with the meta-balancer",
+                )?;
+                CaseDecisions::Measured(measured)
             }
             Content::Growth(growth) => {
-                self.refuse_flags("a policy cannot be given: the best supersteps for balancing are independent of it")?;
-                Answer::Growth(growth)
+                self.refuse_policies_and_options("a policy cannot be given: the best supersteps for balancing are independent of it")?;
+                CaseDecisions::Growth(growth)
             }
         })
     }
 
     /// Returns an error if the user named a policy that needs data of earlier supersteps and the file does not contain its
     /// recorded decision.
-    fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
+    fn refuse_policies_with_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
         for named in &self.requested.names {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
@@ -153,7 +159,7 @@ impl Question<'_> {
 
     /// Returns an error if the user named policies or options, but the result of the case does not depend on them; `why` is the
     /// text of the error.
-    fn refuse_flags(&self, why: &str) -> Result<(), Error> {
+    fn refuse_policies_and_options(&self, why: &str) -> Result<(), Error> {
         if self.requested.names.is_empty() && self.requested.settings.is_empty() {
             return Ok(());
         }
@@ -162,25 +168,25 @@ impl Question<'_> {
     }
 }
 
-impl Answer {
+impl CaseDecisions {
     /// Returns the decisions for the case as JSON.
-    fn json(&self) -> Map<String, Value> {
+    fn to_json(&self) -> Map<String, Value> {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
-                "policies": verdict.decisions.iter().map(|judged| json_row(judged, verdict, snapshot)).collect::<Vec<_>>(),
+                "policies": verdict.decisions.iter().map(|judged| decision_json(judged, verdict, snapshot)).collect::<Vec<_>>(),
                 "bound": verdict.lower_bound.get(),
                 "optimum": verdict.optimal_time.map(crate::units::Seconds::get),
             }),
             Self::History(history, told) => {
-                let best = history.optimum();
+                let best = history.best_balancings();
                 let triggers = told.iter().map(|(choice, told)| {
-                    with_original(
+                    with_original_program(
                         json!({
                             "trigger": choice.name,
                             "balances_before_iteration": told.balancings,
                             "total_time": told.total_time,
                         }),
-                        choice.original,
+                        choice.original_program,
                     )
                 });
                 json!({
@@ -192,7 +198,7 @@ impl Answer {
                 })
             }
             Self::Measured(measured) => {
-                let plan = measured.plan();
+                let plan = measured.plan_balancing();
                 json!({
                     "plan": plan.is_some(),
                     "period": plan.map(|plan| plan.period),
@@ -200,7 +206,7 @@ impl Answer {
                 })
             }
             Self::Growth(growth) => {
-                let best = optimum_of_growth(growth);
+                let best = best_balancings_of_growth(growth);
                 json!({ "optimal_time": best.total_time, "balances_before_iteration": best.balancings })
             }
         };
@@ -211,24 +217,24 @@ impl Answer {
     }
 
     /// Adds the decisions for the case to the lines and tables that are printed.
-    fn show(&self, sheet: &mut Sheet) {
+    fn add_to_sheet(&self, sheet: &mut Sheet) {
         match self {
-            Self::Barrier(snapshot, verdict) => show_barrier(snapshot, verdict, sheet),
-            Self::History(history, told) => show_history(history, told, sheet),
-            Self::Measured(measured) => sheet.add_line(match measured.plan() {
+            Self::Barrier(snapshot, verdict) => add_barrier_decisions(snapshot, verdict, sheet),
+            Self::History(history, told) => add_history_decisions(history, told, sheet),
+            Self::Measured(measured) => sheet.add_line(match measured.plan_balancing() {
                 Some(plan) => format!(
                     "Balance {} after the last balancing; the largest load is then {} times the mean load.",
-                    counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
+                    format_count(usize::try_from(plan.period).unwrap_or(0), "superstep"),
                     format_number(plan.ratio)
                 ),
                 None => "There is no plan yet: a plan needs five supersteps.".to_owned(),
             }),
             Self::Growth(growth) => {
-                let best = optimum_of_growth(growth);
+                let best = best_balancings_of_growth(growth);
                 sheet.add_line(format!(
                     "The shortest possible total time is {} s: {}.",
                     format_number(best.total_time),
-                    at_supersteps(&best.balancings)
+                    describe_balanced_supersteps(&best.balancings)
                 ));
             }
         }
@@ -236,7 +242,11 @@ impl Answer {
 }
 
 /// Creates the JSON object with the decision of one policy: the assignment of the processes, the moves, and the predicted times.
-fn json_row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
+fn decision_json(
+    judged: &StrategyDecision,
+    verdict: &BarrierVerdict,
+    snapshot: &Snapshot,
+) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
         "assignment": judged.assignment.hosts,
@@ -246,16 +256,18 @@ fn json_row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -
         "price_s": judged.call_cost.get(),
     });
     if snapshot.named_host_count().is_some() {
-        let moved = snapshot.moves_to(&judged.assignment.hosts).into_iter();
+        let moved = snapshot
+            .moves_to_hosts(&judged.assignment.hosts)
+            .into_iter();
         let moved =
             moved.map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }));
         row["moved"] = moved.collect();
     }
-    with_original(row, judged.choice.original)
+    with_original_program(row, judged.choice.original_program)
 }
 
 /// Adds to a JSON object the name of the original program that makes the same decision, unless `original` is empty.
-fn with_original(mut row: Value, original: &str) -> Value {
+fn with_original_program(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
     }
@@ -269,27 +281,27 @@ fn format_number(value: f64) -> String {
 }
 
 /// Formats a time \[s\] as a cell with at most six decimals.
-fn in_seconds(value: f64) -> Cell {
+fn seconds_cell(value: f64) -> Cell {
     Cell::value(value, format_number(value))
 }
 
 /// Adds the decisions of the policies for the state at a barrier to the lines and tables that are printed.
-fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
+fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
-    let processes = counted(instance.processes(), "process");
+    let processes = format_count(instance.process_count(), "process");
     let (cores, largest) = (
-        instance.hosts(),
+        instance.host_count(),
         format_number(verdict.max_time_before.get()),
     );
     sheet.add_line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s.",
-            counted(hosts, "host"),
-            counted(cores, "core"),
+            format_count(hosts, "host"),
+            format_count(cores, "core"),
         ),
         _ => format!(
             "{processes} on {}; the largest host time is {largest} s.",
-            counted(cores, "host"),
+            format_count(cores, "host"),
         ),
     });
     sheet.add_line("");
@@ -303,15 +315,15 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     for judged in sort_by_time(&verdict.decisions) {
         table.push_row([
             Cell::text(&judged.choice.name),
-            in_seconds(judged.max_host_time.get()),
+            seconds_cell(judged.max_host_time.get()),
             Cell::count(judged.move_count),
-            in_seconds(judged.call_cost.get()),
+            seconds_cell(judged.call_cost.get()),
         ]);
     }
     sheet.add_table(table);
     sheet.add_line("");
     if let Some(best) = sort_by_time(&verdict.decisions).first() {
-        sheet.add_line(best_sentence(best, verdict, instance.processes()));
+        sheet.add_line(best_sentence(best, verdict, instance.process_count()));
     }
     sheet.add_line(match verdict.optimal_time {
         Some(time) => format!(
@@ -323,30 +335,30 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
             format_number(verdict.lower_bound.get())
         ),
     });
-    for (name, why) in &verdict.undecided {
+    for (name, why) in &verdict.undecided_strategies {
         sheet.add_line(format!("{name} is left out: {why}."));
     }
     if let Some(best) = sort_by_time(&verdict.decisions).first() {
-        show_moves(snapshot, best, sheet);
+        add_moves(snapshot, best, sheet);
     }
 }
 
 /// Maximum number of moves of a decision that are printed; the remaining moves are only counted.
-const MAX_MOVES: usize = 20;
+const MAX_PRINTED_MOVES: usize = 20;
 
 /// Adds a list of the moves of a decision with the names of the hosts; adds nothing if the file does not name the hosts.
-fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
-    let moved = snapshot.moves_to(&judged.assignment.hosts);
+fn add_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
+    let moved = snapshot.moves_to_hosts(&judged.assignment.hosts);
     if snapshot.named_host_count().is_none() || moved.is_empty() {
         return;
     }
     sheet.add_line("");
     sheet.add_line(format!("Moves of {}", judged.choice.name));
-    for (process, from, to) in moved.iter().take(MAX_MOVES) {
+    for (process, from, to) in moved.iter().take(MAX_PRINTED_MOVES) {
         sheet.add_line(format!("p{process}: {from} -> {to}"));
     }
-    if moved.len() > MAX_MOVES {
-        let more = moved.len() - MAX_MOVES;
+    if moved.len() > MAX_PRINTED_MOVES {
+        let more = moved.len() - MAX_PRINTED_MOVES;
         sheet.add_line(format!("and {more} more (`--json`)"));
     }
 }
@@ -361,7 +373,7 @@ fn sort_by_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     ranked
 }
 
-fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> String {
+fn best_sentence(best: &StrategyDecision, verdict: &BarrierVerdict, processes: usize) -> String {
     let (name, before, after) = (
         &best.choice.name,
         verdict.max_time_before.get(),
@@ -377,7 +389,7 @@ fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -
     };
     let price = if before > after {
         let supersteps = (best.call_cost.get() / (before - after)).ceil();
-        let supersteps = counted(supersteps, "superstep");
+        let supersteps = format_count(supersteps, "superstep");
         format!("; the price of the call is paid back after {supersteps}")
     } else {
         String::new()
@@ -393,11 +405,15 @@ fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -
 /// Formats a number of moved processes as a part of a sentence: `2 of 4 processes move`.
 fn format_moves(moves: usize, processes: usize) -> String {
     let verb = singular_or_plural(moves as u64, ["moves", "move"]);
-    format!("{moves} of {} {verb}", counted(processes, "process"))
+    format!("{moves} of {} {verb}", format_count(processes, "process"))
 }
 
 /// Adds the decisions of the triggers for a history of loads to the lines and tables that are printed.
-fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mut Sheet) {
+fn add_history_decisions(
+    history: &LoadHistory,
+    told: &[(PolicyOrTrigger, TriggerOutcome)],
+    sheet: &mut Sheet,
+) {
     let columns = [
         text_column("trigger", "trigger"),
         number_column("total time [s]", "total_time"),
@@ -405,7 +421,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
         text_column("before supersteps", "balances_before_iteration"),
     ];
     let mut table = Table::new("triggers", "", &columns);
-    let mut ranked: Vec<&(Choice, TriggerOutcome)> = told.iter().collect();
+    let mut ranked: Vec<&(PolicyOrTrigger, TriggerOutcome)> = told.iter().collect();
     ranked.sort_by(|(_, a), (_, b)| {
         a.total_time
             .total_cmp(&b.total_time)
@@ -414,21 +430,21 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
     for (choice, told) in &ranked {
         table.push_row([
             Cell::text(&choice.name),
-            in_seconds(told.total_time),
+            seconds_cell(told.total_time),
             Cell::count(told.balancings.len()),
             Cell::text(join_supersteps(&told.balancings)),
         ]);
     }
     sheet.add_table(table);
     sheet.add_line("");
-    let Some(best) = history.optimum() else {
+    let Some(best) = history.best_balancings() else {
         sheet.add_line("The best supersteps are not searched, since the history is too long.");
         return;
     };
     sheet.add_line(format!(
         "The shortest possible total time is {} s: {}.",
         format_number(best.total_time),
-        at_supersteps(&best.balancings)
+        describe_balanced_supersteps(&best.balancings)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
         let more = 100.0 * (told.total_time / best.total_time - 1.0);
@@ -441,7 +457,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
 }
 
 /// Describes before which supersteps the load is balanced: `balanced before supersteps 7 and 15, counted from 0`.
-fn at_supersteps(balances: &[usize]) -> String {
+fn describe_balanced_supersteps(balances: &[usize]) -> String {
     match balances {
         [] => "never balanced".to_owned(),
         [one] => format!("balanced before superstep {one}, counted from 0"),
@@ -453,16 +469,16 @@ fn at_supersteps(balances: &[usize]) -> String {
 }
 
 /// Maximum number of supersteps that are listed in one line.
-const MAX_LISTED: usize = 12;
+const MAX_LISTED_SUPERSTEPS: usize = 12;
 
 /// Formats a list of supersteps, separated by commas, with `...` at its end if there are more than are listed.
 fn join_supersteps(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()
-        .take(MAX_LISTED)
+        .take(MAX_LISTED_SUPERSTEPS)
         .map(usize::to_string)
         .collect();
-    let more = if balances.len() > MAX_LISTED {
+    let more = if balances.len() > MAX_LISTED_SUPERSTEPS {
         ", ..."
     } else {
         ""

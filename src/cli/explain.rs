@@ -7,27 +7,28 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{ExplainArguments, ScenarioChoice};
-use super::memory_limit::limits;
-use super::print::{print, print_json, print_notes};
-use super::progress::{Bar, with_bar};
-use super::run::{join_settings, read_experiment, referenced_files, setting_flags};
+use super::memory_limit::command_limits;
+use super::print::{print_json, print_notes, print_text};
+use super::progress::{ProgressDisplay, run_with_progress};
+use super::run::{join_settings, read_experiment, referenced_files, typed_setting_flags};
 use crate::Registry;
 use crate::bsp::Scenario;
-use crate::error::{Error, Problem, visible};
+use crate::error::{Error, Problem, escape_control_characters};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::{Limits, Purpose};
 use crate::output::{
-    Case, Overview, Question, Run, Story, path_rows, read_path, time_of_superstep, write_named,
+    EvaluatedCall, Overview, Question, Run, Story, describe_superstep_time, read_critical_paths,
+    to_path_rows, write_user_file,
 };
 use crate::policy::explain::Sentence;
 
-pub(super) fn explain(
+pub(super) fn run_explain(
     registry: &Registry,
     arguments: &ExplainArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
+    let scenario = match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
         [one] => Some(one),
         _ => None,
     };
@@ -38,12 +39,12 @@ pub(super) fn explain(
     let Some(superstep) = arguments.superstep else {
         let overview = Overview::new(&run, scenario)?;
         if let Some(file) = &arguments.html {
-            write_named(file, overview.html(&run)?.as_bytes())?;
+            write_user_file(file, overview.to_html(&run)?.as_bytes())?;
         }
         return if arguments.json {
-            print_json(out, &overview.json())
+            print_json(out, &overview.to_json())
         } else {
-            print(out, &overview.text())
+            print_text(out, &overview.text())
         };
     };
     let question = Question {
@@ -52,19 +53,21 @@ pub(super) fn explain(
         why_not: arguments.why_not.is_some(),
         scenario,
     };
-    let case = Case::from_question(&run, question)?;
+    let case = EvaluatedCall::from_question(&run, question)?;
     let effect = case.map(|case| {
         let experiment = if let Some(experiment) = experiment {
             experiment
         } else {
-            let folder = folder(arguments).unwrap_or(Path::new(""));
-            let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
-            load_again(registry, folder, &run, memory).map_err(|error| error.first_line())?
+            let folder = named_run_folder(arguments).unwrap_or(Path::new(""));
+            let memory = command_limits(&arguments.settings.memory, None, Purpose::Explanation);
+            load_for_replay(registry, folder, &run, memory).map_err(|error| error.first_line())?
         };
         let progress = Progress::default();
-        with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
-            case.effect(&experiment, &progress)
-        })
+        run_with_progress(
+            &superstep_progress_bar(&experiment, 2),
+            &|| progress.simulated_supersteps(),
+            || case.effect(&experiment, &progress),
+        )
     });
     let story = Story::new(&run, question, effect.as_ref())?;
     let story = if story.has_no_call() && question.process.is_none() {
@@ -74,8 +77,8 @@ pub(super) fn explain(
             Scenario::Ii
         };
         let scenario = scenario.unwrap_or(usual);
-        match why_so_long(registry, arguments, &run, (scenario, superstep)) {
-            Ok(sentences) => story.with_time(sentences),
+        match explain_superstep_duration(registry, arguments, &run, (scenario, superstep)) {
+            Ok(sentences) => story.with_time_part(sentences),
             Err(error) => {
                 let why = error.first_line();
                 print_notes(
@@ -91,32 +94,32 @@ pub(super) fn explain(
         story
     };
     if let Some(file) = &arguments.html {
-        write_named(file, story.html().as_bytes())?;
+        write_user_file(file, story.to_html().as_bytes())?;
     }
     if arguments.json {
-        print_json(out, &story.json())
+        print_json(out, &story.to_json())
     } else {
-        print(out, &visible(&story.text()))
+        print_text(out, &escape_control_characters(&story.to_text()))
     }
 }
 
 /// Explains the duration of a superstep by the critical path, which is read from the run folder or, if it is not there, computed
 /// by simulating the scenario again.
-fn why_so_long(
+fn explain_superstep_duration(
     registry: &Registry,
     arguments: &ExplainArguments,
     run: &Run,
     (scenario, superstep): (Scenario, u64),
 ) -> Result<Vec<Sentence>, Error> {
-    if let Some(folder) = folder(arguments) {
-        let mut kept = read_path(folder, run)?;
+    if let Some(folder) = named_run_folder(arguments) {
+        let mut kept = read_critical_paths(folder, run)?;
         kept.retain(|row| row.scenario == scenario);
         if !kept.is_empty() {
-            return Ok(time_of_superstep(&kept, superstep));
+            return Ok(describe_superstep_time(&kept, superstep));
         }
     }
-    let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
-    let layers = match folder(arguments) {
+    let memory = command_limits(&arguments.settings.memory, None, Purpose::Explanation);
+    let layers = match named_run_folder(arguments) {
         Some(folder) => {
             let mut layers = Layers::default();
             layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
@@ -125,29 +128,33 @@ fn why_so_long(
         None => join_settings(registry, &arguments.settings, None)?,
     };
     let experiment = Experiment::load_with(registry, &layers, memory)?;
-    if folder(arguments).is_some() {
+    if named_run_folder(arguments).is_some() {
         run.check_inputs(&experiment)?;
     }
     let progress = Progress::default();
-    with_bar(&bar(&experiment, 1), &|| progress.supersteps(), || {
-        let (_, path) = experiment.run_with_path(scenario, &progress)?;
-        let rows = path_rows(&experiment, scenario, &path);
-        Ok(time_of_superstep(&rows, superstep))
-    })
+    run_with_progress(
+        &superstep_progress_bar(&experiment, 1),
+        &|| progress.simulated_supersteps(),
+        || {
+            let (_, path) = experiment.run_with_path(scenario, &progress)?;
+            let rows = to_path_rows(&experiment, scenario, &path);
+            Ok(describe_superstep_time(&rows, superstep))
+        },
+    )
 }
 
 /// Returns the run folder that the user named; `None` if the user named an experiment or nothing.
-fn folder(arguments: &ExplainArguments) -> Option<&Path> {
+fn named_run_folder(arguments: &ExplainArguments) -> Option<&Path> {
     let named = arguments.settings.experiment.as_deref();
     named.filter(|path| path.is_dir())
 }
 
 /// Creates the progress bar for `runs` simulations of scenarios of an experiment; it counts supersteps.
-fn bar(experiment: &Experiment, runs: u64) -> Bar {
-    Bar {
+fn superstep_progress_bar(experiment: &Experiment, runs: u64) -> ProgressDisplay {
+    ProgressDisplay {
         unit: "supersteps",
         total: Some(experiment.workload.supersteps() as u64 * runs),
-        has_lines: false,
+        prints_lines_without_terminal: false,
         is_quiet: false,
     }
 }
@@ -156,7 +163,7 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
 ///
 /// # Errors
 /// The experiment cannot be read, or one of its files has changed since the run.
-pub(super) fn load_again(
+pub(super) fn load_for_replay(
     registry: &Registry,
     folder: &Path,
     run: &Run,
@@ -188,8 +195,8 @@ fn read_or_run(
     arguments: &ExplainArguments,
 ) -> Result<(Run, Option<Experiment>), Error> {
     let settings = &arguments.settings;
-    if let Some(folder) = folder(arguments) {
-        let set = setting_flags(registry, settings)?;
+    if let Some(folder) = named_run_folder(arguments) {
+        let set = typed_setting_flags(registry, settings)?;
         // The scenario selects a part of the run, and is no change of its settings.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
             let problem =
@@ -199,7 +206,7 @@ fn read_or_run(
         }
         return Ok((Run::read(registry, folder)?, None));
     }
-    if ScenarioChoice::scenarios(&settings.scenario) == [Scenario::I] {
+    if ScenarioChoice::chosen_scenarios(&settings.scenario) == [Scenario::I] {
         let problem =
             Problem::new("in scenario i no policy decides, so that there is nothing to explain");
         let hint = "known scenarios with calls: ii, iii";
@@ -208,17 +215,19 @@ fn read_or_run(
     let mut layers = join_settings(registry, settings, None)?;
     layers.push_flags(vec![Flag {
         key: "scenarios".into(),
-        flag: "--scenario all".into(),
+        source_text: "--scenario all".into(),
         value: json!(["i", "ii", "iii"]),
     }]);
     let experiment = Experiment::load_with(
         registry,
         &layers,
-        limits(&settings.memory, None, Purpose::Explanation),
+        command_limits(&settings.memory, None, Purpose::Explanation),
     )?;
     let progress = Progress::default();
-    let results = with_bar(&bar(&experiment, 3), &|| progress.supersteps(), || {
-        experiment.run(&progress)
-    })?;
+    let results = run_with_progress(
+        &superstep_progress_bar(&experiment, 3),
+        &|| progress.simulated_supersteps(),
+        || experiment.run(&progress),
+    )?;
     Ok((Run::from_results(&experiment, &results)?, Some(experiment)))
 }

@@ -10,25 +10,27 @@ use super::args::{
     PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceExtrapolateArguments,
     TraceFormat,
 };
-use super::memory_limit::limits;
-use super::print::{print, print_line, print_notes};
+use super::memory_limit::command_limits;
+use super::print::{print_line, print_notes, print_text};
 use super::run::join_settings;
-use super::tune::{plain_or_quoted, set_arguments};
+use super::tune::{quote_if_needed, set_arguments};
 use crate::Registry;
 use crate::bsp::Scenario;
-use crate::document::value_as_typed;
+use crate::document::format_typed_value;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Progress, Shared, built_in_names, lookup};
+use crate::experiment::{
+    Experiment, Flag, Layers, Progress, SharedInputs, built_in_names, value_at_path,
+};
 use crate::memory::{Limits, Purpose};
-use crate::output::{LbData, write_named};
+use crate::output::{LbData, write_user_file};
 use crate::platform;
 use crate::sweep::keys;
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workload::extrapolate::extrapolate;
-use crate::workload::trace::{Preamble, Trace};
+use crate::workload::trace::{Trace, TracePreamble};
 use crate::workload::vt::rank_paths;
 
-pub(super) fn trace(
+pub(super) fn run_trace_command(
     registry: &Registry,
     command: &TraceCommand,
     out: &mut dyn Write,
@@ -51,7 +53,7 @@ pub(super) fn trace(
             .hint("add `--format vt`; a text trace holds no moves of a policy")
             .into());
     }
-    let limits = limits(&settings.memory, None, Purpose::Trace);
+    let limits = command_limits(&settings.memory, None, Purpose::Trace);
     let experiment =
         Experiment::load_with(registry, &join_settings(registry, settings, None)?, limits)?;
     print_notes(&experiment.notes(), errors);
@@ -67,14 +69,14 @@ pub(super) fn trace(
         .iter()
         .map(|host| hosts[host.index()].name.clone())
         .collect();
-    let runtime: Vec<(String, String)> = keys::leaves(&experiment.resolved["runtime"], "")
+    let runtime: Vec<(String, String)> = keys::leaves(&experiment.resolved_settings["runtime"], "")
         .into_iter()
-        .map(|(key, value)| (key, value_as_typed(value)))
+        .map(|(key, value)| (key, format_typed_value(value)))
         .collect();
-    let preamble = Preamble {
+    let preamble = TracePreamble {
         comments: command.as_slice(),
-        hosts: &hosts,
-        runtime: &runtime,
+        host_names: &hosts,
+        runtime_settings: &runtime,
     };
     let mut text = Vec::new();
     Trace::write(&*experiment.workload, &preamble, &mut text)
@@ -87,7 +89,7 @@ pub(super) fn trace(
 }
 
 /// Converts a share to percent, rounded to one decimal; a negative zero becomes 0.
-fn in_percent(share: f64) -> f64 {
+fn round_percent(share: f64) -> f64 {
     (1e3 * share).round() / 10.0 + 0.0
 }
 
@@ -107,25 +109,25 @@ fn extrapolate_trace(
         .map(read)
         .collect::<Result<_, Error>>()?;
     let made = extrapolate(&traces, arguments.procs as usize)?;
-    write_or_print(made.trace.as_bytes(), arguments.out.as_deref(), out)?;
-    let check = made.check;
+    write_or_print(made.trace_text.as_bytes(), arguments.out.as_deref(), out)?;
+    let check = made.accuracy_check;
     let held_out = format!(
         "check, {} processes predicted by the smaller recordings: {} as recorded, bytes {:+.1} %, work {:+.1} %, a process at most {:.1} % of the mean",
-        check.processes,
-        counted(check.messages, "message"),
-        in_percent(check.bytes_error),
-        in_percent(check.work_error),
+        check.process_count,
+        format_count(check.message_count, "message"),
+        round_percent(check.bytes_error),
+        round_percent(check.work_error),
         100.0 * check.max_process_error
     );
     print_line(errors, &held_out);
-    for law in &made.laws {
+    for law in &made.law_descriptions {
         print_line(errors, law);
     }
     Ok(())
 }
 
 /// Creates the folder for the files whose names begin with the path `prefix`, if it does not exist.
-fn make_folder(prefix: &str) -> Result<(), Error> {
+fn create_folder_of_prefix(prefix: &str) -> Result<(), Error> {
     let Some((folder, _)) = prefix
         .rsplit_once('/')
         .filter(|(folder, _)| !folder.is_empty())
@@ -168,7 +170,7 @@ fn write_vt_files(
     };
     let data = LbData::new(experiment, &migrations)?;
     let ranks = data.rank_files.len();
-    make_folder(prefix)?;
+    create_folder_of_prefix(prefix)?;
     let others = rank_paths(prefix)?;
     let own = |rank: usize| format!("{prefix}.{rank}.json");
     let is_strange = |(rank, path): &(usize, String)| {
@@ -184,7 +186,7 @@ fn write_vt_files(
             .into());
     }
     for (rank, text) in data.rank_files.iter().enumerate() {
-        write_named(Path::new(&own(rank)), text.as_bytes())?;
+        write_user_file(Path::new(&own(rank)), text.as_bytes())?;
     }
     print_notes(&data.notes, errors);
     Ok(())
@@ -195,9 +197,9 @@ fn write_vt_files(
 ///
 /// The flags of the command set what the trace does not contain, based on the built-in experiment that needs the fewest flags.
 fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
-    let shared = Shared::default();
-    let difference = |base| difference(experiment, base, (limits, &shared));
-    let own = [None, Some(experiment.app()), Some("none")];
+    let shared = SharedInputs::default();
+    let difference = |base| settings_beyond_trace(experiment, base, (limits, &shared));
+    let own = [None, Some(experiment.application_name()), Some("none")];
     let differences = own.into_iter().filter_map(difference);
     let others = built_in_names().filter_map(|name| difference(Some(name)));
     let rest = differences.chain(others).min_by_key(Vec::len)?;
@@ -216,20 +218,20 @@ fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> O
         .iter()
         .flat_map(|(key, value)| set_arguments(key, value));
     let words = start.into_iter().map(str::to_owned).chain(rest);
-    let words: Vec<String> = words.map(|word| plain_or_quoted(&word)).collect();
+    let words: Vec<String> = words.map(|word| quote_if_needed(&word)).collect();
     Some(words.join(" "))
 }
 
 /// Lists the settings that turn the built-in experiment `base` (`None`: the default for traces) into this experiment, except what
 /// a trace contains. Returns `None` if this is impossible.
-fn difference(
+fn settings_beyond_trace(
     experiment: &Experiment,
     base: Option<&str>,
-    (limits, shared): (Limits, &Shared),
+    (limits, shared): (Limits, &SharedInputs),
 ) -> Option<Vec<(String, Value)>> {
     let flag = |key: &str, value: Value| Flag {
         key: key.to_owned(),
-        flag: key.to_owned(),
+        source_text: key.to_owned(),
         value,
     };
     let mut found: Vec<(String, Value)> = base
@@ -249,28 +251,28 @@ fn difference(
         layers.push_flags(flags);
         let registry = &experiment.registry;
         Experiment::load_shared(registry, &layers, limits, shared)
-            .map(|experiment| experiment.resolved)
+            .map(|experiment| experiment.resolved_settings)
     };
-    let wanted = &experiment.resolved;
+    let wanted = &experiment.resolved_settings;
     // Compare these keys first, because the existence of other keys depends on them.
     let base = resolved(&found).ok()?;
     for key in ["policy.name", "network.model", "load"] {
-        let value = lookup(wanted, key);
-        if value != lookup(&base, key) {
+        let value = value_at_path(wanted, key);
+        if value != value_at_path(&base, key) {
             found.push((key.to_owned(), value?.clone()));
         }
     }
     let base = resolved(&found).ok()?;
     for (key, value) in keys::leaves(wanted, "") {
-        if !is_covered(&key) && lookup(&base, &key) != Some(value) {
+        if !is_determined_by_trace(&key) && value_at_path(&base, &key) != Some(value) {
             found.push((key, value.clone()));
         }
     }
     let again = resolved(&found).ok()?;
     // If the experiment leaves a key open, the built-in experiment must not set it.
-    let is_right = |(key, value): &(String, &Value)| match lookup(wanted, key) {
-        Some(value_wanted) => is_covered(key) || value_wanted == *value,
-        None => is_covered(key) && !key.starts_with("runtime."),
+    let is_right = |(key, value): &(String, &Value)| match value_at_path(wanted, key) {
+        Some(value_wanted) => is_determined_by_trace(key) || value_wanted == *value,
+        None => is_determined_by_trace(key) && !key.starts_with("runtime."),
     };
     keys::leaves(&again, "")
         .iter()
@@ -280,7 +282,7 @@ fn difference(
 
 /// Returns whether the command that runs a trace needs no flag for a key: the trace or the command already determines its value,
 /// or it has no effect on a run.
-fn is_covered(key: &str) -> bool {
+fn is_determined_by_trace(key: &str) -> bool {
     const TOLD: [&str; 11] = [
         "$schema",
         "basis",
@@ -297,7 +299,7 @@ fn is_covered(key: &str) -> bool {
     TOLD.contains(&key.split('.').next().unwrap_or_default())
 }
 
-pub(super) fn platform(
+pub(super) fn run_platform_command(
     command: &PlatformCommand,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -311,7 +313,7 @@ pub(super) fn platform(
             form,
             memory,
         } => {
-            let limits = limits(memory, None, Purpose::Look);
+            let limits = command_limits(memory, None, Purpose::Look);
             let mut loaded = super::show::read_platform(platform, limits)?;
             if let Some(clusters) = clusters {
                 super::show::form_clusters(&mut loaded, clusters)?;
@@ -319,7 +321,7 @@ pub(super) fn platform(
             print_notes(&loaded.notes, errors);
             let is_chosen = clusters.is_some();
             let drawn = svg.as_deref();
-            return super::show::platform((&loaded, is_chosen), drawn, *rows, *form, out);
+            return super::show::show_platform((&loaded, is_chosen), drawn, *rows, *form, out);
         }
         PlatformCommand::Export {
             platform,
@@ -328,11 +330,12 @@ pub(super) fn platform(
             memory,
         } => (platform, out, memory),
     };
-    let loaded = super::show::read_platform(platform, limits(memory, None, Purpose::Trace))?;
+    let loaded =
+        super::show::read_platform(platform, command_limits(memory, None, Purpose::Trace))?;
     print_notes(&loaded.notes, errors);
     let export = platform::to_simgrid_as_read(&loaded)?;
     print_notes(&export.notes, errors);
-    if !export.profiles.is_empty() && file.is_none() {
+    if !export.profile_files.is_empty() && file.is_none() {
         let problem = Problem::new(
             "the profiles of this platform are written to separate files, which need a folder",
         )
@@ -341,12 +344,12 @@ pub(super) fn platform(
             .hint("name the platform file with `--out`; the profiles are written beside it")
             .into());
     }
-    for (name, text) in &export.profiles {
+    for (name, text) in &export.profile_files {
         let path = file
             .as_deref()
             .unwrap_or(Path::new(""))
             .with_file_name(name);
-        write_named(&path, text.as_bytes())?;
+        write_user_file(&path, text.as_bytes())?;
     }
     write_or_print(export.xml.as_bytes(), file.as_deref(), out)
 }
@@ -354,7 +357,7 @@ pub(super) fn platform(
 /// Writes bytes into a file, or prints them on standard output if `file` is `None`.
 fn write_or_print(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     match file {
-        Some(path) => write_named(path, bytes),
-        None => print(out, &String::from_utf8_lossy(bytes)),
+        Some(path) => write_user_file(path, bytes),
+        None => print_text(out, &String::from_utf8_lossy(bytes)),
     }
 }

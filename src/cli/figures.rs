@@ -3,20 +3,20 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::print::{print, print_line};
+use super::print::{print_line, print_text};
 use crate::error::{Error, Problem};
 use crate::figure::{Figure, Format, Style};
 use crate::output::{Cell, OutputForm, Sheet, Table, cannot_write, text_column, write_file};
 
 /// Value of `--figure` that requests the list of figures instead of a figure.
-const LIST: &str = "list";
+const LIST_FIGURES: &str = "list";
 
 /// Returns whether the value `wanted` of `--figure` requests the list of figures.
 ///
 /// # Errors
 /// The list is requested together with the option `drawn`, which applies only to drawing.
-pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
-    match (wanted == LIST, drawn) {
+pub(super) fn requests_figure_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
+    match (wanted == LIST_FIGURES, drawn) {
         (true, Some(option)) => Err(Problem::new(
             "`--figure list` prints the names of the figures and draws nothing",
         )
@@ -28,7 +28,7 @@ pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, E
 }
 
 /// Prints the names of the figures that can be drawn, each with a sentence that describes the figure.
-pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn print_figure_names(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
     let columns = [
         text_column("figure", "figure"),
         text_column("content", "content"),
@@ -39,7 +39,7 @@ pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(
     }
     let mut sheet = Sheet::default();
     sheet.add_table(table);
-    print(out, &sheet.render(OutputForm::Table))
+    print_text(out, &sheet.render(OutputForm::Table))
 }
 
 /// Writes each figure into a file of the folder, in the given format and style, and prints the names of the files.

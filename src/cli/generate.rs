@@ -7,21 +7,21 @@ use clap::Command;
 
 use super::args::Format;
 use super::complete;
-use super::print::print;
+use super::print::print_text;
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::workload::trace::DESCRIPTION;
+use crate::workload::trace::FORMAT_DESCRIPTION;
 use crate::{experiment, paper, platform, sweep};
 
-pub(super) fn completions(
+pub(super) fn print_completions(
     mut root: Command,
     shell: clap_complete::Shell,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    print(out, &complete::script(shell, &mut root))
+    print_text(out, &complete::completion_script(shell, &mut root))
 }
 
-pub(super) fn man(
+pub(super) fn print_manual_page(
     mut root: Command,
     command: Option<&str>,
     out: &mut dyn Write,
@@ -36,7 +36,7 @@ pub(super) fn man(
                 .collect();
             Problem::unknown("command", name)
                 .source("migsim man")
-                .known("commands", names)
+                .with_known_names("commands", names)
         })?,
     };
     let mut text = Vec::new();
@@ -46,25 +46,25 @@ pub(super) fn man(
             "cannot write the manual page: {error}"
         )))
     })?;
-    print(out, &String::from_utf8_lossy(&text))
+    print_text(out, &String::from_utf8_lossy(&text))
 }
 
-pub(super) fn schema(
+pub(super) fn print_schema(
     registry: &Registry,
     format: Format,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    print(
+    print_text(
         out,
         &match format {
             Format::Platform => platform::schema(),
-            Format::Experiment => experiment::schema(registry),
-            Format::Suite => experiment::suite::schema(),
+            Format::Experiment => experiment::json_schema(registry),
+            Format::Suite => experiment::suite::json_schema(),
             Format::Sweep => sweep::schema(),
             Format::Bottlenecks => sweep::bottlenecks::schema(),
             Format::Bench => sweep::bench::schema(),
             Format::Authors2015 => paper::authors::schema(),
-            Format::Trace => DESCRIPTION.to_owned(),
+            Format::Trace => FORMAT_DESCRIPTION.to_owned(),
         },
     )
 }

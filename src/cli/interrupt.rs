@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 /// Exit code of a process that the signal SIGINT ended, in the form that shells report: 128 + 2.
-const EXIT_CODE: i32 = 128 + SIGINT;
+const SIGINT_EXIT_CODE: i32 = 128 + SIGINT;
 
 /// The signals that request the end of a command: from a terminal (SIGINT), from a batch system (SIGTERM), and when a terminal is
 /// closed (SIGHUP).
@@ -24,17 +24,17 @@ const ENDS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The flags by which the handlers of SIGINT and the running command exchange information.
 #[derive(Debug)]
-struct Flags {
+struct SignalFlags {
     /// Whether SIGINT has arrived.
     has_arrived: Arc<AtomicBool>,
     /// Whether no command watches for SIGINT, so that the signal ends the process immediately.
-    is_idle: Arc<AtomicBool>,
+    is_unwatched: Arc<AtomicBool>,
 }
 
 /// A guard by which a command watches for SIGINT: while it exists, the first signal does not end the process but is only
 /// recorded.
 #[derive(Debug)]
-pub(super) struct Watch(&'static Flags);
+pub(super) struct InterruptWatch(&'static SignalFlags);
 
 /// Whether signals are left to the program that runs commands inside it, such as a Python interpreter; commands then install no
 /// handlers.
@@ -49,16 +49,16 @@ pub fn leave_signals_alone() {
     IS_LEFT_TO_HOST.store(true, Ordering::SeqCst);
 }
 
-impl Watch {
+impl InterruptWatch {
     /// Starts to watch for SIGINT. Returns `None` if the signal is ignored, cannot be caught, or is left to the program that runs
     /// the command inside it.
     pub(super) fn begin() -> Option<Self> {
-        static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
+        static FLAGS: OnceLock<Option<SignalFlags>> = OnceLock::new();
         if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
             return None;
         }
-        let flags = FLAGS.get_or_init(Flags::install).as_ref()?;
-        flags.is_idle.store(false, Ordering::SeqCst);
+        let flags = FLAGS.get_or_init(SignalFlags::install).as_ref()?;
+        flags.is_unwatched.store(false, Ordering::SeqCst);
         Some(Self(flags))
     }
 
@@ -68,26 +68,30 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for InterruptWatch {
     fn drop(&mut self) {
-        self.0.is_idle.store(true, Ordering::SeqCst);
+        self.0.is_unwatched.store(true, Ordering::SeqCst);
     }
 }
 
-impl Flags {
+impl SignalFlags {
     /// Installs the handlers of SIGINT. Returns `None` if the signal is ignored or cannot be caught.
     fn install() -> Option<Self> {
         let flags = Self {
             has_arrived: Arc::default(),
-            is_idle: Arc::new(AtomicBool::new(true)),
+            is_unwatched: Arc::new(AtomicBool::new(true)),
         };
         if is_ignored(SIGINT) {
             return None;
         }
         // The order matters: at the second signal, the first flag is already set.
-        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.has_arrived))
-            .ok()?;
-        flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_idle)).ok()?;
+        flag::register_conditional_shutdown(
+            SIGINT,
+            SIGINT_EXIT_CODE,
+            Arc::clone(&flags.has_arrived),
+        )
+        .ok()?;
+        flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_unwatched)).ok()?;
         flag::register(SIGINT, Arc::clone(&flags.has_arrived)).ok()?;
         Some(flags)
     }
@@ -95,14 +99,14 @@ impl Flags {
 
 /// Records the signals that request the end of a command; while this value exists, the command itself decides when it ends.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct EndSignals {
     /// Number of the signal that arrived last; 0 if none has arrived.
-    last: Arc<AtomicUsize>,
+    last_signal_number: Arc<AtomicUsize>,
     /// Whether this process catches the signals; false if they are left to the program that runs the command inside it.
     are_caught: bool,
 }
 
-impl Signals {
+impl EndSignals {
     /// Catches the signals from now on, except ignored signals. Catches none if signals are left to the program that runs the
     /// command inside it.
     pub(super) fn catch() -> Self {
@@ -115,7 +119,10 @@ impl Signals {
                 let _ = flag::register_usize(signal, Arc::clone(&last), number);
             }
         }
-        Self { last, are_caught }
+        Self {
+            last_signal_number: last,
+            are_caught,
+        }
     }
 
     /// Returns whether this process catches the signals; false if they are left to the program that runs the command inside it.
@@ -125,7 +132,7 @@ impl Signals {
 
     /// Returns the number of the signal that arrived last; `None` if no signal has arrived.
     pub(super) fn last_signal(&self) -> Option<i32> {
-        let number = self.last.load(Ordering::SeqCst);
+        let number = self.last_signal_number.load(Ordering::SeqCst);
         i32::try_from(number).ok().filter(|&signal| signal > 0)
     }
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::args::Listing;
-use super::print::print;
+use super::print::print_text;
 use crate::Registry;
 use crate::engine::PRESETS;
 use crate::error::Error;
@@ -15,20 +15,22 @@ use crate::experiment;
 use crate::output::{Cell, OutputForm, Sheet, Table, text_column};
 use crate::paper::PAPERS;
 use crate::platform;
-use crate::words::counted;
+use crate::words::format_count;
 
-pub(super) fn list(
+pub(super) fn print_names(
     registry: &Registry,
     what: Listing,
     form: OutputForm,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let sheet = match what {
-        Listing::Loads if form == OutputForm::Table => return print(out, &loads_text(registry)),
+        Listing::Loads if form == OutputForm::Table => {
+            return print_text(out, &describe_loads(registry));
+        }
         Listing::Loads => load_parameters_sheet(registry),
         _ => names_sheet(registry, what, form)?,
     };
-    print(out, &sheet.render(form))
+    print_text(out, &sheet.render(form))
 }
 
 /// Creates the list of the names of one kind, each with a summary and the source (paper or program) of its entry. In aligned
@@ -38,49 +40,49 @@ fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<S
         Listing::Apps => registry
             .workloads()
             .iter()
-            .map(|entry| row(entry.name, entry.summary, entry.source))
+            .map(|entry| name_row(entry.name, entry.summary, entry.publication))
             .collect(),
         Listing::Experiments => experiment::built_in_names()
             .map(|name| {
-                let document = experiment::built_in(name)?;
+                let document = experiment::find_built_in_experiment(name)?;
                 let text = document
                     .and_then(|document| document.value["description"].as_str().map(str::to_owned));
-                Ok(row(name, &text.unwrap_or_default(), NO_SOURCE))
+                Ok(name_row(name, &text.unwrap_or_default(), NO_SOURCE))
             })
             .collect::<Result<_, Error>>()?,
-        Listing::Libraries => experiment::LIBRARIES
+        Listing::Libraries => experiment::BUILT_IN_LIBRARIES
             .iter()
-            .map(|library| row(library.name, library.summary, library.source))
+            .map(|library| name_row(library.name, library.summary, library.source))
             .collect(),
         Listing::Loads => Vec::new(), // see `parameters_of_loads`, which lists their parameters, too
         Listing::Papers => PAPERS
             .iter()
-            .map(|paper| row(paper.name, paper.title, NO_SOURCE))
+            .map(|paper| name_row(paper.name, paper.title, NO_SOURCE))
             .collect(),
         Listing::Policies => registry
             .policies()
             .iter()
-            .map(|entry| row(entry.name, entry.summary, entry.source))
+            .map(|entry| name_row(entry.name, entry.summary, entry.publication))
             .collect(),
         Listing::Triggers => registry
             .triggers()
             .iter()
-            .map(|entry| row(entry.name, entry.summary, entry.source))
+            .map(|entry| name_row(entry.name, entry.summary, entry.publication))
             .collect(),
         Listing::Networks => PRESETS
             .iter()
-            .map(|preset| row(preset.name, preset.summary, NO_SOURCE))
+            .map(|preset| name_row(preset.name, preset.summary, NO_SOURCE))
             .collect(),
-        Listing::Platforms => platform::built_in()
+        Listing::Platforms => platform::built_in_platforms()
             .iter()
             .map(|(name, _)| {
                 let machine = platform::open(name)?.platform;
                 let summary = format!(
                     "{} in {}",
-                    counted(machine.hosts.len(), "host"),
-                    counted(machine.clusters.len(), "cluster")
+                    format_count(machine.hosts.len(), "host"),
+                    format_count(machine.clusters.len(), "cluster")
                 );
-                Ok(row(name, &summary, NO_SOURCE))
+                Ok(name_row(name, &summary, NO_SOURCE))
             })
             .collect::<Result<_, Error>>()?,
     };
@@ -150,10 +152,10 @@ fn format_default(value: Option<Value>) -> String {
 }
 
 /// Returns a text that lists all kinds of load, each with its parameters and their default values.
-fn loads_text(registry: &Registry) -> String {
+fn describe_loads(registry: &Registry) -> String {
     let mut text = String::new();
     for entry in registry.loads() {
-        let rest = with_source(entry.summary, entry.source);
+        let rest = with_source(entry.summary, entry.publication);
         writeln!(text, "{:<9} {rest}", entry.name).expect("a string can be written to");
         for parameter in entry.parameters() {
             let default = format_default(parameter.default);
@@ -165,7 +167,7 @@ fn loads_text(registry: &Registry) -> String {
 }
 
 /// Creates a row of the list of names: a name, its summary and its source.
-fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
+fn name_row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }
 

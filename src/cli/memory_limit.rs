@@ -13,7 +13,7 @@ use crate::memory::{Limits, Purpose};
 
 /// Returns the limits within which a command must remain: the memory that `--memory-limit` sets, or else the memory that is
 /// available before its threads start, and the number of threads.
-pub(super) fn limits(
+pub(super) fn command_limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
     purpose: Purpose,
@@ -31,7 +31,7 @@ pub(super) fn limits(
         memory: wanted.or_else(|| available_memory(started)),
         threads: thread_count(threads),
         purpose,
-        may_include_outside: arguments.include_outside,
+        may_include_outside_files: arguments.include_outside,
         may_start_programs: arguments.allow_exec,
     }
 }
@@ -43,7 +43,7 @@ fn available_memory(threads: usize) -> Option<f64> {
         number_after("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
         number_after("/proc/self/limits", "Max address space")
             .map(|limit| (limit - needed_address_space(threads)).max(0.0)),
-        remaining_of_groups(),
+        remaining_memory_of_groups(),
     ];
     all.into_iter().flatten().reduce(f64::min)
 }
@@ -80,7 +80,7 @@ fn number_after(file: &str, start: &str) -> Option<f64> {
 
 /// Computes the smallest remaining memory of all control groups of this process \[B\], from its innermost group up to the root,
 /// in both versions of the control group interface. Returns `None` if no group has a limit.
-fn remaining_of_groups() -> Option<f64> {
+fn remaining_memory_of_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
     for line in text.lines() {
@@ -97,14 +97,14 @@ fn remaining_of_groups() -> Option<f64> {
         };
         let own = Path::new(root).join(path.trim_start_matches('/'));
         let groups = own.ancestors().take_while(|group| group.starts_with(root));
-        all.extend(groups.filter_map(|group| remaining_of_group(group, most, used)));
+        all.extend(groups.filter_map(|group| remaining_memory_of_group(group, most, used)));
     }
     all.into_iter().reduce(f64::min)
 }
 
 /// Computes the memory that remains until a control group reaches its limit \[B\]; `None` if the group has no limit. `most` and
 /// `used` are the names of the files with the limit and the used memory.
-fn remaining_of_group(group: &Path, most: &str, used: &str) -> Option<f64> {
+fn remaining_memory_of_group(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;
         text.trim().parse().ok()
@@ -120,7 +120,7 @@ mod tests {
     fn the_remaining_memory_of_a_group_is_its_limit_less_its_use() {
         let group = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).unwrap();
-        let left = || remaining_of_group(group.path(), "most", "used");
+        let left = || remaining_memory_of_group(group.path(), "most", "used");
         assert_eq!(left(), None);
         write("most", "max\n");
         assert_eq!(left(), None);

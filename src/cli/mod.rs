@@ -44,7 +44,7 @@ pub use args::Arguments;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 pub use interrupt::leave_signals_alone;
-use print::print;
+use print::print_text;
 
 use crate::Registry;
 use crate::document::Document;
@@ -101,14 +101,15 @@ pub fn run_with(
     let called = typed.get(1).and_then(|word| word.to_str());
     // The definition is made again when it is needed; a copy for each command would take half of its start.
     let command_again = || {
-        let again = command::of_registry(registry).expect("the registry was checked before");
+        let again =
+            command::command_for_registry(registry).expect("the registry was checked before");
         command::with_program_name(again, typed.first())
     };
-    let lean = called.and_then(|name| command::minimal(registry, name));
+    let lean = called.and_then(|name| command::minimal_command(registry, name));
     // A command line that the lean definition refuses is parsed again with the whole one, for its error messages.
     let parsed = match lean.and_then(|command| parse_arguments(command, &typed).ok()) {
         Some(arguments) => Ok(arguments),
-        None => match command::of_command(registry, called) {
+        None => match command::command_for_subcommand(registry, called) {
             Ok(command) => {
                 let command = command::with_program_name(command, typed.first());
                 let command = if command::requests_full_help(&typed) {
@@ -125,9 +126,11 @@ pub fn run_with(
         },
     };
     let done = match parsed {
-        Ok(arguments) => dispatch(registry, &command_again, &arguments, out, errors),
+        Ok(arguments) => run_subcommand(registry, &command_again, &arguments, out, errors),
         // clap returns help and versions as errors, too.
-        Err(error) if !error.use_stderr() => print(out, &error.render().to_string()).map(|()| true),
+        Err(error) if !error.use_stderr() => {
+            print_text(out, &error.render().to_string()).map(|()| true)
+        }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = write!(errors, "{}", error.render());
             return 2;
@@ -140,7 +143,7 @@ pub fn run_with(
             let error = match error {
                 // Errors that still lack a place or a hint.
                 Error::Input(_) | Error::Output(_) => {
-                    let (_, name) = usage_errors::command_of(command_again(), &typed);
+                    let (_, name) = usage_errors::find_subcommand(command_again(), &typed);
                     error
                         .with_default_source(&name)
                         .with_default_hint(&format!("list the known ones with `{name} --help`"))
@@ -150,7 +153,7 @@ pub fn run_with(
             // If stderr is closed, the message is lost, but the exit code still reports the failure.
             let _ = writeln!(errors, "{error}");
             if let Error::Broken(broken) = &error {
-                let _ = writeln!(errors, "{}", dump(broken, Path::new(".")));
+                let _ = writeln!(errors, "{}", write_fault_dump(broken, Path::new(".")));
             }
             error.exit_code()
         }
@@ -179,7 +182,7 @@ pub fn experiment(
 ) -> Result<Experiment, Error> {
     let typed: Vec<_> = arguments.into_iter().collect();
     registry.check()?;
-    let whole = command::of_registry(registry)?;
+    let whole = command::command_for_registry(registry)?;
     let parsed = parse_arguments(whole.clone(), &typed)
         .map_err(|error| usage_errors::usage_error(&error, whole, &typed))?;
     match &parsed.command {
@@ -199,7 +202,7 @@ const DUMP_FILE: &str = "migsim-fault.json";
 
 /// Writes the data about a fault of the program into a file of `folder`, so that users can report it. Returns a message with the
 /// path of the file.
-fn dump(broken: &Broken, folder: &Path) -> String {
+fn write_fault_dump(broken: &Broken, folder: &Path) -> String {
     let file = folder.join(DUMP_FILE);
     let text = serde_json::to_string(&broken.dump).unwrap_or_default();
     match std::fs::write(&file, text) {
@@ -209,7 +212,7 @@ fn dump(broken: &Broken, folder: &Path) -> String {
 }
 
 /// Runs the subcommand that the user typed. Returns `false` if a run of it or a comparison failed.
-fn dispatch(
+fn run_subcommand(
     registry: &Registry,
     command: &dyn Fn() -> clap::Command,
     arguments: &Arguments,
@@ -218,13 +221,13 @@ fn dispatch(
 ) -> Result<bool, Error> {
     let done = match &arguments.command {
         args::Command::Run(run) => run::run(registry, run, out, errors),
-        args::Command::Sweep(sweep) => return sweep::sweep(registry, sweep, out, errors),
-        args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
-        args::Command::Decide(question) => decide::decide(registry, question, out),
-        args::Command::Report(report) => report::report(registry, report, out, errors),
-        args::Command::Calibrate(arguments) => calibrate::run(arguments, out, errors),
+        args::Command::Sweep(sweep) => return sweep::run_sweep(registry, sweep, out, errors),
+        args::Command::Explain(explain) => explain::run_explain(registry, explain, out, errors),
+        args::Command::Decide(question) => decide::run_decide(registry, question, out),
+        args::Command::Report(report) => report::run_report(registry, report, out, errors),
+        args::Command::Calibrate(arguments) => calibrate::run_calibrate(arguments, out, errors),
         #[cfg(unix)]
-        args::Command::Record(arguments) => record::run(arguments, out, errors),
+        args::Command::Record(arguments) => record::run_record(arguments, out, errors),
         #[cfg(not(unix))]
         args::Command::Record(_) => {
             let problem = Problem::new("`migsim record` needs Linux");
@@ -232,25 +235,35 @@ fn dispatch(
                 .hint("record on Linux, and run the trace here")
                 .into())
         }
-        args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
+        args::Command::Snapshot(arguments) => {
+            snapshot::run_snapshot(registry, arguments, out, errors)
+        }
         args::Command::Bottlenecks(arguments) => {
-            bottlenecks::bottlenecks(registry, arguments, out, errors)
+            bottlenecks::run_bottlenecks(registry, arguments, out, errors)
         }
         args::Command::Compare(arguments) => {
-            return compare::compare(registry, arguments, out, errors);
+            return compare::run_compare(registry, arguments, out, errors);
         }
-        args::Command::Bench(arguments) => return bench::bench(registry, arguments, out, errors),
-        args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
+        args::Command::Bench(arguments) => {
+            return bench::run_bench(registry, arguments, out, errors);
+        }
+        args::Command::Tune(tune) => {
+            return tune::run_tune(registry, tune, out, errors).map(|()| true);
+        }
         args::Command::Reproduce(reproduce) => {
-            return reproduce::reproduce(reproduce, (out, errors));
+            return reproduce::run_reproduce(reproduce, (out, errors));
         }
-        args::Command::Trace(command) => export::trace(registry, command, out, errors),
-        args::Command::Platform(command) => export::platform(command, out, errors),
-        args::Command::Workload(command) => show::workload(registry, command, out, errors),
-        args::Command::List { what, form } => list::list(registry, *what, form.form(), out),
-        args::Command::Schema { format } => generate::schema(registry, *format, out),
-        args::Command::Completions { shell } => generate::completions(command(), *shell, out),
-        args::Command::Man { command: page } => generate::man(command(), page.as_deref(), out),
+        args::Command::Trace(command) => export::run_trace_command(registry, command, out, errors),
+        args::Command::Platform(command) => export::run_platform_command(command, out, errors),
+        args::Command::Workload(command) => show::show_workload(registry, command, out, errors),
+        args::Command::List { what, form } => {
+            list::print_names(registry, *what, form.output_form(), out)
+        }
+        args::Command::Schema { format } => generate::print_schema(registry, *format, out),
+        args::Command::Completions { shell } => generate::print_completions(command(), *shell, out),
+        args::Command::Man { command: page } => {
+            generate::print_manual_page(command(), page.as_deref(), out)
+        }
     };
     done.map(|()| true)
 }
@@ -265,9 +278,9 @@ mod tests {
         content.insert("superstep".into(), 5.into());
         let broken = Broken::new("a law", "superstep 5", content);
         let folder = tempfile::tempdir().unwrap();
-        assert!(dump(&broken, folder.path()).ends_with("migsim-fault.json"));
+        assert!(write_fault_dump(&broken, folder.path()).ends_with("migsim-fault.json"));
         let text = std::fs::read_to_string(folder.path().join(DUMP_FILE)).unwrap();
         assert_eq!(text, "{\"superstep\":5}");
-        assert!(dump(&broken, Path::new("/not/there")).contains("cannot write"));
+        assert!(write_fault_dump(&broken, Path::new("/not/there")).contains("cannot write"));
     }
 }

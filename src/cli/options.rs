@@ -6,15 +6,15 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde_json::Value;
 
 use crate::plugin::OptionFlag;
-use crate::sweep::Spec;
+use crate::sweep::ValuesSpec;
 
 /// The values of the command-line flags that applications and policies declare, by the identifiers of the flags.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OptionValues(BTreeMap<String, Spec>);
+pub(super) struct OptionValues(BTreeMap<String, ValuesSpec>);
 
 impl OptionValues {
     /// Returns the values that the user typed for the flag `flag`; `None` if the user did not type this flag.
-    pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
+    pub(super) fn get(&self, flag: &OptionFlag) -> Option<&ValuesSpec> {
         self.0.get(flag.name)
     }
 }
@@ -28,7 +28,7 @@ impl FromArgMatches for OptionValues {
             let name = id.as_str().strip_prefix(PLUGIN_PREFIX)?;
             Some((
                 name.to_owned(),
-                matches.get_one::<Spec>(id.as_str())?.clone(),
+                matches.get_one::<ValuesSpec>(id.as_str())?.clone(),
             ))
         };
         Ok(Self(matches.ids().filter_map(given).collect()))
@@ -52,19 +52,23 @@ impl Args for OptionValues {
 }
 
 /// Parses one or more values, such as `1..5` or `2,4,8`, that must all be whole numbers.
-pub(super) fn parse_counts(text: &str) -> Result<Spec, String> {
+pub(super) fn parse_counts(text: &str) -> Result<ValuesSpec, String> {
     let message = "it must be a whole number that is not negative";
     parse_values(text, Value::is_u64, message)
 }
 
 /// Parses one or more values, such as `0.1..0.9:0.1`, that must all be numbers.
-pub(super) fn parse_numbers(text: &str) -> Result<Spec, String> {
+pub(super) fn parse_numbers(text: &str) -> Result<ValuesSpec, String> {
     parse_values(text, Value::is_number, "it must be a finite number")
 }
 
 /// Parses one or more values, each of which must satisfy `is_right`; otherwise `message` is the text of the error.
-fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
-    let spec = Spec::parse(text)?;
+fn parse_values(
+    text: &str,
+    is_right: fn(&Value) -> bool,
+    message: &str,
+) -> Result<ValuesSpec, String> {
+    let spec = ValuesSpec::parse(text)?;
     if spec.ends().iter().all(is_right) {
         Ok(spec)
     } else {

@@ -4,12 +4,12 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use crate::error::{Error, Problem, visible};
+use crate::error::{Error, Problem, escape_control_characters};
 use crate::output::{OutputForm, Sheet};
 
 /// Prints a line to `errors` (standard error); if it is closed, the line is lost.
 pub(super) fn print_line(errors: &mut dyn Write, line: &str) {
-    let _ = writeln!(errors, "{}", visible(line));
+    let _ = writeln!(errors, "{}", escape_control_characters(line));
 }
 
 /// Prints notes for the user to `errors` (standard error), one per line.
@@ -21,7 +21,7 @@ pub(super) fn print_notes(notes: &[String], errors: &mut dyn Write) {
 
 /// Prints a value as JSON without storing the whole text in memory; characters that would control a terminal are escaped.
 pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
-    let mut json = Harmless(BufWriter::new(out));
+    let mut json = TerminalSafeWriter(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
     check_printed(written.and_then(|()| {
         json.write_all(b"\n")?;
@@ -31,14 +31,14 @@ pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<
 
 /// A writer that passes JSON on to another writer and escapes the characters that would control a terminal. Each write must
 /// consist of whole characters.
-struct Harmless<W>(W);
+struct TerminalSafeWriter<W>(W);
 
-impl<W: Write> Write for Harmless<W> {
+impl<W: Write> Write for TerminalSafeWriter<W> {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
         match std::str::from_utf8(part) {
             Ok(text) if part.iter().copied().any(may_be_control) => {
                 self.0
-                    .write_all(escape_control(text.to_owned()).as_bytes())?;
+                    .write_all(escape_json_controls(text.to_owned()).as_bytes())?;
             }
             _ => self.0.write_all(part)?,
         }
@@ -61,7 +61,7 @@ fn is_control(letter: char) -> bool {
 }
 
 /// Escapes all characters of a JSON text that would control a terminal.
-pub(super) fn escape_control(mut text: String) -> String {
+pub(super) fn escape_json_controls(mut text: String) -> String {
     // Letters of several bytes are checked one by one; few texts have any.
     if text.bytes().any(may_be_control) && text.contains(is_control) {
         // The other control characters are already escaped.
@@ -77,7 +77,7 @@ pub(super) fn escape_control(mut text: String) -> String {
 ///
 /// # Errors
 /// The text cannot be written.
-pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+pub(super) fn print_text(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     check_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn print_result<J: Serialize>(
     match form {
         None => Ok(()),
         Some(OutputForm::Json) => print_json(out, &json()),
-        Some(form) => print(out, &sheet().render(form)),
+        Some(form) => print_text(out, &sheet().render(form)),
     }
 }
 
@@ -135,7 +135,10 @@ mod tests {
         let mut parts = Parts::default();
         print_json(&mut parts, &value).unwrap();
         let whole = format!("{:#}\n", serde_json::json!(value));
-        assert_eq!(String::from_utf8(parts.0).unwrap(), escape_control(whole));
+        assert_eq!(
+            String::from_utf8(parts.0).unwrap(),
+            escape_json_controls(whole)
+        );
         assert!(parts.1 <= 10_000, "{} bytes at once", parts.1);
     }
 }

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::interrupt::{self, Watch};
+use super::interrupt::{self, InterruptWatch};
 
 /// Describes what a progress bar counts and how it is shown.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bar {
+pub(super) struct ProgressDisplay {
     /// Plural noun for the items that are counted, such as `supersteps`.
     pub(super) unit: &'static str,
     /// Total number of items; `None` if it is unknown.
     pub(super) total: Option<u64>,
     /// Whether lines of text about the progress are printed if standard error is not a terminal.
-    pub(super) has_lines: bool,
+    pub(super) prints_lines_without_terminal: bool,
     /// Whether no progress is shown at all.
     pub(super) is_quiet: bool,
 }
@@ -27,38 +27,39 @@ const TICK: Duration = Duration::from_millis(100);
 /// Time after the start until which no progress is shown, because most computations are shorter.
 const SILENT_TIME: Duration = Duration::from_secs(2);
 /// Time between two lines of text about the progress.
-const LINE_EVERY: Duration = Duration::from_secs(5);
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Time after the start at which a computation that prints no lines of progress prints an estimate of its duration.
-const ESTIMATE_AFTER: Duration = Duration::from_secs(30);
+const ESTIMATE_TIME: Duration = Duration::from_secs(30);
 /// Length of the most recent period over which the rate of progress is measured.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
 
 /// Runs `work` and shows its progress; `count` returns the number of finished items. Ctrl-C removes the progress bar and ends the
 /// process.
-pub(super) fn with_bar<R: Send>(
-    bar: &Bar,
+pub(super) fn run_with_progress<R: Send>(
+    bar: &ProgressDisplay,
     count: &(dyn Fn() -> u64 + Sync),
     work: impl FnOnce() -> R + Send,
 ) -> R {
-    with_bar_and_farewell(bar, count, &|| None, work)
+    run_with_progress_and_farewell(bar, count, &|| None, work)
 }
 
 /// Runs `work`, whose results are kept, and shows its progress; `count` returns the number of finished items. Ctrl-C prints the
 /// text that `farewell` returns and ends the process.
-pub(super) fn with_bar_and_farewell<R: Send>(
-    bar: &Bar,
+pub(super) fn run_with_progress_and_farewell<R: Send>(
+    bar: &ProgressDisplay,
     count: &(dyn Fn() -> u64 + Sync),
     farewell: &(dyn Fn() -> Option<String> + Sync),
     work: impl FnOnce() -> R + Send,
 ) -> R {
     let is_terminal = std::io::stderr().is_terminal();
-    let is_shown = !bar.is_quiet && (is_terminal || bar.has_lines || bar.total.is_some());
-    let watch = Watch::begin();
+    let is_shown =
+        !bar.is_quiet && (is_terminal || bar.prints_lines_without_terminal || bar.total.is_some());
+    let watch = InterruptWatch::begin();
     if watch.is_none() && !is_shown {
         return work();
     }
     let is_done = AtomicBool::new(false);
-    let is_asked = || watch.as_ref().is_some_and(Watch::has_arrived);
+    let is_asked = || watch.as_ref().is_some_and(InterruptWatch::has_arrived);
     let is_over = || is_done.load(Ordering::Relaxed) || is_asked();
     let watched = || {
         if !is_shown {
@@ -67,8 +68,8 @@ pub(super) fn with_bar_and_farewell<R: Send>(
             }
         } else if is_terminal {
             draw_bar(bar, count, &is_over);
-        } else if bar.has_lines {
-            write_lines(bar, count, &is_over);
+        } else if bar.prints_lines_without_terminal {
+            print_progress_lines(bar, count, &is_over);
         } else {
             print_estimate(bar, count, &is_over);
         }
@@ -89,13 +90,13 @@ pub(super) fn with_bar_and_farewell<R: Send>(
 }
 
 /// Draws the progress bar on the terminal again and again until `is_over` returns true; then removes the bar.
-fn draw_bar(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
+fn draw_bar(bar: &ProgressDisplay, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut shown: Option<ProgressBar> = None;
-    follow(count, is_over, |time, count, rate| {
+    poll_progress(count, is_over, |time, count, rate| {
         if time >= SILENT_TIME {
-            let shown = shown.get_or_insert_with(|| new_bar(bar));
+            let shown = shown.get_or_insert_with(|| create_progress_bar(bar));
             shown.set_position(count);
-            shown.set_message(progress_line(bar, time, count, rate));
+            shown.set_message(format_progress(bar, time, count, rate));
             shown.tick();
         }
     });
@@ -105,28 +106,36 @@ fn draw_bar(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> b
 }
 
 /// Prints a line of text about the progress at regular intervals until `is_over` returns true.
-fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
-    let mut next = LINE_EVERY;
-    follow(count, is_over, |time, count, rate| {
+fn print_progress_lines(
+    bar: &ProgressDisplay,
+    count: &(dyn Fn() -> u64 + Sync),
+    is_over: &dyn Fn() -> bool,
+) {
+    let mut next = LINE_INTERVAL;
+    poll_progress(count, is_over, |time, count, rate| {
         if time >= next {
-            next += LINE_EVERY;
+            next += LINE_INTERVAL;
             // The work continues if the reader of stderr has gone.
             let _ = writeln!(
                 std::io::stderr(),
                 "{}",
-                progress_line(bar, time, count, rate)
+                format_progress(bar, time, count, rate)
             );
         }
     });
 }
 
 /// Prints a single estimate of the whole duration if the computation takes long; returns when `is_over` returns true.
-fn print_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
+fn print_estimate(
+    bar: &ProgressDisplay,
+    count: &(dyn Fn() -> u64 + Sync),
+    is_over: &dyn Fn() -> bool,
+) {
     let mut is_due = true;
-    follow(count, is_over, |time, count, rate| {
+    poll_progress(count, is_over, |time, count, rate| {
         if is_due
-            && time >= ESTIMATE_AFTER
-            && let Some(estimate) = estimate(bar, time, count, rate)
+            && time >= ESTIMATE_TIME
+            && let Some(estimate) = format_estimate(bar, time, count, rate)
         {
             is_due = false;
             let _ = writeln!(std::io::stderr(), "{estimate}");
@@ -136,14 +145,14 @@ fn print_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn(
 
 /// Calls `show` at regular times until `is_over` returns true. Its arguments are the time since the start, the number of finished
 /// items and the rate of progress \[1/s\].
-fn follow(
+fn poll_progress(
     count: &(dyn Fn() -> u64 + Sync),
     is_over: &dyn Fn() -> bool,
     mut show: impl FnMut(Duration, u64, f64),
 ) {
     #[expect(clippy::disallowed_methods, reason = "only the progress is timed")]
     let start = Instant::now();
-    let mut samples = Samples::default();
+    let mut samples = ProgressSamples::default();
     while !is_over() {
         let (time, count) = (start.elapsed(), count());
         samples.add(time, count);
@@ -155,9 +164,9 @@ fn follow(
 /// The counts in the last [`RATE_WINDOW`] or in the last quarter of the elapsed time, whichever is longer, each with the time
 /// since the start. The window grows because runs of one study can differ a thousandfold in duration.
 #[derive(Debug, Default)]
-struct Samples(VecDeque<(Duration, u64)>);
+struct ProgressSamples(VecDeque<(Duration, u64)>);
 
-impl Samples {
+impl ProgressSamples {
     fn add(&mut self, time: Duration, count: u64) {
         let window = RATE_WINDOW.max(time / 4);
         while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > window {
@@ -186,7 +195,7 @@ impl Samples {
 }
 
 /// Formats the progress at the time `time` after the start: the rate, the remaining time, and the whole time at this rate.
-fn progress_line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
+fn format_progress(bar: &ProgressDisplay, time: Duration, count: u64, rate: f64) -> String {
     let unit = bar.unit;
     let mut line = match bar.total {
         Some(total) => format!("{count} of {total} {unit}"),
@@ -196,8 +205,8 @@ fn progress_line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
         line = format!("{line}, {}", format_rate(rate));
         if let Some(left) = bar.total.and_then(|total| total.checked_sub(count)) {
             let left = left as f64 / rate;
-            let whole = format_time(time.as_secs_f64() + left);
-            line = format!("{line}, {} left of about {whole}", format_time(left));
+            let whole = format_duration(time.as_secs_f64() + left);
+            line = format!("{line}, {} left of about {whole}", format_duration(left));
         }
     }
     line
@@ -205,13 +214,13 @@ fn progress_line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
 
 /// Formats an estimate of the whole duration at the rate `rate` \[1/s\]. Returns `None` if the number of items is unknown or the
 /// rate is 0.
-fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> {
+fn format_estimate(bar: &ProgressDisplay, time: Duration, count: u64, rate: f64) -> Option<String> {
     let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
-    let whole = format_time(time.as_secs_f64() + left);
-    let done = progress_line(bar, time, count, 0.0);
+    let whole = format_duration(time.as_secs_f64() + left);
+    let done = format_progress(bar, time, count, 0.0);
     Some(format!(
         "note: this will take about {whole} at this rate: {done} after {}",
-        format_time(time.as_secs_f64())
+        format_duration(time.as_secs_f64())
     ))
 }
 
@@ -228,7 +237,7 @@ fn format_rate(rate: f64) -> String {
 }
 
 /// Formats a duration \[s\] with few digits in seconds, minutes or hours.
-fn format_time(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor();
     match seconds {
         36_000.0.. => format!("{:.0} h", seconds / 3600.0),
@@ -242,7 +251,7 @@ fn format_time(seconds: f64) -> String {
     }
 }
 
-fn new_bar(bar: &Bar) -> ProgressBar {
+fn create_progress_bar(bar: &ProgressDisplay) -> ProgressBar {
     let (bar, template) = match bar.total {
         Some(total) => (
             ProgressBar::new(total),
@@ -260,11 +269,11 @@ fn new_bar(bar: &Bar) -> ProgressBar {
 mod tests {
     use super::*;
 
-    fn bar(total: Option<u64>) -> Bar {
-        Bar {
+    fn bar(total: Option<u64>) -> ProgressDisplay {
+        ProgressDisplay {
             unit: "runs",
             total,
-            has_lines: true,
+            prints_lines_without_terminal: true,
             is_quiet: false,
         }
     }
@@ -272,7 +281,7 @@ mod tests {
     #[test]
     fn a_line_has_few_digits() {
         let after = Duration::from_secs(5);
-        let of = |count, rate| progress_line(&bar(Some(6000)), after, count, rate);
+        let of = |count, rate| format_progress(&bar(Some(6000)), after, count, rate);
         assert_eq!(of(0, 0.0), "0 of 6000 runs");
         assert_eq!(
             of(360, 400.0),
@@ -285,10 +294,10 @@ mod tests {
             of(1, 0.05),
             "1 of 6000 runs, 3.0/min, 33 h left of about 33 h"
         );
-        assert_eq!(progress_line(&bar(None), after, 7, 2.5), "7 runs, 2.5/s");
+        assert_eq!(format_progress(&bar(None), after, 7, 2.5), "7 runs, 2.5/s");
         let rates = [9_245_488.532, 768_783.197, 99.5, 10_000_000.0].map(format_rate);
         assert_eq!(rates, ["9.2 M/s", "769 k/s", "100/s", "10 M/s"]);
-        let times = [0.2, 59.0, 200.0, 599.9, 3_000.0, 9_000.0].map(format_time);
+        let times = [0.2, 59.0, 200.0, 599.9, 3_000.0, 9_000.0].map(format_duration);
         assert_eq!(
             times,
             ["1 s", "59 s", "3 min 20 s", "9 min 59 s", "50 min", "2.5 h"]
@@ -298,7 +307,7 @@ mod tests {
     #[test]
     fn a_job_prints_one_estimate_after_its_first_item() {
         let after = Duration::from_secs(30);
-        let of = |total, count, rate| estimate(&bar(total), after, count, rate);
+        let of = |total, count, rate| format_estimate(&bar(total), after, count, rate);
         // 10 770 s remain, and 30 s have passed.
         assert_eq!(
             of(Some(36_000), 100, 35_900.0 / 10_770.0).unwrap(),
@@ -310,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_that_of_the_last_seconds() {
-        let mut samples = Samples::default();
+        let mut samples = ProgressSamples::default();
         assert_eq!(samples.rate(), 0.0);
         let seconds = Duration::from_secs;
         // A burst at the start, then 10 per second.
@@ -322,7 +331,7 @@ mod tests {
         }
         assert_eq!(samples.rate(), 10.0);
         assert_eq!(
-            progress_line(
+            format_progress(
                 &bar(Some(1_000_390)),
                 seconds(20),
                 1_000_190,

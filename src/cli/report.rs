@@ -4,21 +4,21 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::ReportArguments;
-use super::figures::{print_list, requests_list, write_figures};
-use super::memory_limit::limits;
+use super::figures::{print_figure_names, requests_figure_list, write_figures};
+use super::memory_limit::command_limits;
 use super::print::print_line;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Format;
 use crate::memory::{self, Limits, Purpose};
-use crate::output::{Report, RunFolder, write_file, write_named};
+use crate::output::{Report, RunFolder, write_file, write_user_file};
 use crate::sweep::folder::{figure_list, figures_of, page_from_folder};
 use crate::sweep::tune_report;
 
 /// File name that the page of a report has if the user names no file.
-pub(super) const FILE: &str = "report.html";
+pub(super) const DEFAULT_PAGE_NAME: &str = "report.html";
 
-pub(super) fn report(
+pub(super) fn run_report(
     registry: &Registry,
     arguments: &ReportArguments,
     out: &mut dyn Write,
@@ -27,25 +27,28 @@ pub(super) fn report(
     let folder = &arguments.folder;
     // A run that writes to the folder would replace the numbers while their page is made.
     let _lock = match &arguments.out {
-        None if has_file(folder, "run.json") => RunFolder::lock(folder)?,
+        None if has_file(folder, "run.json") => RunFolder::lock_path(folder)?,
         _ => None,
     };
-    check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
+    check_memory_for_page(
+        folder,
+        command_limits(&arguments.memory, Some(1), Purpose::Page),
+    )?;
     if let Some(wanted) = &arguments.figure {
         let given = [
             ("--out", arguments.out.is_some()),
             ("--format", arguments.format.is_some()),
         ];
         let drawn = given.iter().find(|(_, is_given)| *is_given);
-        if requests_list(wanted, drawn.map(|(option, _)| *option))? {
+        if requests_figure_list(wanted, drawn.map(|(option, _)| *option))? {
             return print_figure_list(registry, folder, out);
         }
         return draw_figures(registry, arguments, wanted, errors);
     }
-    let page = match Kind::of_folder(folder)? {
-        Kind::Run => Report::read(registry, folder)?.html(),
-        Kind::Search => tune_report::page_from_folder(folder)?,
-        Kind::Sweep => {
+    let page = match ResultsKind::from_folder(folder)? {
+        ResultsKind::Run => Report::read(registry, folder)?.to_html(),
+        ResultsKind::Search => tune_report::page_from_folder(folder)?,
+        ResultsKind::Sweep => {
             let (page, half_time) = page_from_folder(folder)?;
             if let Some(half_time) = half_time {
                 print_line(errors, &format!("note: {half_time}"));
@@ -54,40 +57,40 @@ pub(super) fn report(
         }
     };
     match &arguments.out {
-        Some(file) => write_named(file, page.as_bytes()),
-        None => write_file(&folder.join(FILE), page.as_bytes()),
+        Some(file) => write_user_file(file, page.as_bytes()),
+        None => write_file(&folder.join(DEFAULT_PAGE_NAME), page.as_bytes()),
     }
 }
 
 /// Kind of results that a folder contains: a run, a sweep, or a search for settings.
-enum Kind {
+enum ResultsKind {
     Run,
     Sweep,
     Search,
 }
 
-impl Kind {
+impl ResultsKind {
     /// Determines from the files of a folder which kind of results it contains.
     ///
     /// # Errors
     /// The folder does not exist or contains no results.
-    fn of_folder(folder: &Path) -> Result<Self, Error> {
+    fn from_folder(folder: &Path) -> Result<Self, Error> {
         if has_file(folder, "run.json") {
             return Ok(Self::Run);
         }
         match (
             has_file(folder, "plan.json"),
-            has_file(folder, tune_report::FILE),
+            has_file(folder, tune_report::REPORT_FILE),
         ) {
             (true, false) => Ok(Self::Sweep),
             (true, true) => Ok(Self::Search),
-            (false, _) => Err(no_results(folder)),
+            (false, _) => Err(no_results_error(folder)),
         }
     }
 }
 
 /// Returns the error for a folder that does not exist, or that contains neither a run nor a sweep nor a search.
-fn no_results(folder: &Path) -> Error {
+fn no_results_error(folder: &Path) -> Error {
     let what = if folder.is_dir() {
         "the folder holds neither a run nor a sweep, search or comparison"
     } else {
@@ -101,11 +104,11 @@ fn no_results(folder: &Path) -> Error {
 
 /// Prints the names of the figures that can be drawn from the results in a folder.
 fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
-    let list = match Kind::of_folder(folder)? {
-        Kind::Run => Report::read(registry, folder)?.figure_list(),
-        Kind::Sweep | Kind::Search => figure_list(folder)?,
+    let list = match ResultsKind::from_folder(folder)? {
+        ResultsKind::Run => Report::read(registry, folder)?.available_figures(),
+        ResultsKind::Sweep | ResultsKind::Search => figure_list(folder)?,
     };
-    print_list(&list, out)
+    print_figure_names(&list, out)
 }
 
 /// Draws the figures that the user requested from the results in a folder, instead of writing the page.
@@ -117,17 +120,19 @@ fn draw_figures(
 ) -> Result<(), Error> {
     let folder = &arguments.folder;
     let style = arguments.style.style();
-    let figures = match Kind::of_folder(folder)? {
-        Kind::Run => Report::read(registry, folder)?.figures(wanted, &style),
-        Kind::Sweep | Kind::Search => figures_of(folder, wanted, &style),
+    let figures = match ResultsKind::from_folder(folder)? {
+        ResultsKind::Run => Report::read(registry, folder)?.draw_figures(wanted, &style),
+        ResultsKind::Sweep | ResultsKind::Search => figures_of(folder, wanted, &style),
     };
     let figures =
         figures.map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
     let asked = arguments.format;
     match (&arguments.out, &figures[..]) {
         (Some(file), [figure]) if wanted != "all" => {
-            let format = asked.or_else(|| format_of(file)).unwrap_or(Format::Svg);
-            write_named(file, &figure.file_content(format, &style))
+            let format = asked
+                .or_else(|| format_from_extension(file))
+                .unwrap_or(Format::Svg);
+            write_user_file(file, &figure.file_content(format, &style))
         }
         (out, figures) => {
             let folder = out.as_deref().unwrap_or(Path::new(""));
@@ -138,19 +143,19 @@ fn draw_figures(
 }
 
 /// Returns the file format of figures that the ending of a file name stands for; `None` if no format has this ending.
-fn format_of(file: &Path) -> Option<Format> {
+fn format_from_extension(file: &Path) -> Option<Format> {
     let end = file.extension()?.to_str()?.to_lowercase();
     Format::ALL.into_iter().find(|format| format.name() == end)
 }
 
 /// Checks that the files of the folder, and the page that is generated from them, fit into the memory that `limits` allows.
-fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
+fn check_memory_for_page(folder: &Path, limits: Limits) -> Result<(), Error> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
     let bytes: f64 = sizes.map(|size| size as f64).sum();
-    let checked = limits.check(
+    let checked = limits.check_memory(
         "the page",
-        memory::folder_memory(bytes),
+        memory::result_folder_memory(bytes),
         format!("{bytes} bytes of files"),
     );
     checked.map_err(|problem| problem.source(folder.display().to_string()).into())

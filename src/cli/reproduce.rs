@@ -9,12 +9,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
-use super::complete::{AUDIT, AUTHORS, GRID, READINGS, REALITY, RIVALS, STUDIES};
-use super::figures::{print_list, requests_list, write_figures};
-use super::list::list;
-use super::memory_limit::limits;
-use super::print::print;
-use super::progress::{Bar, with_bar};
+use super::complete::{
+    STUDIES, STUDY_AUDIT, STUDY_AUTHORS, STUDY_GRID5000, STUDY_ONE_READING, STUDY_REALITY,
+    STUDY_RIVALS,
+};
+use super::figures::{print_figure_names, requests_figure_list, write_figures};
+use super::list::print_names;
+use super::memory_limit::command_limits;
+use super::print::print_text;
+use super::progress::{ProgressDisplay, run_with_progress};
 use super::threads::start_threads;
 use crate::Registry;
 use crate::error::{Error, Problem};
@@ -24,27 +27,27 @@ use crate::memory::{self, Purpose};
 use crate::output::{OutputForm, cannot_write, write_file};
 use crate::paper;
 use crate::paper::rivals;
-use crate::sweep::{Done, Store};
+use crate::sweep::{FinishedRuns, Store};
 
 /// Value of the argument `paper` that requests the list of the papers.
-const LIST: &str = "list";
+const LIST_PAPERS: &str = "list";
 
-pub(super) fn reproduce(
+pub(super) fn run_reproduce(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
-    if arguments.paper == LIST {
+    if arguments.paper == LIST_PAPERS {
         let papers = Listing::Papers;
-        return list(&Registry::standard(), papers, OutputForm::Table, out).map(|()| true);
+        return print_names(&Registry::standard(), papers, OutputForm::Table, out).map(|()| true);
     }
-    check_figure(arguments)?;
+    check_figure_flags(arguments)?;
     let name = arguments.paper.as_str();
     if name != "all" && !STUDIES.contains(&name) {
         paper::find_paper(&arguments.paper)
             .map_err(|error| error.with_default_source("<PAPER>"))?;
     }
     if let Some(folder) = &arguments.cases
-        && arguments.paper != AUTHORS
+        && arguments.paper != STUDY_AUTHORS
     {
         let problem = Problem::new(format!("`{}` has no cases", arguments.paper));
         let problem = problem.source(format!("--cases {}", folder.display()));
@@ -58,35 +61,36 @@ pub(super) fn reproduce(
     }
     let threads = start_threads(arguments.threads)?;
     if let Some(start) = &arguments.search {
-        return search(arguments, &threads, start, out);
+        return run_rule_search(arguments, &threads, start, out);
     }
-    if arguments.paper == READINGS {
-        return one_reading(arguments, &threads, out);
+    if arguments.paper == STUDY_ONE_READING {
+        return run_one_reading_study(arguments, &threads, out);
     }
-    if arguments.paper == AUDIT {
-        return audit(arguments, &threads, out);
+    if arguments.paper == STUDY_AUDIT {
+        return run_audit(arguments, &threads, out);
     }
-    if arguments.paper == REALITY {
-        return reality(arguments, (out, errors));
+    if arguments.paper == STUDY_REALITY {
+        return run_reality_study(arguments, (out, errors));
     }
-    if arguments.paper == AUTHORS {
-        return authors(arguments, out);
+    if arguments.paper == STUDY_AUTHORS {
+        return run_authors_study(arguments, out);
     }
-    if arguments.paper == RIVALS {
-        return rivals(arguments, &threads, (out, errors));
+    if arguments.paper == STUDY_RIVALS {
+        return run_rivals_study(arguments, &threads, (out, errors));
     }
-    if arguments.paper == GRID {
+    if arguments.paper == STUDY_GRID5000 {
         let runs = with_progress(arguments, &threads, paper::grid5000_runs)?;
         let texts = (paper::grid5000_page(&runs), paper::grid5000_csv(&runs));
-        return output_study(arguments, GRID, &texts, &[], (out, errors));
+        return output_study_results(arguments, STUDY_GRID5000, &texts, &[], (out, errors));
     }
     let reproduction = with_progress(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
     })?;
     if let Some(wanted) = &arguments.figure {
         let format = arguments.format.map(|_| "--format");
-        if requests_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
-            return print_list(&paper::figure_list(&reproduction.papers), out).map(|()| true);
+        if requests_figure_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
+            return print_figure_names(&paper::figure_list(&reproduction.papers), out)
+                .map(|()| true);
         }
         let style = arguments.style.style();
         let figures = paper::figures_named(&reproduction.papers, wanted, &style)
@@ -94,9 +98,12 @@ pub(super) fn reproduce(
         return write_chosen_figures(arguments, &figures, &style, errors).map(|()| true);
     }
     if arguments.out.is_some() {
-        write_pages(arguments, &paper::pages(&reproduction)?)?;
+        write_pages(arguments, &paper::result_pages(&reproduction)?)?;
     }
-    if let Some(form) = arguments.form().form_unless(arguments.quiet) {
+    if let Some(form) = arguments
+        .table_form()
+        .output_form_unless_quiet(arguments.quiet)
+    {
         print_reproduction(&reproduction, form, out)?;
     }
     Ok(reproduction.is_each_deviation_explained())
@@ -112,7 +119,7 @@ fn print_reproduction(
         let all: Vec<Value> = reproduction
             .papers
             .iter()
-            .map(to_json)
+            .map(to_json_value)
             .collect::<Result<_, _>>()?;
         let joined = |key: &str| -> Vec<Value> {
             all.iter()
@@ -121,27 +128,27 @@ fn print_reproduction(
         };
         let value = json!({
             "effects": joined("effects"),
-            "effect_counts": to_json(&paper::effect_counts(&reproduction.papers))?,
+            "effect_counts": to_json_value(&paper::effect_counts(&reproduction.papers))?,
             "cells": joined("cells"),
             "decisions": joined("decisions"),
             "call_schedules": joined("call_schedules"),
             "claims": joined("claims"),
-            "claim_counts": to_json(&paper::claim_counts(&reproduction.papers))?,
+            "claim_counts": to_json_value(&paper::claim_counts(&reproduction.papers))?,
             "constants": joined("constants"),
         });
-        print(out, &format!("{value:#}\n"))
+        print_text(out, &format!("{value:#}\n"))
     } else if form == OutputForm::Table {
-        print(out, &paper::text(reproduction))
+        print_text(out, &paper::text(reproduction))
     } else {
         let suffix = if form == OutputForm::Csv {
             ".csv"
         } else {
             ".md"
         };
-        let pages = paper::pages(reproduction)?;
+        let pages = paper::result_pages(reproduction)?;
         let texts = pages.iter().filter(|page| page.name.ends_with(suffix));
         let texts: Vec<&str> = texts.map(|page| page.text.as_str()).collect();
-        print(out, &texts.join("\n"))
+        print_text(out, &texts.join("\n"))
     }
 }
 
@@ -164,10 +171,10 @@ fn write_chosen_figures(
 
 /// Name of the folder below `--out` that contains the runs of the study of rival policies; the same command continues an
 /// interrupted study there.
-const RIVAL_RUNS: &str = "rivals-runs";
+const RIVAL_RUNS_FOLDER: &str = "rivals-runs";
 
 /// Runs the study of rival policies, prints and writes its results, and returns `true`.
-fn rivals(
+fn run_rivals_study(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     (out, errors): (&mut dyn Write, &mut dyn Write),
@@ -178,27 +185,31 @@ fn rivals(
         error.with_default_source(&format!("--figure {}", wanted.unwrap_or_default()))
     };
     rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
-    let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
-    let folder = arguments.out.as_ref().map(|out| out.join(RIVAL_RUNS));
+    let limits = command_limits(&arguments.memory, arguments.threads, Purpose::Sweep);
+    let folder = arguments
+        .out
+        .as_ref()
+        .map(|out| out.join(RIVAL_RUNS_FOLDER));
     let store = folder.map_or_else(|| Ok(Store::in_memory()), |folder| Store::open(&folder))?;
-    let bar = Bar {
+    let bar = ProgressDisplay {
         unit: "runs",
-        total: Some(rivals::runs()?.saturating_sub(store.rows().len() as u64)),
-        has_lines: true,
+        total: Some(rivals::count_runs()?.saturating_sub(store.rows().len() as u64)),
+        prints_lines_without_terminal: true,
         is_quiet: arguments.quiet,
     };
-    let (store, done) = (Mutex::new(store), Done::default());
-    let outcome = with_bar(&bar, &|| done.runs(), || {
+    let (store, done) = (Mutex::new(store), FinishedRuns::default());
+    let outcome = run_with_progress(&bar, &|| done.count(), || {
         threads.install(|| rivals::run_study(&Registry::standard(), limits, &store, &done))
     })?;
-    let figures = rivals::figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
+    let figures =
+        rivals::draw_figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
     let texts = (rivals::markdown(&outcome), rivals::csv(&outcome));
-    output_study(arguments, "rivals", &texts, &figures, (out, errors))
+    output_study_results(arguments, "rivals", &texts, &figures, (out, errors))
 }
 
 /// Prints the results of a study, and writes its page, its table and its figures into the folder of `--out`. If the user
 /// requested figures, only the figures are written.
-fn output_study(
+fn output_study_results(
     arguments: &ReproduceArguments,
     name: &str,
     (page, table): &(String, String),
@@ -214,26 +225,29 @@ fn output_study(
         write_file(&folder.join(format!("{name}.csv")), table.as_bytes())?;
         for figure in figures {
             let file = folder.join(format!("{}.svg", figure.name));
-            write_file(&file, figure.svg().as_bytes())?;
+            write_file(&file, figure.to_svg().as_bytes())?;
         }
     }
-    match arguments.form().form_unless(arguments.quiet) {
+    match arguments
+        .table_form()
+        .output_form_unless_quiet(arguments.quiet)
+    {
         None => {}
-        Some(OutputForm::Csv) => print(out, table)?,
-        Some(_) => print(out, page)?,
+        Some(OutputForm::Csv) => print_text(out, table)?,
+        Some(_) => print_text(out, page)?,
     }
     Ok(true)
 }
 
 /// Compares simulated programs with programs that were measured on MPI, and prints and writes the results.
-fn reality(
+fn run_reality_study(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
     let style = arguments.style.style();
     let wanted = arguments.figure.as_deref();
     let found = paper::reality::compare_with_measurements()?;
-    let figures = paper::reality::figures(&found, wanted.unwrap_or("all"), &style);
+    let figures = paper::reality::draw_figures(&found, wanted.unwrap_or("all"), &style);
     let figures = figures.map_err(|error| {
         let named = format!("--figure {}", wanted.unwrap_or_default());
         error.with_default_source(&named)
@@ -242,12 +256,12 @@ fn reality(
         paper::reality::markdown(&found),
         paper::reality::csv(&found),
     );
-    output_study(arguments, "reality", &texts, &figures, (out, errors))
+    output_study_results(arguments, "reality", &texts, &figures, (out, errors))
 }
 
 /// Decides the rescheduling calls again that the authors' program recorded, and prints both decisions. Returns whether all
 /// decisions are equal.
-fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
+fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::compare_with_authors(arguments.cases.as_deref())?;
     let [page, table] = [
         ("authors-2015.md", paper::authors::markdown(&found)),
@@ -257,12 +271,15 @@ fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, 
         name: name.to_owned(),
         text,
     });
-    match arguments.form().form_unless(arguments.quiet) {
+    match arguments
+        .table_form()
+        .output_form_unless_quiet(arguments.quiet)
+    {
         None => {}
-        Some(OutputForm::Table) => print(out, &paper::authors::text(&found))?,
-        Some(OutputForm::Json) => print(out, &format!("{:#}\n", to_json(&found)?))?,
-        Some(OutputForm::Csv) => print(out, &table.text)?,
-        Some(_) => print(out, &page.text)?,
+        Some(OutputForm::Table) => print_text(out, &paper::authors::terminal_text(&found))?,
+        Some(OutputForm::Json) => print_text(out, &format!("{:#}\n", to_json_value(&found)?))?,
+        Some(OutputForm::Csv) => print_text(out, &table.text)?,
+        Some(_) => print_text(out, &page.text)?,
     }
     write_pages(arguments, &[page, table])?;
     Ok(found.is_exact())
@@ -273,7 +290,7 @@ fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, 
 ///
 /// # Errors
 /// The format or the paper does not fit; the error names the flag.
-fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
+fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
         None if is_of_figure => {
@@ -288,7 +305,15 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
                 .source("--format")
                 .hint("formats of figures: pdf, png, svg")
         }
-        Some(_) if [READINGS, AUDIT, GRID, AUTHORS].contains(&arguments.paper.as_str()) => {
+        Some(_)
+            if [
+                STUDY_ONE_READING,
+                STUDY_AUDIT,
+                STUDY_GRID5000,
+                STUDY_AUTHORS,
+            ]
+            .contains(&arguments.paper.as_str()) =>
+        {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
             problem.source("--figure").hint("name a paper or `all`")
         }
@@ -302,12 +327,12 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
 /// # Errors
 /// The estimated memory exceeds the limit.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
-    let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
+    let limits = command_limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
-    if [RIVALS, AUTHORS].contains(&arguments.paper.as_str()) {
+    if [STUDY_RIVALS, STUDY_AUTHORS].contains(&arguments.paper.as_str()) {
         return Ok(()); // each run of rivals is checked separately, and the stored calls are small
     }
-    let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
+    let (needed, what) = if [STUDY_ONE_READING, STUDY_AUDIT].contains(&arguments.paper.as_str()) {
         (
             memory::papers_memory_with_all_rules(threads),
             "the rules of all papers",
@@ -316,10 +341,12 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
         (memory::papers_memory(threads), "the runs of the papers")
     };
     let details = format!("on {threads} thread{}", if threads == 1 { "" } else { "s" });
-    limits.check(what, needed, details).map_err(|problem| {
-        let hint = "use fewer threads (`--threads 1`), or set a higher `--memory-limit`";
-        problem.source(&arguments.paper).hint(hint).into()
-    })
+    limits
+        .check_memory(what, needed, details)
+        .map_err(|problem| {
+            let hint = "use fewer threads (`--threads 1`), or set a higher `--memory-limit`";
+            problem.source(&arguments.paper).hint(hint).into()
+        })
 }
 
 /// Runs `work` on the given threads, and shows the progress in supersteps unless the user disabled it.
@@ -329,59 +356,62 @@ fn with_progress<R: Send>(
     work: impl FnOnce(&Progress) -> R + Send,
 ) -> R {
     let progress = Progress::default();
-    let bar = Bar {
+    let bar = ProgressDisplay {
         unit: "supersteps",
         total: None,
         // All other studies end within seconds.
-        has_lines: arguments.paper == AUDIT,
+        prints_lines_without_terminal: arguments.paper == STUDY_AUDIT,
         is_quiet: arguments.quiet,
     };
-    with_bar(&bar, &|| progress.supersteps(), || {
+    run_with_progress(&bar, &|| progress.simulated_supersteps(), || {
         threads.install(|| work(&progress))
     })
 }
 
 /// Runs the study that applies the rules of each paper to every other paper, and prints and writes its page.
-fn one_reading(
+fn run_one_reading_study(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
     let readings = with_progress(arguments, threads, paper::apply_all_rule_sets)?;
-    let priced = with_progress(arguments, threads, paper::priced_by_messages)?;
+    let priced = with_progress(arguments, threads, paper::compare_call_costs)?;
     let weighted = with_progress(arguments, threads, paper::compare_weights)?;
     let page = paper::one_reading_page(&readings, &priced, &weighted)?;
-    if arguments.form().form() == OutputForm::Json {
+    if arguments.table_form().output_form() == OutputForm::Json {
         let value = json!({
-            "readings": to_json(&readings)?,
-            "fitted_and_message_prices": to_json(&priced)?,
-            "weights": to_json(&weighted)?,
-            "differences": to_json(&paper::differences()?)?,
+            "readings": to_json_value(&readings)?,
+            "fitted_and_message_prices": to_json_value(&priced)?,
+            "weights": to_json_value(&weighted)?,
+            "differences": to_json_value(&paper::option_differences()?)?,
         });
-        print(out, &format!("{value:#}\n"))?;
+        print_text(out, &format!("{value:#}\n"))?;
     } else if !arguments.quiet {
-        print(out, &page.text)?;
+        print_text(out, &page.text)?;
     }
     write_pages(arguments, &[page])?;
     Ok(true)
 }
 
 /// Runs the audit of all reproductions: prints its page, and writes the page and its tables into the folder of `--out`.
-fn audit(
+fn run_audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
     let (page, tables) = with_progress(arguments, threads, paper::audit)?;
     let sheets = tables.csv_pages()?;
-    match arguments.form().form_unless(arguments.quiet) {
+    match arguments
+        .table_form()
+        .output_form_unless_quiet(arguments.quiet)
+    {
         None => {}
-        Some(OutputForm::Json) => print(out, &format!("{:#}\n", to_json(&tables)?))?,
+        Some(OutputForm::Json) => print_text(out, &format!("{:#}\n", to_json_value(&tables)?))?,
         Some(OutputForm::Csv) => {
             let texts: Vec<&str> = sheets.iter().map(|sheet| sheet.text.as_str()).collect();
-            print(out, &texts.join("\n"))?;
+            print_text(out, &texts.join("\n"))?;
         }
-        Some(_) => print(out, &page.text)?,
+        Some(_) => print_text(out, &page.text)?,
     }
     write_pages(arguments, &[page])?;
     write_pages(arguments, &sheets)?;
@@ -390,13 +420,13 @@ fn audit(
 
 /// Searches for a single set of rules for all papers, starting with the rules of the paper `start`, and prints the steps of the
 /// search.
-fn search(
+fn run_rule_search(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     start: &str,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    if arguments.paper != READINGS {
+    if arguments.paper != STUDY_ONE_READING {
         let problem = Problem::new(format!("`{}` has no single set of rules", arguments.paper))
             .source("--search");
         return Err(problem
@@ -407,14 +437,14 @@ fn search(
         paper::search_rule_set(start, progress)
     })
     .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
-    if arguments.form().form() == OutputForm::Json {
-        print(
+    if arguments.table_form().output_form() == OutputForm::Json {
+        print_text(
             out,
-            &format!("{:#}\n", json!({ "steps": to_json(&steps)? })),
+            &format!("{:#}\n", json!({ "steps": to_json_value(&steps)? })),
         )?;
     } else if !arguments.quiet {
         for step in &steps {
-            print(out, &format!("{step}\n"))?;
+            print_text(out, &format!("{step}\n"))?;
         }
     }
     Ok(true)
@@ -431,7 +461,7 @@ fn write_pages(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<
     Ok(())
 }
 
-fn to_json(value: &impl Serialize) -> Result<Value, Error> {
+fn to_json_value(value: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(value).map_err(|error| {
         Error::Output(Problem::new(format!(
             "cannot write the results as JSON: {error}"

@@ -8,29 +8,30 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
-use super::memory_limit::limits;
+use super::memory_limit::command_limits;
 use super::print::{print_json, print_line, print_notes, print_result};
-use super::progress::{Bar, with_bar};
+use super::progress::{ProgressDisplay, run_with_progress};
 use super::report;
 use super::threads::start_threads;
 use crate::Registry;
 use crate::bsp::{CriticalPath, Recorder, Scenario};
-use crate::document::{Document, FileKind, read_text, typed_value};
+use crate::document::{Document, FileKind, parse_typed_value, read_text};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
-    Experiment, Flag, Layers, Progress, Results, ScenarioRun, Starts, built_in_names,
-    complete_former, file_pointers,
+    Experiment, Flag, Layers, Progress, Results, ScenarioRun, StartPlacements, add_keys_missing_in,
+    built_in_names, file_key_pointers,
 };
 use crate::load::from_flag;
 use crate::memory::Purpose;
 use crate::output::{
-    Activity, Drafts, PathRow, ProcessTable, Report, RunFolder, Trace, TraceFormat, TraceSubject,
-    cannot_write, check_settings, path_rows, results_sheet, summary, write_named,
+    Activity, PathRow, PendingResults, ProcessTable, Report, RunFolder, Trace, TraceFormat,
+    TraceSubject, cannot_write, check_settings, results_sheet, summary, to_path_rows,
+    write_user_file,
 };
-use crate::platform::{Clusters, Mapping, is_experiment};
+use crate::platform::{HostGrouping, Mapping, is_experiment_text};
 use crate::plugin::{FlagValues, OptionFlag};
-use crate::sweep::{Parameter, Spec, keys, whole};
-use crate::words::nearest;
+use crate::sweep::{Parameter, ValuesSpec, keys, whole};
+use crate::words::most_similar_name;
 
 pub(super) fn run(
     registry: &Registry,
@@ -38,13 +39,13 @@ pub(super) fn run(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    check_path(arguments)?;
+    check_critical_path_output(arguments)?;
     let experiment = load_experiment(registry, arguments, None)?;
     if !arguments.quiet {
         print_notes(&experiment.notes(), errors);
     }
     if arguments.show {
-        return print_json(out, &experiment.resolved);
+        return print_json(out, &experiment.resolved_settings);
     }
     let folder = arguments
         .out
@@ -54,8 +55,8 @@ pub(super) fn run(
     if let Some(path) = arguments.out.as_deref().filter(|_| !arguments.force) {
         check_settings(path, &experiment)?;
     }
-    let page = page_path(arguments, &experiment)?;
-    let starts = starts(arguments, &experiment, errors)?;
+    let page = page_place(arguments, &experiment)?;
+    let starts = static_starts(arguments, &experiment, errors)?;
     // There are at most as many threads as scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
@@ -63,51 +64,53 @@ pub(super) fn run(
     let progress = Progress::default();
     let runs = most + starts.additional_runs(&experiment);
     let total = experiment.workload.supersteps() as u64 * runs as u64;
-    let bar = Bar {
+    let bar = ProgressDisplay {
         unit: "supersteps",
         total: Some(total),
-        has_lines: false,
+        prints_lines_without_terminal: false,
         is_quiet: arguments.quiet,
     };
-    let (results, mut drafts, activity, path) = with_bar(&bar, &|| progress.supersteps(), || {
-        threads.install(|| {
-            let mut done = run_all(arguments, &experiment, &progress, folder.as_ref())?;
-            done.0.static_starts = experiment.run_starts(&starts, Some(&done.0), &progress)?;
-            Ok::<Done, Error>(done)
-        })
-    })?;
+    let (results, mut drafts, activity, path) =
+        run_with_progress(&bar, &|| progress.simulated_supersteps(), || {
+            threads.install(|| {
+                let mut done = run_scenarios(arguments, &experiment, &progress, folder.as_ref())?;
+                done.0.static_starts =
+                    experiment.simulate_starts(&starts, Some(&done.0), &progress)?;
+                Ok::<RecordedRun, Error>(done)
+            })
+        })?;
     if !arguments.quiet {
         print_notes(&experiment.implausible_results(&results), errors);
     }
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
         let html = Report::from_results(&experiment, &results, activity)?
-            .with_path(path.clone())
-            .html();
+            .with_critical_paths(path.clone())
+            .to_html();
         match page {
-            Page::InFolder(name) => {
+            PagePlace::InFolder(name) => {
                 place = arguments.out.as_ref().map(|folder| folder.join(&name));
-                drafts.page = Some((name, html));
+                drafts.html_page = Some((name, html));
             }
-            Page::Elsewhere(file) => {
+            PagePlace::Elsewhere(file) => {
                 place = Some(file.clone());
                 elsewhere = Some((file, html));
             }
         }
     }
     if let Some(folder) = &folder {
-        drafts.path = path;
-        folder.write(&experiment, &results, drafts)?;
+        drafts.critical_path_rows = path;
+        folder.write_results(&experiment, &results, drafts)?;
     }
     if let Some((file, html)) = elsewhere {
-        write_named(&file, html.as_bytes())?;
+        write_user_file(&file, html.as_bytes())?;
     }
     if let Some(place) = place.filter(|_| !arguments.quiet) {
         print_line(errors, &format!("page: {}", place.display()));
     }
     print_result(
         out,
-        arguments.form.form_unless(arguments.quiet),
+        arguments.form.output_form_unless_quiet(arguments.quiet),
         || summary(&experiment, &results),
         || results_sheet(&experiment, &results),
     )
@@ -117,7 +120,7 @@ pub(super) fn run(
 ///
 /// # Errors
 /// The critical path is recorded, but no requested output shows it.
-fn check_path(arguments: &RunArguments) -> Result<(), Error> {
+fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
     let is_shown = arguments.report.is_some()
         || arguments.out.is_some()
         || arguments.write_trace.contains(&Viewer::Perfetto);
@@ -131,16 +134,16 @@ fn check_path(arguments: &RunArguments) -> Result<(), Error> {
 
 /// Returns the initial placements from which scenario i is simulated for comparison (static starts); empty if the user disabled
 /// them. If there are none, prints the reason.
-fn starts(
+fn static_starts(
     arguments: &RunArguments,
     experiment: &Experiment,
     errors: &mut dyn Write,
-) -> Result<Starts, Error> {
+) -> Result<StartPlacements, Error> {
     if arguments.no_static_starts {
-        return Ok(Starts::default());
+        return Ok(StartPlacements::default());
     }
-    let starts = experiment.starts()?;
-    if let Some(note) = starts.note().filter(|_| !arguments.quiet) {
+    let starts = experiment.start_placements()?;
+    if let Some(note) = starts.size_note().filter(|_| !arguments.quiet) {
         print_notes(&[note.to_owned()], errors);
     }
     Ok(starts)
@@ -156,13 +159,13 @@ pub(super) fn load_experiment(
         Some(_) => Purpose::Page,
         None => Purpose::Run,
     };
-    let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
+    let limits = command_limits(&arguments.settings.memory, arguments.threads, purpose);
     let layers = join_settings(registry, &arguments.settings, beneath)?;
     Experiment::load_with(registry, &layers, limits)
 }
 
 /// The place to which the HTML page of a run is written.
-enum Page {
+enum PagePlace {
     /// A file in the folder of `--out`, with this name.
     InFolder(String),
     /// A file outside the folder of `--out`, with this path.
@@ -174,11 +177,20 @@ enum Page {
 ///
 /// # Errors
 /// The folder does not exist, or it contains a run with other settings.
-fn page_path(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
+fn page_place(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+) -> Result<Option<PagePlace>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
     };
-    let usual = || arguments.out.clone().unwrap_or_default().join(report::FILE);
+    let usual = || {
+        arguments
+            .out
+            .clone()
+            .unwrap_or_default()
+            .join(report::DEFAULT_PAGE_NAME)
+    };
     let file = file.clone().unwrap_or_else(usual);
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -192,80 +204,86 @@ fn page_path(arguments: &RunArguments, experiment: &Experiment) -> Result<Option
     if arguments.out.as_ref().is_some_and(same)
         && let Some(name) = file.file_name().and_then(|name| name.to_str())
     {
-        return Ok(Some(Page::InFolder(name.to_owned())));
+        return Ok(Some(PagePlace::InFolder(name.to_owned())));
     }
     if !arguments.force {
         check_settings(folder, experiment)?;
     }
-    Ok(Some(Page::Elsewhere(file)))
+    Ok(Some(PagePlace::Elsewhere(file)))
 }
 
 /// What the simulation of all scenarios produces: results, temporary files, activity of the processes, critical paths. Everything
 /// except the results is recorded only if the user requested it.
-type Done = (Results, Drafts, Vec<Activity>, Vec<PathRow>);
+type RecordedRun = (Results, PendingResults, Vec<Activity>, Vec<PathRow>);
 
 /// Simulates all scenarios of the experiment; each writes or records the data that the user requested.
-fn run_all(
+fn run_scenarios(
     arguments: &RunArguments,
     experiment: &Experiment,
     progress: &Progress,
     folder: Option<&RunFolder>,
-) -> Result<Done, Error> {
+) -> Result<RecordedRun, Error> {
     let is_watched = arguments.processes
         || !arguments.write_trace.is_empty()
         || arguments.report.is_some()
         || arguments.critical_path;
     if !is_watched {
         let results = experiment.run(progress)?;
-        return Ok((results, Drafts::default(), Vec::new(), Vec::new()));
+        return Ok((results, PendingResults::default(), Vec::new(), Vec::new()));
     }
     let scenarios = &experiment.config.scenarios;
-    let remembered = experiment.new_memo();
-    let done: Vec<Result<One, Error>> = scenarios
+    let remembered = experiment.new_superstep_cache();
+    let done: Vec<Result<RecordedScenario, Error>> = scenarios
         .par_iter()
         .map(|&scenario| {
             let simulate = |watchers: &mut dyn Recorder| {
                 experiment.run_scenario(scenario, progress, watchers, remembered.as_ref())
             };
-            run_recorded(arguments, experiment, folder, scenario, simulate)
+            run_recorded_scenario(arguments, experiment, folder, scenario, simulate)
         })
         .collect();
-    let (mut runs, mut drafts, mut activities) = (Vec::new(), Drafts::default(), Vec::new());
+    let (mut runs, mut drafts, mut activities) =
+        (Vec::new(), PendingResults::default(), Vec::new());
     let mut paths = Vec::new();
     for one in done {
         let (run, written, activity, path) = one?;
-        let rows = path.map(|path| path_rows(experiment, run.scenario, &path));
+        let rows = path.map(|path| to_path_rows(experiment, run.result, &path));
         paths.extend(rows.into_iter().flatten());
         runs.push(run);
         drafts.processes.extend(written.processes);
         drafts.traces.extend(written.traces);
         activities.extend(activity);
     }
-    Ok((experiment.collect(runs)?, drafts, activities, paths))
+    Ok((experiment.collect_results(runs)?, drafts, activities, paths))
 }
 
 /// What the simulation of one scenario produces: its results, its temporary files, the activity of its processes, its critical
 /// path.
-type One = (ScenarioRun, Drafts, Option<Activity>, Option<CriticalPath>);
+type RecordedScenario = (
+    ScenarioRun,
+    PendingResults,
+    Option<Activity>,
+    Option<CriticalPath>,
+);
 
 /// Simulates one scenario and records the data that the user requested. If there is a folder, the scenario's part of
 /// `processes.csv` and its traces are written into it.
-fn run_recorded(
+fn run_recorded_scenario(
     arguments: &RunArguments,
     experiment: &Experiment,
     folder: Option<&RunFolder>,
     scenario: Scenario,
     simulate: impl FnOnce(&mut dyn Recorder) -> Result<ScenarioRun, Error>,
-) -> Result<One, Error> {
+) -> Result<RecordedScenario, Error> {
     let platform = &experiment.platform.platform;
-    let mut drafts = Drafts::default();
+    let mut drafts = PendingResults::default();
     let mut table = None;
     if let Some(folder) = folder.filter(|_| arguments.processes) {
         table = Some(ProcessTable::create(folder, platform, scenario)?);
     }
     let traced = TraceSubject {
         platform,
-        placement: &experiment.placement,
+        initial_placement: &experiment.placement,
         scenario,
         narrator: experiment.narrator(),
     };
@@ -324,11 +342,11 @@ pub(super) fn join_settings(
     let policy = chosen_policy(arguments, &layers);
     check_policy_flags(registry, arguments, &policy)?;
     let mut flags = Vec::new();
-    for one in present_flags(registry, arguments) {
+    for one in typed_flags(registry, arguments) {
         if one.spec.count() > 1 {
             let message = format!(
                 "`{}` has {} values, but `migsim run` makes one run",
-                one.source(),
+                one.typed_text(),
                 one.spec.count()
             );
             return Err(Problem::new(message)
@@ -336,10 +354,10 @@ pub(super) fn join_settings(
                 .hint("choose one value, or run all of them with `migsim sweep`")
                 .into());
         }
-        flags.push(one.setting(registry, &policy));
+        flags.push(one.first_setting(registry, &policy));
     }
     check_one_load(registry, &arguments.load)?;
-    flags.extend(load_flag(&arguments.load)?);
+    flags.extend(load_setting(&arguments.load)?);
     flags.extend(key_value_settings(arguments)?);
     layers.push_flags(flags);
     Ok(layers)
@@ -363,11 +381,11 @@ pub(super) fn check_policy_flags(
     arguments: &SettingsArguments,
     policy: &str,
 ) -> Result<(), Error> {
-    let given = present_flags(registry, arguments);
+    let given = typed_flags(registry, arguments);
     let Ok(chosen) = registry.policies().find(policy) else {
         return Ok(()); // the unknown policy is reported later
     };
-    let is_wrong = |one: &&Given| one.is_option && chosen.flag(one.name).is_none();
+    let is_wrong = |one: &&TypedFlag| one.is_policy_option && chosen.flag(one.name).is_none();
     let Some(one) = given.iter().find(is_wrong) else {
         return Ok(());
     };
@@ -395,12 +413,12 @@ pub(super) fn check_policy_flags(
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
-        && let Some(document) = crate::experiment::built_in(&name)?
+        && let Some(document) = crate::experiment::find_built_in_experiment(&name)?
     {
         return Ok(document);
     }
     let mut hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from".to_owned();
-    if let Some(meant) = nearest(&name, built_in_names()) {
+    if let Some(meant) = most_similar_name(&name, built_in_names()) {
         hint = format!("{} {hint}", did_you_mean(meant));
     }
     let is_there = path.exists();
@@ -411,7 +429,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
             problem.hint(hint)
         }
     })?;
-    if let Some(kind) = FileKind::of_text(&text)
+    if let Some(kind) = FileKind::detect_from_text(&text)
         && !matches!(kind, FileKind::Experiment | FileKind::Study)
     {
         return Err(kind.wrong_kind_error("an experiment", &name).into());
@@ -421,7 +439,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
         // The file is the manifest of a run, whose experiment is run again.
         let version = document.value["version"].as_str().unwrap_or_default();
         let mut experiment = document.value["experiment"].clone();
-        complete_former(&mut experiment, version);
+        add_keys_missing_in(&mut experiment, version);
         let text = format!("{experiment:#}");
         document = Document::parse(format!("{}, experiment", document.source), text)?;
     }
@@ -443,14 +461,14 @@ pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
 /// Lists the names of the files to which an experiment refers.
 pub(super) fn referenced_files(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
-    let pointers = file_pointers(registry, experiment);
+    let pointers = file_key_pointers(registry, experiment);
     pointers.iter().filter_map(named).collect()
 }
 
 /// Replaces the names of files in the experiment file `path` by paths that are valid in the working directory, if the files are
 /// in the folder of the experiment file.
 fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) {
-    for pointer in file_pointers(registry, experiment) {
+    for pointer in file_key_pointers(registry, experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
             *value = resolve_file_name(path, &pointer[1..], value);
         }
@@ -463,7 +481,7 @@ fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) 
 /// An experiment file that has the name of its platform is not mistaken for this platform.
 fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
     let is_meant = |file: &Path| {
-        let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
+        let is_other = || read_text(file).is_ok_and(|text| is_experiment_text(&text));
         !(key == "platform" && file.is_file() && is_other())
     };
     let is_table = |text: &str| {
@@ -476,13 +494,13 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
         .filter(|text| {
             key != "clusters"
                 || text
-                    .parse::<Clusters>()
-                    .is_ok_and(|all| all.file().is_some())
+                    .parse::<HostGrouping>()
+                    .is_ok_and(|all| all.table_file().is_some())
         });
     let found = named.map(Path::new).and_then(|named| {
         let candidate = path.parent()?.join(named);
-        let is_here = named.is_absolute() || exists(named) && is_meant(named);
-        let is_beside = !is_here && exists(&candidate) && is_meant(&candidate);
+        let is_here = named.is_absolute() || has_file_or_rank_files(named) && is_meant(named);
+        let is_beside = !is_here && has_file_or_rank_files(&candidate) && is_meant(&candidate);
         is_beside.then(|| Value::from(candidate.display().to_string()))
     });
     found.unwrap_or_else(|| value.clone())
@@ -490,7 +508,7 @@ fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
 
 /// Returns whether there is a file with this path, or a file for rank 0 whose name begins with this path (data with one file per
 /// rank).
-fn exists(path: &Path) -> bool {
+fn has_file_or_rank_files(path: &Path) -> bool {
     let first = |end: &str| path.with_added_extension(end).is_file();
     path.is_file() || first("0.json") || first("0.json.br")
 }
@@ -541,7 +559,7 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
 }
 
 /// Returns the `--load` flags of the command line, as the user typed them.
-pub(super) fn load_source(loads: &[String]) -> String {
+pub(super) fn load_flags_text(loads: &[String]) -> String {
     format!("--load {}", loads.join(" --load "))
 }
 
@@ -549,89 +567,92 @@ pub(super) fn load_source(loads: &[String]) -> String {
 ///
 /// # Errors
 /// The value of a flag is not a load.
-pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
+pub(super) fn load_setting(loads: &[String]) -> Result<Option<Flag>, Error> {
     if loads.is_empty() {
         return Ok(None);
     }
-    let flag = load_source(loads);
+    let flag = load_flags_text(loads);
     let value = from_flag(loads).map_err(|message| {
         let problem = Problem::new(message).source(&flag);
         problem.hint("write a kind and its parameters, for example `--load ar,mean=0.3`")
     })?;
     Ok(Some(Flag {
         key: "load".into(),
-        flag,
+        source_text: flag,
         value,
     }))
 }
 
 /// A flag for a setting that the user typed, with its value or, in a sweep, its values.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct TypedFlag {
     /// Name of the parameter, or key of the experiment, that the flag sets.
     pub(super) name: &'static str,
     /// The flag as the user typed it, such as `--alpha`.
     pub(super) flag: String,
     /// The value or the values after the flag.
-    pub(super) spec: Spec,
+    pub(super) spec: ValuesSpec,
     /// Whether the flag sets an option of policies.
-    pub(super) is_option: bool,
+    pub(super) is_policy_option: bool,
     /// Whether the values are names, such as names of platforms, that the user may separate by commas.
-    pub(super) is_text: bool,
+    pub(super) are_values_names: bool,
 }
 
-impl Given {
+impl TypedFlag {
     /// Returns the flag with its values, as the user typed them.
-    pub(super) fn source(&self) -> String {
+    pub(super) fn typed_text(&self) -> String {
         format!("{} {}", self.flag, self.spec.text())
     }
 
     /// Converts the first value of the flag into a setting; `policy` is the policy whose options the flag may set.
-    pub(super) fn setting(&self, registry: &Registry, policy: &str) -> Flag {
+    pub(super) fn first_setting(&self, registry: &Registry, policy: &str) -> Flag {
         Flag {
             key: match keys::key_for_policy(registry, self.name, policy) {
                 Some(key) => key,
                 // An unknown policy is reported later.
-                None if self.is_option => format!("policy.{policy}.{}", self.name),
+                None if self.is_policy_option => format!("policy.{policy}.{}", self.name),
                 None => self.name.to_owned(),
             },
-            flag: self.source(),
-            value: self.spec.get(0),
+            source_text: self.typed_text(),
+            value: self.spec.value_at(0),
         }
     }
 }
 
 /// Lists the flags for settings that the user typed, except `--load`, `--change`, `--net` and `--set`.
-pub(super) fn present_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
-    let chosen = ScenarioChoice::scenarios(&arguments.scenario);
+pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<TypedFlag> {
+    let chosen = ScenarioChoice::chosen_scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
     let scenarios = match names.len() {
         0 => None,
-        3 => Some(Spec::from_list(vec![json!(names)], "all")),
-        _ => Some(Spec::from_list(vec![json!(names)], names.join(","))),
+        3 => Some(ValuesSpec::from_list(vec![json!(names)], "all")),
+        _ => Some(ValuesSpec::from_list(vec![json!(names)], names.join(","))),
     };
-    let given = |name, flag: &str, spec: Option<Spec>| {
-        Some(Given {
+    let given = |name, flag: &str, spec: Option<ValuesSpec>| {
+        Some(TypedFlag {
             name,
             flag: format!("--{flag}"),
             spec: spec?,
-            is_option: false,
-            is_text: false,
+            is_policy_option: false,
+            are_values_names: false,
         })
     };
     let text = |name, value: &Option<String>| {
         let spec = value
             .as_ref()
-            .map(|value| Spec::from_list(vec![json!(value)], value.as_str()));
+            .map(|value| ValuesSpec::from_list(vec![json!(value)], value.as_str()));
         let is_text = true;
-        given(name, name, spec).map(|given| Given { is_text, ..given })
+        given(name, name, spec).map(|given| TypedFlag {
+            are_values_names: is_text,
+            ..given
+        })
     };
     let option = |flag: &OptionFlag, is_option| {
         let spec = arguments.options.get(flag).cloned();
-        let is_text = flag.values == FlagValues::Texts;
-        given(flag.name, flag.name, spec).map(|given| Given {
-            is_option,
-            is_text,
+        let is_text = flag.accepted_values == FlagValues::Texts;
+        given(flag.name, flag.name, spec).map(|given| TypedFlag {
+            is_policy_option: is_option,
+            are_values_names: is_text,
             ..given
         })
     };
@@ -646,8 +667,8 @@ pub(super) fn present_flags(registry: &Registry, arguments: &SettingsArguments) 
             .into_iter()
             .map(|flag| option(flag, false)),
     );
-    all.push(text("mapping", &arguments.mapping).map(|given| Given {
-        is_text: false,
+    all.push(text("mapping", &arguments.mapping).map(|given| TypedFlag {
+        are_values_names: false,
         ..given
     }));
     all.push(given("seed", "seed", arguments.seed.clone()));
@@ -666,15 +687,15 @@ pub(super) fn present_flags(registry: &Registry, arguments: &SettingsArguments) 
 }
 
 /// Lists all flags that change settings, with their values, as the user typed them.
-pub(super) fn setting_flags(
+pub(super) fn typed_setting_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
 ) -> Result<Vec<String>, Error> {
-    let given = present_flags(registry, arguments);
-    let given = given.iter().map(Given::source);
+    let given = typed_flags(registry, arguments);
+    let given = given.iter().map(TypedFlag::typed_text);
     let pairs = key_value_settings(arguments)?
         .into_iter()
-        .map(|flag| flag.flag);
+        .map(|flag| flag.source_text);
     Ok(given.chain(pairs).collect())
 }
 
@@ -684,7 +705,7 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Fl
     if !arguments.changes.is_empty() {
         flags.push(Flag {
             key: "changes".to_owned(),
-            flag: format!("--change '{}'", arguments.changes.join("' --change '")),
+            source_text: format!("--change '{}'", arguments.changes.join("' --change '")),
             value: json!(arguments.changes),
         });
     }
@@ -694,7 +715,7 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Fl
         let flag = format!("--net {key}={value}");
         flags.push(Flag {
             key: format!("network.{}", key.to_ascii_lowercase().replace('-', "_")),
-            flag,
+            source_text: flag,
             value: json!(value),
         });
     }
@@ -702,8 +723,8 @@ pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Fl
         let flag = format!("--set {key}={value}");
         flags.push(Flag {
             key: key.clone(),
-            flag,
-            value: typed_value(value),
+            source_text: flag,
+            value: parse_typed_value(value),
         });
     }
     Ok(flags)

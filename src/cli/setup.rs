@@ -7,62 +7,66 @@ use std::sync::{Mutex, PoisonError};
 use rayon::ThreadPool;
 
 use super::args::{PlanArguments, VariedArguments};
-use super::memory_limit::limits;
+use super::memory_limit::command_limits;
 use super::print::{print_line, print_notes};
-use super::progress::{Bar, with_bar_and_farewell};
-use super::threads::planning_threads;
-use crate::error::{Error, visible};
+use super::progress::{ProgressDisplay, run_with_progress_and_farewell};
+use super::threads::start_planning_threads;
+use crate::error::{Error, escape_control_characters};
 use crate::experiment::Limits;
 use crate::memory::Purpose;
 use crate::sweep::run::simulate_runs;
-use crate::sweep::{Common, Done, Plan, Store, Sweep};
-use crate::words::counted;
+use crate::sweep::{FinishedRuns, Plan, SharedRunData, Store, Sweep};
+use crate::words::format_count;
 
 /// The limits, the threads and the shared data of a command that simulates many runs.
 #[derive(Debug)]
-pub(super) struct Setup {
+pub(super) struct SimulationSetup {
     /// Limits on the memory of the runs, and on what files may do.
     pub(super) limits: Limits,
     /// The threads on which the runs are simulated.
     pub(super) threads: ThreadPool,
     /// Data that all runs share, such as files that were read.
-    pub(super) common: Common,
+    pub(super) common: SharedRunData,
     /// Whether the command prints neither progress nor notes.
     is_quiet: bool,
 }
 
-impl Setup {
+impl SimulationSetup {
     /// Prepares the limits and the threads that the flags request.
     pub(super) fn new(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
-        let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
-        Self::within(limits, output)
+        let limits = command_limits(&varied.settings.memory, output.threads, Purpose::Sweep);
+        Self::within_limits(limits, output)
     }
 
     /// Prepares the threads that the flags request, within the given limits.
-    pub(super) fn within(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
+    pub(super) fn within_limits(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
         Ok(Self {
             limits,
-            threads: planning_threads(output.threads, limits)?,
-            common: Common::default(),
+            threads: start_planning_threads(output.threads, limits)?,
+            common: SharedRunData::default(),
             is_quiet: output.quiet,
         })
     }
 
     /// Returns the limits together with the data that all runs share, which functions that simulate runs take as one argument.
-    pub(super) fn limits_and_common(&self) -> (Limits, &Common) {
+    pub(super) fn limits_and_common(&self) -> (Limits, &SharedRunData) {
         (self.limits, &self.common)
     }
 
     /// Creates the plan of a sweep, which lists its runs, and prints notes about it.
-    pub(super) fn plan(&self, sweep: &Sweep, errors: &mut dyn Write) -> Result<Plan, Error> {
-        let plan = self.plan_quietly(sweep)?;
+    pub(super) fn plan_with_notes(
+        &self,
+        sweep: &Sweep,
+        errors: &mut dyn Write,
+    ) -> Result<Plan, Error> {
+        let plan = self.plan_without_notes(sweep)?;
         self.print_notes(&plan.notes, errors);
         Ok(plan)
     }
 
     /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the user did not
     /// define.
-    pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
+    pub(super) fn plan_without_notes(&self, sweep: &Sweep) -> Result<Plan, Error> {
         let plan = || Plan::new_for_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
     }
@@ -83,7 +87,7 @@ impl Setup {
     ) -> Result<Store, Error> {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
         if store.dropped_lines > 0 && !self.is_quiet {
-            let lost = counted(store.dropped_lines, "record");
+            let lost = format_count(store.dropped_lines, "record");
             let text = "cut off or damaged, and therefore removed; the missing runs are done again";
             print_line(errors, &format!("note: {lost} {text}"));
         }
@@ -92,14 +96,14 @@ impl Setup {
 
     /// Simulates the runs of the plan with the indices `runs`, and adds their results to the store. Ctrl-C prints the text that
     /// `farewell` returns and ends the process.
-    pub(super) fn run(
+    pub(super) fn simulate_runs_into_store(
         &self,
         planned: (&Sweep, &Plan),
         runs: &[usize],
         store: Store,
         farewell: &(dyn Fn(&Store) -> String + Sync),
     ) -> Result<Store, Error> {
-        let (store, done) = (Mutex::new(store), Done::default());
+        let (store, done) = (Mutex::new(store), FinishedRuns::default());
         self.fill_store((&store, &done), runs.len() as u64, farewell, || {
             simulate_runs(planned, runs, self.limits_and_common(), &store, &done)
         })?;
@@ -110,15 +114,15 @@ impl Setup {
     /// `farewell` returns and ends the process; the store keeps all results.
     pub(super) fn fill_store<R: Send>(
         &self,
-        (store, done): (&Mutex<Store>, &Done),
+        (store, done): (&Mutex<Store>, &FinishedRuns),
         total: u64,
         farewell: &(dyn Fn(&Store) -> String + Sync),
         work: impl FnOnce() -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
-        let bar = Bar {
+        let bar = ProgressDisplay {
             unit: "runs",
             total: Some(total),
-            has_lines: true,
+            prints_lines_without_terminal: true,
             is_quiet: self.is_quiet,
         };
         let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +135,7 @@ impl Setup {
             std::mem::forget(store);
             (!self.is_quiet).then_some(text)
         };
-        let found = with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
+        let found = run_with_progress_and_farewell(&bar, &|| done.count(), &farewell, || {
             self.threads.install(work)
         })?;
         lock().sync()?;
@@ -141,10 +145,10 @@ impl Setup {
 
 /// Returns the last message of an interrupted command whose results are kept in a folder. `kept` is the number of results in
 /// words, such as `12 runs`.
-pub(super) fn kept_in(kept: &str, folder: &Path) -> String {
+pub(super) fn kept_results_message(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(
         "{kept} kept in `{}`; the same command goes on",
-        visible(&folder)
+        escape_control_characters(&folder)
     )
 }

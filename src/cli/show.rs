@@ -4,34 +4,35 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::{FormArguments, WorkloadCommand};
-use super::memory_limit::limits;
-use super::print::{print, print_notes};
+use super::memory_limit::command_limits;
+use super::print::{print_notes, print_text};
 use super::run::join_settings;
 use crate::Registry;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
 use crate::output::{
-    draw, draw_workload, platform_sheet, superstep_loads, workload_sheet, write_named,
+    platform_sheet, platform_svg, superstep_loads, workload_sheet, workload_svg, write_user_file,
 };
-use crate::platform::{self, Clusters, LoadedPlatform};
-use crate::words::counted;
+use crate::platform::{self, HostGrouping, LoadedPlatform};
+use crate::words::format_count;
 
 /// Reads the platform with the name or path `name` that the user typed.
 pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    platform::open_within(name, limits).map_err(|error| error.with_default_source("<PLATFORM>"))
+    platform::open_within_limits(name, limits)
+        .map_err(|error| error.with_default_source("<PLATFORM>"))
 }
 
 /// Divides the hosts of a platform into clusters as the value of `--clusters` describes.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
-    let form = |clusters: Clusters| clusters.apply_to(&mut loaded.platform);
+    let form = |clusters: HostGrouping| clusters.apply_to(&mut loaded.platform);
     let formed = clusters.parse().and_then(form);
     formed.map_err(|error| error.with_default_source("--clusters"))
 }
 
 /// Prints the description of a platform and, if `svg` is given, draws the platform into this file. `are_clusters_chosen` tells
 /// whether the user chose its clusters.
-pub(super) fn platform(
+pub(super) fn show_platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,
     rows: usize,
@@ -39,13 +40,13 @@ pub(super) fn platform(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     if let Some(path) = svg {
-        write_named(path, draw(&loaded.platform).as_bytes())?;
+        write_user_file(path, platform_svg(&loaded.platform).as_bytes())?;
     }
     let sheet = platform_sheet(loaded, are_clusters_chosen, rows);
-    print(out, &sheet.render(form.form()))
+    print_text(out, &sheet.render(form.output_form()))
 }
 
-pub(super) fn workload(
+pub(super) fn show_workload(
     registry: &Registry,
     command: &WorkloadCommand,
     out: &mut dyn Write,
@@ -56,18 +57,18 @@ pub(super) fn workload(
     let experiment = Experiment::load_with(
         registry,
         &join_settings(registry, settings, None)?,
-        limits(&settings.memory, None, Purpose::Look),
+        command_limits(&settings.memory, None, Purpose::Look),
     )?;
     print_notes(&experiment.notes(), errors);
     let loads = superstep_loads(&experiment);
     if let Some(path) = &arguments.svg {
         let title = format!(
             "{}, {}",
-            experiment.app(),
-            counted(experiment.placement.len(), "process")
+            experiment.application_name(),
+            format_count(experiment.placement.len(), "process")
         );
-        write_named(path, draw_workload(&title, &loads).as_bytes())?;
+        write_user_file(path, workload_svg(&title, &loads).as_bytes())?;
     }
     let sheet = workload_sheet(&experiment, &loads, arguments.rows);
-    print(out, &sheet.render(arguments.form.form()))
+    print_text(out, &sheet.render(arguments.form.output_form()))
 }

@@ -11,25 +11,25 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::progress::{Bar, with_bar_and_farewell};
+use super::progress::{ProgressDisplay, run_with_progress_and_farewell};
 use crate::error::{Error, Problem};
 use crate::output::{OutputForm, cannot_write, write_file};
 use crate::sweep::folder::{self, Report, merge};
 use crate::sweep::{Plan, Shard, Sweep, store};
 
 /// Name of the file in the folder of the sweep that contains the number of the submitted Slurm job.
-const JOB_FILE: &str = "slurm.job";
+const JOB_NUMBER_FILE: &str = "slurm.job";
 
 /// The first and the longest pause between two requests for the state of a Slurm job; each pause is twice as long as the previous
 /// pause, up to the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
+const REQUEST_PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
 /// Maximum number of successive requests to which Slurm does not reply before the command gives up.
-const MAX_FAILURES: usize = 20;
+const MAX_FAILED_REQUESTS: usize = 20;
 
 /// A sweep whose parts are simulated as tasks of a Slurm job array.
 #[derive(Debug)]
-pub(super) struct Job<'a> {
+pub(super) struct SlurmSweep<'a> {
     /// The sweep whose runs are simulated.
     pub(super) sweep: &'a Sweep,
     /// The plan of the sweep, which lists its runs.
@@ -37,27 +37,33 @@ pub(super) struct Job<'a> {
     /// The folder of the sweep, to which its results are written.
     pub(super) folder: &'a Path,
     /// Number of parts into which the runs are divided.
-    pub(super) parts: usize,
+    pub(super) part_count: usize,
     /// Options that the user passes on to `sbatch`, as the user typed them.
-    pub(super) options: &'a [String],
+    pub(super) sbatch_options: &'a [String],
     /// Whether the command prints no progress.
     pub(super) is_quiet: bool,
     /// The format in which the results of the sweep are printed.
     pub(super) form: OutputForm,
 }
 
-impl Job<'_> {
+impl SlurmSweep<'_> {
     /// Creates the description of the Slurm job array, with one task for each part of the sweep that lacks runs.
     ///
     /// # Errors
     /// An option for `sbatch` or a path cannot be used.
-    pub(super) fn array(&self) -> Result<Array, Error> {
+    pub(super) fn job_array(&self) -> Result<JobArray, Error> {
         let folder = self.absolute_folder()?;
-        let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
+        let (tasks, _) = incomplete_parts(self.plan, &folder, self.part_count)?;
         let program = std::env::current_exe().map_err(|error| {
             Problem::new(format!("the path of the program is unknown: {error}"))
         })?;
-        let mut array = Array::new(&program, &folder, self.parts, tasks, self.options)?;
+        let mut array = JobArray::new(
+            &program,
+            &folder,
+            self.part_count,
+            tasks,
+            self.sbatch_options,
+        )?;
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
         array.may_start_program = crate::policy::may_name_program(&sweep);
         Ok(array)
@@ -73,24 +79,26 @@ impl Job<'_> {
     ///
     /// # Errors
     /// A task did not complete its part, or Slurm does not accept the job.
-    pub(super) fn run(&self) -> Result<Report, Error> {
-        let array = self.array()?;
+    pub(super) fn run_job_array(&self) -> Result<Report, Error> {
+        let array = self.job_array()?;
         let shards = array.folder.join("shards");
         std::fs::create_dir_all(&shards)
             .map_err(|error| cannot_write(&shards.display().to_string(), &error))?;
         let job = match Self::existing_job(&array)? {
             Some(job) => Some(job),
-            None if array.tasks.is_empty() => None,
+            None if array.submitted_parts.is_empty() => None,
             None => Some(self.submit(&array)?),
         };
         if let Some(job) = job {
-            self.wait(&array, &job)?;
+            self.wait_for_job(&array, &job)?;
             // The array has ended and is not needed any more. If the file stays, Slurm reports the end the next time.
-            let _ = std::fs::remove_file(array.folder.join(JOB_FILE));
+            let _ = std::fs::remove_file(array.folder.join(JOB_NUMBER_FILE));
         }
-        let (left, _) = incomplete(self.plan, &array.folder, self.parts)?;
+        let (left, _) = incomplete_parts(self.plan, &array.folder, self.part_count)?;
         if left.is_empty() {
-            let parts: Vec<PathBuf> = (1..=self.parts).map(|part| array.part(part)).collect();
+            let parts: Vec<PathBuf> = (1..=self.part_count)
+                .map(|part| array.folder_of_part(part))
+                .collect();
             return merge(&parts, &array.folder, self.form);
         }
         let named: Vec<String> = left.iter().take(8).map(usize::to_string).collect();
@@ -102,7 +110,7 @@ impl Job<'_> {
         let message = format!(
             "{} of {} tasks did not complete their part: {}{more}",
             left.len(),
-            self.parts,
+            self.part_count,
             named.join(", ")
         );
         let hint = format!(
@@ -114,24 +122,28 @@ impl Job<'_> {
 
     /// Returns the number of the job array that an earlier command submitted for this folder; `None` if there is none or it has
     /// ended.
-    fn existing_job(array: &Array) -> Result<Option<String>, Error> {
-        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB_FILE)) else {
+    fn existing_job(array: &JobArray) -> Result<Option<String>, Error> {
+        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB_NUMBER_FILE)) else {
             return Ok(None);
         };
         let job = job.trim().to_owned();
-        Ok(is_active(&job)?.unwrap_or(true).then_some(job))
+        Ok(is_job_active(&job)?.unwrap_or(true).then_some(job))
     }
 
     /// Submits the job array to Slurm and returns the number of the job.
-    fn submit(&self, array: &Array) -> Result<String, Error> {
+    fn submit(&self, array: &JobArray) -> Result<String, Error> {
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
         write_file(
             &array.folder.join(SWEEP_FILE),
             format!("{sweep:#}\n").as_bytes(),
         )?;
         let script = array.folder.join(SCRIPT_FILE);
-        write_file(&script, array.script().as_bytes())?;
-        let output = run_command(Command::new("sbatch").args(array.arguments()).arg(&script))?;
+        write_file(&script, array.task_script().as_bytes())?;
+        let output = run_slurm_command(
+            Command::new("sbatch")
+                .args(array.sbatch_arguments())
+                .arg(&script),
+        )?;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr);
             let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
@@ -154,32 +166,32 @@ impl Job<'_> {
             ));
             return Err(problem.source("--slurm").into());
         }
-        write_file(&array.folder.join(JOB_FILE), job.as_bytes())?;
+        write_file(&array.folder.join(JOB_NUMBER_FILE), job.as_bytes())?;
         Ok(job)
     }
 
     /// Waits until the job array `job` has ended, and shows how many runs are finished. Ctrl-C ends the command, but not the job.
-    fn wait(&self, array: &Array, job: &str) -> Result<(), Error> {
+    fn wait_for_job(&self, array: &JobArray, job: &str) -> Result<(), Error> {
         let there = AtomicU64::new(0);
-        let bar = Bar {
+        let bar = ProgressDisplay {
             unit: "runs",
             total: Some(self.plan.runs.len() as u64),
-            has_lines: true,
+            prints_lines_without_terminal: true,
             is_quiet: self.is_quiet,
         };
         let farewell = || {
             let text = format!("job {job} continues; run the same command to wait for it");
             (!self.is_quiet).then_some(text)
         };
-        with_bar_and_farewell(&bar, &|| there.load(Ordering::Relaxed), &farewell, || {
-            let (mut pause, mut failures) = (PAUSES.0, 0);
+        run_with_progress_and_farewell(&bar, &|| there.load(Ordering::Relaxed), &farewell, || {
+            let (mut pause, mut failures) = (REQUEST_PAUSES.0, 0);
             loop {
-                match is_active(job)? {
+                match is_job_active(job)? {
                     Some(false) => return Ok(()),
                     Some(true) => failures = 0,
                     None => failures += 1,
                 }
-                if failures > MAX_FAILURES {
+                if failures > MAX_FAILED_REQUESTS {
                     let problem = Problem::new(format!(
                         "Slurm does not report the state of job {job} any more"
                     ));
@@ -188,20 +200,24 @@ impl Job<'_> {
                     ));
                 }
                 there.store(
-                    incomplete(self.plan, &array.folder, self.parts)?.1,
+                    incomplete_parts(self.plan, &array.folder, self.part_count)?.1,
                     Ordering::Relaxed,
                 );
                 std::thread::sleep(pause);
-                pause = (pause * 2).min(PAUSES.1);
+                pause = (pause * 2).min(REQUEST_PAUSES.1);
             }
         })
     }
 }
 
 /// Returns whether a Slurm job is waiting or running; `None` if Slurm does not reply.
-fn is_active(job: &str) -> Result<Option<bool>, Error> {
-    let output =
-        run_command(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
+fn is_job_active(job: &str) -> Result<Option<bool>, Error> {
+    let output = run_slurm_command(Command::new("squeue").args([
+        "--noheader",
+        "--format=%A",
+        "--jobs",
+        job,
+    ]))?;
     if output.status.success() {
         return Ok(Some(!output.stdout.trim_ascii().is_empty()));
     }
@@ -214,7 +230,7 @@ fn is_active(job: &str) -> Result<Option<bool>, Error> {
 ///
 /// # Errors
 /// The command cannot be started.
-fn run_command(command: &mut Command) -> Result<Output, Error> {
+fn run_slurm_command(command: &mut Command) -> Result<Output, Error> {
     command.output().map_err(|error| {
         let program = command.get_program().to_string_lossy();
         Problem::new(format!("cannot run `{program}`: {error}"))
@@ -226,17 +242,17 @@ fn run_command(command: &mut Command) -> Result<Output, Error> {
 
 /// A Slurm job array with one task for each part of a sweep that lacks runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Array {
+pub(super) struct JobArray {
     /// Path of the program `migsim`, which each task runs.
     program: PathBuf,
     /// Absolute path of the folder of the sweep.
     folder: PathBuf,
     /// Number of parts into which the runs of the sweep are divided.
-    parts: usize,
+    part_count: usize,
     /// Numbers of the parts for which a task is submitted, counted from 1.
-    tasks: Vec<usize>,
+    submitted_parts: Vec<usize>,
     /// Options that the user passes on to `sbatch`, in the form `--name=value`.
-    options: Vec<String>,
+    sbatch_options: Vec<String>,
     /// Whether the sweep may start a program as its policy; the tasks then need the flag `--allow-exec`.
     may_start_program: bool,
 }
@@ -248,9 +264,9 @@ const SWEEP_FILE: &str = "sweep.json";
 const SCRIPT_FILE: &str = "task.sh";
 
 /// Names of the options of `sbatch` that this program sets and the user may not set.
-const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
+const RESERVED_SBATCH_OPTIONS: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
-impl Array {
+impl JobArray {
     /// Creates the description of the job array of a sweep in `folder`; `tasks` are the parts that lack runs.
     ///
     /// # Errors
@@ -266,7 +282,7 @@ impl Array {
         let options: Vec<String> = options.iter().map(long).collect();
         for option in &options {
             let name = option[2..].split(['=', ' ']).next().unwrap_or_default();
-            if name.is_empty() || RESERVED.contains(&name) {
+            if name.is_empty() || RESERVED_SBATCH_OPTIONS.contains(&name) {
                 let problem = Problem::new(format!("`{option}` cannot be given to sbatch"));
                 return Err(problem
                     .source("--sbatch-option")
@@ -285,21 +301,21 @@ impl Array {
         Ok(Self {
             program: program.to_owned(),
             folder: folder.to_owned(),
-            parts,
-            tasks,
-            options,
+            part_count: parts,
+            submitted_parts: tasks,
+            sbatch_options: options,
             may_start_program: false,
         })
     }
 
     /// Returns the path of the folder of a part of this sweep; parts are counted from 1.
-    fn part(&self, part: usize) -> PathBuf {
+    fn folder_of_part(&self, part: usize) -> PathBuf {
         part_folder(&self.folder, part)
     }
 
     /// Returns the arguments with which `sbatch` is called, except the path of the script.
-    fn arguments(&self) -> Vec<String> {
-        let tasks: Vec<String> = self.tasks.iter().map(usize::to_string).collect();
+    fn sbatch_arguments(&self) -> Vec<String> {
+        let tasks: Vec<String> = self.submitted_parts.iter().map(usize::to_string).collect();
         let mut arguments = vec![
             "--parsable".to_owned(),
             format!("--array={}", tasks.join(",")),
@@ -310,15 +326,18 @@ impl Array {
                 self.folder.display().to_string().replace('%', "%%")
             ),
         ];
-        arguments.extend(self.options.iter().cloned());
+        arguments.extend(self.sbatch_options.iter().cloned());
         arguments
     }
 
     /// Returns the text of the shell script that each task runs.
-    pub(super) fn script(&self) -> String {
-        let quoted = |path: &Path| quoted(&path.to_string_lossy());
-        let arguments = self.arguments();
-        let command: Vec<String> = arguments.iter().map(|one| self::quoted(one)).collect();
+    pub(super) fn task_script(&self) -> String {
+        let quoted = |path: &Path| quote_for_shell(&path.to_string_lossy());
+        let arguments = self.sbatch_arguments();
+        let command: Vec<String> = arguments
+            .iter()
+            .map(|one| self::quote_for_shell(one))
+            .collect();
         format!(
             "#!/bin/bash\n\
              # A part of a sweep of migsim. Submitted with:\n\
@@ -329,7 +348,7 @@ impl Array {
             quoted(&self.folder.join(SCRIPT_FILE)),
             quoted(&self.program),
             quoted(&self.folder.join(SWEEP_FILE)),
-            self.parts,
+            self.part_count,
             quoted(&self.folder.join("shards/part-")),
             if self.may_start_program {
                 " --allow-exec"
@@ -346,18 +365,18 @@ fn part_folder(folder: &Path, part: usize) -> PathBuf {
 }
 
 /// Quotes a text such that a shell reads it as one word, whatever characters it contains.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Lists the parts that lack runs, counted from 1, and counts the finished runs of all parts; `whole` is the folder of the sweep.
-fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
+fn incomplete_parts(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {
         let own = part_folder(whole, part);
         let shard = Shard {
             index: part - 1,
-            parts,
+            part_count: parts,
         };
         let rows = store::read_rows_if_any(&own)?;
         there += rows.len() as u64;
@@ -379,9 +398,10 @@ mod tests {
     fn the_script_quotes_external_texts() {
         let folder = Path::new("/tmp/it's; rm -rf $HOME %a");
         let options = ["partition=a b".to_owned(), "--time=1".to_owned()];
-        let array = Array::new(Path::new("/bin/migsim"), folder, 3, vec![1, 3], &options).unwrap();
+        let array =
+            JobArray::new(Path::new("/bin/migsim"), folder, 3, vec![1, 3], &options).unwrap();
         assert_eq!(
-            array.script(),
+            array.task_script(),
             "#!/bin/bash\n\
              # A part of a sweep of migsim. Submitted with:\n\
              # sbatch '--parsable' '--array=1,3' '--job-name=migsim-sweep' '--output=/tmp/it'\\''s; rm -rf $HOME %%a/shards/task-%a.log' '--partition=a b' '--time=1' '/tmp/it'\\''s; rm -rf $HOME %a/task.sh'\n\
@@ -393,7 +413,7 @@ mod tests {
     #[test]
     fn options_that_break_out_of_a_line_or_are_ours_are_refused() {
         let with = |option: &str| {
-            Array::new(
+            JobArray::new(
                 Path::new("/m"),
                 Path::new("/f"),
                 1,
@@ -403,6 +423,6 @@ mod tests {
         };
         assert!(with("partition=a\nrm -rf /").is_err());
         assert!(with("array=1-9").is_err() && with("--wrap=x").is_err() && with("--").is_err());
-        assert!(Array::new(Path::new("/m"), Path::new("/f\n"), 1, vec![1], &[]).is_err());
+        assert!(JobArray::new(Path::new("/m"), Path::new("/f\n"), 1, vec![1], &[]).is_err());
     }
 }

@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use super::args::SnapshotArguments;
-use super::memory_limit::limits;
+use super::memory_limit::command_limits;
 use super::print::{print_json, print_notes};
 use super::run::{join_settings, read_experiment};
 use crate::Registry;
 use crate::error::Error;
 use crate::experiment::{Experiment, Layers};
 use crate::memory::Purpose;
-use crate::output::write_named;
+use crate::output::write_user_file;
 
-pub(super) fn snapshot(
+pub(super) fn run_snapshot(
     registry: &Registry,
     arguments: &SnapshotArguments,
     out: &mut dyn Write,
@@ -28,12 +28,12 @@ pub(super) fn snapshot(
         }
         None => join_settings(registry, settings, None)?,
     };
-    let limits = limits(&settings.memory, Some(1), Purpose::Explanation);
+    let limits = command_limits(&settings.memory, Some(1), Purpose::Explanation);
     let experiment = Experiment::load_with(registry, &layers, limits)?;
     print_notes(&experiment.notes(), errors);
-    let snapshot = experiment.snapshot(arguments.superstep)?;
+    let snapshot = experiment.snapshot_at_barrier(arguments.superstep)?;
     match &arguments.out {
-        Some(file) => write_named(file, format!("{snapshot}\n").as_bytes()),
+        Some(file) => write_user_file(file, format!("{snapshot}\n").as_bytes()),
         None => print_json(out, &snapshot),
     }
 }

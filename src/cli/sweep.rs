@@ -9,23 +9,23 @@ use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
-use super::print::{escape_control, print, print_json, print_line};
+use super::print::{escape_json_controls, print_json, print_line, print_text};
 use super::run::{
-    SWEEP_SCHEMA, check_policy_flags, chosen_policy, key_value_settings, load_flag, load_source,
-    present_flags, read_experiment, resolve_parameter_files,
+    SWEEP_SCHEMA, check_policy_flags, chosen_policy, key_value_settings, load_flags_text,
+    load_setting, read_experiment, resolve_parameter_files, typed_flags,
 };
-use super::setup::{Setup, kept_in};
-use super::slurm::Job;
+use super::setup::{SimulationSetup, kept_results_message};
+use super::slurm::SlurmSweep;
 use crate::Registry;
-use crate::error::{Error, Problem, visible};
+use crate::error::{Error, Problem, escape_control_characters};
 use crate::experiment::{Layers, Limits};
 use crate::output::OutputForm;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_runs, simulate_row};
-use crate::sweep::{Combine, Common, Parameter, Plan, Row, Shard, Spec, Sweep, whole};
-use crate::words::counted;
+use crate::sweep::{Combine, Parameter, Plan, Row, Shard, SharedRunData, Sweep, ValuesSpec, whole};
+use crate::words::format_count;
 
-pub(super) fn sweep(
+pub(super) fn run_sweep(
     registry: &Registry,
     arguments: &SweepArguments,
     out: &mut dyn Write,
@@ -34,21 +34,21 @@ pub(super) fn sweep(
     if let Some(SweepCommand::Merge(merge)) = &arguments.command {
         return merge_parts(merge, out, errors);
     }
-    let sweep = sweep_of(registry, arguments)?;
+    let sweep = sweep_from_arguments(registry, arguments)?;
     if arguments.show {
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
     }
     let output = arguments.output;
-    let form = output.form.form();
-    let is_silent = output.form.form_unless(output.quiet).is_none();
-    let setup = Setup::new(&arguments.varied, output)?;
-    let mut plan = setup.plan(&sweep, errors)?;
+    let form = output.form.output_form();
+    let is_silent = output.form.output_form_unless_quiet(output.quiet).is_none();
+    let setup = SimulationSetup::new(&arguments.varied, output)?;
+    let mut plan = setup.plan_with_notes(&sweep, errors)?;
     plan.indifference = arguments.indifference;
     let folder = arguments
         .out
         .clone()
-        .unwrap_or_else(|| default_folder(&sweep));
+        .unwrap_or_else(|| default_results_folder(&sweep));
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if arguments.dry_run {
         let text = describe_plan(
@@ -57,42 +57,42 @@ pub(super) fn sweep(
             setup.limits_and_common(),
             (&folder, setup.threads.current_num_threads()),
         )?;
-        return print(out, &visible(&text)).map(|()| true);
+        return print_text(out, &escape_control_characters(&text)).map(|()| true);
     }
     if let Some(shards) = arguments.shards {
         let parts = usize::try_from(shards).expect("at most 100 000");
-        let job = Job {
+        let job = SlurmSweep {
             sweep: &sweep,
             plan: &plan,
             folder: &folder,
-            parts,
-            options: &arguments.sbatch_options,
+            part_count: parts,
+            sbatch_options: &arguments.sbatch_options,
             is_quiet: output.quiet,
             form,
         };
         if !arguments.slurm {
-            return print(out, &job.array()?.script()).map(|()| true);
+            return print_text(out, &job.job_array()?.task_script()).map(|()| true);
         }
-        let report = job.run()?;
+        let report = job.run_job_array()?;
         return print_report(&report, (is_silent, form), out, errors);
     }
     let store = setup.open_store(Some(&folder), errors)?;
     folder::write_plan(&folder, &plan)?;
     let runs = missing_runs(&plan, shard, store.rows());
-    let store = setup.run((&sweep, &plan), &runs, store, &|store| {
-        kept_in(&kept_runs((&plan, shard), store.rows()), &folder)
+    let store = setup.simulate_runs_into_store((&sweep, &plan), &runs, store, &|store| {
+        kept_results_message(&describe_kept_runs((&plan, shard), store.rows()), &folder)
     })?;
     let report = folder::write_results(&folder, &plan, shard, store.rows(), form)?;
     print_report(&report, (is_silent, form), out, errors)
 }
 
 /// Describes how many of the runs of the part `shard` of a plan have a result: `12 of 40 runs`.
-fn kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
+fn describe_kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
         (kept + usize::from(rows.contains_key(id)), all + 1)
     });
-    format!("{kept} of {}", counted(all, "run"))
+    format!("{kept} of {}", format_count(all, "run"))
 }
 
 /// Prints the report of a sweep, unless `is_silent` is true, and the failures of its runs. Returns `false` if runs failed.
@@ -105,8 +105,8 @@ fn print_report(
     let text = report.text.clone();
     match form {
         _ if is_silent => {}
-        OutputForm::Json => print(out, &escape_control(text))?,
-        _ => print(out, &text)?,
+        OutputForm::Json => print_text(out, &escape_json_controls(text))?,
+        _ => print_text(out, &text)?,
     }
     if let Some(failures) = &report.failures {
         print_line(errors, failures);
@@ -119,15 +119,18 @@ fn merge_parts(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let form = arguments.form.form();
+    let form = arguments.form.output_form();
     let report = folder::merge(&arguments.folders, &arguments.out, form)?;
-    let is_silent = arguments.form.form_unless(arguments.quiet).is_none();
+    let is_silent = arguments
+        .form
+        .output_form_unless_quiet(arguments.quiet)
+        .is_none();
     print_report(&report, (is_silent, form), out, errors)
 }
 
 /// Returns the folder for the results of a sweep if the user names no folder: a folder below `sweeps/` with the name of the
 /// application.
-fn default_folder(sweep: &Sweep) -> PathBuf {
+fn default_results_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.fixed_settings().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
     // An unknown application is an error of each run, and is not used in a path.
@@ -136,12 +139,12 @@ fn default_folder(sweep: &Sweep) -> PathBuf {
 }
 
 /// Maximum number of runs that `--dry-run` simulates in order to estimate the duration of one run.
-const MAX_SAMPLES: usize = 8;
+const MAX_TIMED_RUNS: usize = 8;
 
 fn describe_plan(
     (sweep, plan): (&Sweep, &Plan),
     shard: Shard,
-    with: (Limits, &Common),
+    with: (Limits, &SharedRunData),
     (folder, threads): (&Path, usize),
 ) -> Result<String, Error> {
     // The rows are only read, because a dry run makes no folder.
@@ -155,12 +158,12 @@ fn describe_plan(
     };
     let mut text = format!(
         "{} x {} = {} ({combined})\n",
-        counted(plan.settings.len(), "setting"),
-        counted(plan.seeds.len(), "seed"),
-        counted(plan.runs.len(), "run"),
+        format_count(plan.settings.len(), "setting"),
+        format_count(plan.seeds.len(), "seed"),
+        format_count(plan.runs.len(), "run"),
     );
     for parameter in &sweep.parameters {
-        let values = counted(parameter.spec.count(), "value");
+        let values = format_count(parameter.spec.count(), "value");
         writeln!(
             text,
             "  {:<12} {values}: {}",
@@ -170,12 +173,12 @@ fn describe_plan(
         .expect("a string can be written to");
     }
     if shard != Shard::WHOLE {
-        writeln!(text, "part {}/{}", shard.index + 1, shard.parts)
+        writeln!(text, "part {}/{}", shard.index + 1, shard.part_count)
             .expect("a string can be written to");
     }
     let samples: Vec<usize> = runs
         .iter()
-        .step_by(runs.len().div_ceil(MAX_SAMPLES).max(1))
+        .step_by(runs.len().div_ceil(MAX_TIMED_RUNS).max(1))
         .copied()
         .collect();
     let start = ThreadTime::now();
@@ -187,12 +190,12 @@ fn describe_plan(
     writeln!(
         text,
         "{} to do, {} already done in `{}`; about {} on {} (from {} of {} each)",
-        counted(runs.len(), "run"),
+        format_count(runs.len(), "run"),
         plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
         folder.display(),
         format_duration(each * runs.len() as f64 / workers as f64),
-        counted(threads, "thread"),
-        counted(samples.len(), "timed run"),
+        format_count(threads, "thread"),
+        format_count(samples.len(), "timed run"),
         format_duration(each)
     )
     .expect("a string can be written to");
@@ -210,8 +213,11 @@ fn format_duration(seconds: f64) -> String {
 }
 
 /// Creates the sweep that the sweep file and the flags describe; flags override the file.
-pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
-    let mut sweep = read_varied(registry, &arguments.varied)?.sweep;
+pub(super) fn sweep_from_arguments(
+    registry: &Registry,
+    arguments: &SweepArguments,
+) -> Result<Sweep, Error> {
+    let mut sweep = read_varied_experiment(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,
         (_, Some(count), _) => sweep.combine = Combine::Random(count),
@@ -226,31 +232,33 @@ pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Resul
 
 /// A sweep that was created from the command line, with the kind of the file that the user named.
 #[derive(Debug)]
-pub(super) struct Varied {
+pub(super) struct NamedSweep {
     pub(super) sweep: Sweep,
     /// Whether the file that the user named is a sweep file; false if it is an experiment file or if the user named no file.
     pub(super) is_sweep_file: bool,
 }
 
 /// Reads the experiment and its varied parameters from the file and the flags of the command line; flags override the file.
-pub(super) fn read_varied(
+pub(super) fn read_varied_experiment(
     registry: &Registry,
     arguments: &VariedArguments,
-) -> Result<Varied, Error> {
-    let Varied {
+) -> Result<NamedSweep, Error> {
+    let NamedSweep {
         mut sweep,
         is_sweep_file,
     } = match &arguments.settings.experiment {
-        None => Varied {
+        None => NamedSweep {
             sweep: empty_sweep(registry),
             is_sweep_file: false,
         },
-        Some(path) => read_file(registry, path, arguments.settings.memory.allow_exec)?,
+        Some(path) => {
+            read_sweep_or_experiment(registry, path, arguments.settings.memory.allow_exec)?
+        }
     };
     let mut parameters = flag_parameters(registry, arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
     sweep.parameters.retain(|one| !is_given(&one.name));
-    let mut fixed: Vec<&str> = present_flags(registry, &arguments.settings)
+    let mut fixed: Vec<&str> = typed_flags(registry, &arguments.settings)
         .iter()
         .filter(|one| one.spec.count() == 1)
         .map(|one| one.name)
@@ -277,24 +285,27 @@ pub(super) fn read_varied(
         check_policy_flags(registry, &arguments.settings, &policy)?;
     }
     let mut flags = Vec::new();
-    for one in present_flags(registry, &arguments.settings) {
-        if parameters.iter().any(|other| other.source == one.source()) {
+    for one in typed_flags(registry, &arguments.settings) {
+        if parameters
+            .iter()
+            .any(|other| other.definition_text == one.typed_text())
+        {
             continue;
         }
-        if policy_varies && one.is_option {
-            let source = one.source();
+        if policy_varies && one.is_policy_option {
+            let source = one.typed_text();
             parameters.push(Parameter::new(registry, one.name, one.spec, source));
         } else if one.name != "seed" || one.spec.count() == 1 {
-            flags.push(one.setting(registry, &policy));
+            flags.push(one.first_setting(registry, &policy));
         }
     }
     if !parameters.iter().any(|one| one.name == "load") {
-        flags.extend(load_flag(&arguments.settings.load)?);
+        flags.extend(load_setting(&arguments.settings.load)?);
     }
     flags.extend(key_value_settings(&arguments.settings)?);
     sweep.parameters.extend(parameters);
     sweep.fixed_flags.extend(flags);
-    let several = |spec: &&Spec| spec.count() > 1;
+    let several = |spec: &&ValuesSpec| spec.count() > 1;
     if let Some(seeds) = arguments.seeds.as_ref().or(arguments
         .settings
         .seed
@@ -306,7 +317,7 @@ pub(super) fn read_varied(
         // One seed wins over the seeds of the file, as any flag does.
         sweep.seeds = None;
     }
-    Ok(Varied {
+    Ok(NamedSweep {
         sweep,
         is_sweep_file,
     })
@@ -331,14 +342,14 @@ fn flag_parameters(
     arguments: &VariedArguments,
 ) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
-    for one in present_flags(registry, &arguments.settings) {
-        let spec = if one.is_text {
+    for one in typed_flags(registry, &arguments.settings) {
+        let spec = if one.are_values_names {
             split_names(&one.spec)
         } else {
             one.spec.clone()
         };
         if spec.count() > 1 && one.name != "seed" {
-            parameters.push(Parameter::new(registry, one.name, spec, one.source()));
+            parameters.push(Parameter::new(registry, one.name, spec, one.typed_text()));
         }
     }
     parameters.extend(load_parameter(registry, &arguments.settings.load)?);
@@ -358,27 +369,31 @@ fn flag_parameters(
 
 /// Returns the load as a parameter of the sweep if the `--load` flags list several alternative loads, otherwise `None`.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
-    let source = load_source(loads);
+    let source = load_flags_text(loads);
     let values =
         whole::combine_loads(loads).map_err(|message| Problem::new(message).source(&source))?;
-    let spec = Spec::from_list(values, loads.join(" --load "));
+    let spec = ValuesSpec::from_list(values, loads.join(" --load "));
     Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
 /// Splits names that are separated by commas, such as `ufrgs,mine.json`, unless a file has the whole text as its name.
-fn split_names(spec: &Spec) -> Spec {
+fn split_names(spec: &ValuesSpec) -> ValuesSpec {
     if Path::new(spec.text()).exists() {
         return spec.clone();
     }
     let names = spec.text().split(',').map(|name| Value::from(name.trim()));
-    Spec::from_list(names.collect(), spec.text())
+    ValuesSpec::from_list(names.collect(), spec.text())
 }
 
 /// Reads a sweep file, or reads an experiment file as a sweep in which no parameter varies.
 ///
 /// # Errors
 /// The file cannot be read, or it names a program as its policy although `may_start` is false.
-fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied, Error> {
+fn read_sweep_or_experiment(
+    registry: &Registry,
+    path: &Path,
+    may_start: bool,
+) -> Result<NamedSweep, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::may_name_program(&document.value) {
@@ -398,7 +413,7 @@ fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied
     for parameter in &mut sweep.parameters {
         resolve_parameter_files(registry, path, parameter);
     }
-    Ok(Varied {
+    Ok(NamedSweep {
         sweep,
         is_sweep_file,
     })

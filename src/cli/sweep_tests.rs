@@ -11,25 +11,25 @@ use serde_json::{Map, Value, json};
 
 use super::args::Command;
 use super::run::join_settings;
-use super::sweep::sweep_of;
+use super::sweep::sweep_from_arguments;
 use crate::Registry;
-use crate::document::value_as_typed;
+use crate::document::format_typed_value;
 use crate::error::Error;
-use crate::experiment::{Experiment, Limits, Progress, lookup, schema};
+use crate::experiment::{Experiment, Limits, Progress, json_schema, value_at_path};
 use crate::random::{Purpose, Stream};
 use crate::sweep::run::simulate_row;
-use crate::sweep::{Common, Plan, Sweep, keys};
+use crate::sweep::{Plan, SharedRunData, Sweep, keys};
 
 /// Number of keys that the test draws by default. If the environment variable `MIGSIM_DRAWS` is `full`, it draws `ALL_DRAWS`
 /// keys.
-const DRAWS: usize = 150;
+const DEFAULT_DRAWS: usize = 150;
 const ALL_DRAWS: usize = 600;
 
 /// Number of comparisons after which one comparison also simulates the runs, instead of comparing only the settings.
 const SIMULATION_INTERVAL: usize = 10;
 
 /// Beginnings of the keys that are not drawn, because these keys have no effect on a run, name files, or belong to `--seeds`.
-const EXCLUDED_KEYS: [&str; 8] = [
+const EXCLUDED_KEY_PREFIXES: [&str; 8] = [
     "$schema",
     "schema",
     "description",
@@ -41,7 +41,7 @@ const EXCLUDED_KEYS: [&str; 8] = [
 ];
 
 /// Arguments of `migsim run` for small experiments whose keys are varied.
-const BASES: [&str; 8] = [
+const BASE_EXPERIMENTS: [&str; 8] = [
     "--app lu --n 40 --procs 10",
     "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
     "--app sw --n 8 --load ar --policy migbsp-2007",
@@ -54,27 +54,27 @@ const BASES: [&str; 8] = [
 
 /// Lists all keys of the schema with the values that it names for each key. For a key without named values, the list contains
 /// some values of its type.
-fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
+fn values_by_key(root: &Value) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
-    collect(root, root, "", &mut found);
-    let is_left_out = |key: &str| EXCLUDED_KEYS.iter().any(|one| key.starts_with(one));
+    collect_keys(root, root, "", &mut found);
+    let is_left_out = |key: &str| EXCLUDED_KEY_PREFIXES.iter().any(|one| key.starts_with(one));
     found.retain(|key, _| !key.is_empty() && !is_left_out(key));
     found
 }
 
 /// Adds the keys below the node `node` of the schema, and their values, to `found`; `path` is the key of the node.
-fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
+fn collect_keys(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
     if let Some(name) = node["$ref"].as_str() {
         let node = root.pointer(name.trim_start_matches('#'));
-        return collect(root, node.expect("the schema is complete"), path, found);
+        return collect_keys(root, node.expect("the schema is complete"), path, found);
     }
     for (name, inner) in node["properties"].as_object().into_iter().flatten() {
         let dot = if path.is_empty() { "" } else { "." };
-        collect(root, inner, &format!("{path}{dot}{name}"), found);
+        collect_keys(root, inner, &format!("{path}{dot}{name}"), found);
     }
     for kind in ["anyOf", "oneOf", "allOf"] {
         for inner in node[kind].as_array().into_iter().flatten() {
-            collect(root, inner, path, found);
+            collect_keys(root, inner, path, found);
         }
     }
     let mut add = |values: &[Value]| {
@@ -102,7 +102,7 @@ fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, 
 
 /// Lists the values that are tried for a key: the values `named` in the schema, and values derived from the present value `now`
 /// if it is a number.
-fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
+fn values_to_try(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     let names = match key {
         "platform" => &["ufrgs", "ufrgs-sw"][..],
         "mapping" => &["contiguous", "round-robin"],
@@ -127,12 +127,12 @@ fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
 fn parse_command(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
-    let command = super::command::of_registry(&Registry::standard()).unwrap();
+    let command = super::command::command_for_registry(&Registry::standard()).unwrap();
     super::parse_arguments(command, &words).unwrap().command
 }
 
 /// Returns the experiment that `migsim run` creates from these arguments.
-fn run(words: &[String]) -> Result<Experiment, Error> {
+fn experiment_of_run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parse_command(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
@@ -141,18 +141,18 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
 }
 
 /// Returns the sweep that `migsim sweep` creates from these arguments, and the plan of the sweep.
-fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
+fn plan_of_sweep(words: &[String], common: &SharedRunData) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parse_command(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
     };
-    let sweep = sweep_of(&Registry::standard(), &arguments)?;
+    let sweep = sweep_from_arguments(&Registry::standard(), &arguments)?;
     let plan = Plan::new(&sweep, Limits::default(), &common.files)?;
     Ok((sweep, plan))
 }
 
 /// Returns the complete settings of an experiment without the keys that have no effect on a run.
-fn settings(experiment: &Experiment) -> Value {
-    let mut settings = experiment.resolved.clone();
+fn effective_settings(experiment: &Experiment) -> Value {
+    let mut settings = experiment.resolved_settings.clone();
     if let Some(keys) = settings.as_object_mut() {
         keys.retain(|key, _| !["$schema", "description", "origins"].contains(&&**key));
     }
@@ -161,7 +161,10 @@ fn settings(experiment: &Experiment) -> Value {
 
 /// Returns the arguments `--set KEY=VALUE` that set a key to a value.
 fn set_arguments(key: &str, value: &Value) -> [String; 2] {
-    ["--set".into(), format!("{key}={}", value_as_typed(value))]
+    [
+        "--set".into(),
+        format!("{key}={}", format_typed_value(value)),
+    ]
 }
 
 /// Lists the paths of the objects of the experiment that contain a key; the innermost object comes first.
@@ -173,25 +176,25 @@ fn enclosing_objects(key: &str) -> Vec<&str> {
 }
 
 /// Draws keys at random, compares the rows of sweeps with single runs, and counts the comparisons.
-struct Draw<'a> {
+struct RandomComparison<'a> {
     /// Folder for the experiment files and sweep files that the test writes.
     folder: &'a Path,
     /// Data that all runs of the test share, such as files that were read.
-    common: Common,
+    common: SharedRunData,
     /// Source of the random numbers of the test.
     random: Stream,
     /// All combinations that were compared up to now: how the other settings were fixed, and how the key was varied.
-    combinations: BTreeSet<String>,
+    compared_combinations: BTreeSet<String>,
     /// Number of comparisons up to now.
-    comparisons: usize,
+    comparison_count: usize,
     /// Number of compared rows that have a drawn seed.
-    seeded_rows: usize,
+    seeded_row_count: usize,
 }
 
-impl Draw<'_> {
+impl RandomComparison<'_> {
     /// Draws a random whole number from 0 to `count` - 1.
-    fn below(&mut self, count: usize) -> usize {
-        self.random.below(count)
+    fn draw_below(&mut self, count: usize) -> usize {
+        self.random.draw_below(count)
     }
 
     /// Draws how the settings of `base` are fixed. Returns the name of the way, the arguments for `migsim sweep`, and the
@@ -207,7 +210,7 @@ impl Draw<'_> {
             std::fs::write(&file, value.to_string()).unwrap();
             vec![file.display().to_string()]
         };
-        let (name, mut both) = match self.random.below(3) {
+        let (name, mut both) = match self.random.draw_below(3) {
             0 => ("flags", [base.to_vec(), base.to_vec()]),
             1 => {
                 let words = file("experiment.json", resolved.clone());
@@ -223,11 +226,11 @@ impl Draw<'_> {
             }
         };
         let objects = enclosing_objects(key);
-        if objects.is_empty() || self.below(2) == 0 {
+        if objects.is_empty() || self.draw_below(2) == 0 {
             return (name.to_owned(), both);
         }
-        let object = objects[self.below(objects.len())];
-        let value = lookup(resolved, object).unwrap();
+        let object = objects[self.draw_below(objects.len())];
+        let value = value_at_path(resolved, object).unwrap();
         for words in &mut both {
             words.extend(set_arguments(object, value));
         }
@@ -235,9 +238,10 @@ impl Draw<'_> {
     }
 
     /// Draws arguments for `migsim sweep` that set no seed, one seed or two seeds.
-    fn seeds(&mut self) -> Vec<String> {
-        let [one, other] = [self.below(1000), 1000 + self.below(1000)].map(|seed| seed.to_string());
-        match self.below(4) {
+    fn draw_seed_arguments(&mut self) -> Vec<String> {
+        let [one, other] =
+            [self.draw_below(1000), 1000 + self.draw_below(1000)].map(|seed| seed.to_string());
+        match self.draw_below(4) {
             0 => vec![],
             1 => vec!["--seed".to_owned(), one],
             2 => vec!["--seed".to_owned(), format!("{one},{other}")],
@@ -247,10 +251,10 @@ impl Draw<'_> {
 
     /// Draws a key and seeds, and compares the rows of a sweep over two values of the key with single runs; does nothing if the
     /// experiment cannot be run with two values.
-    fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
-        let base = BASES[self.below(BASES.len())];
+    fn draw_and_compare(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
+        let base = BASE_EXPERIMENTS[self.draw_below(BASE_EXPERIMENTS.len())];
         let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
-        let resolved = run(&base).unwrap().resolved;
+        let resolved = experiment_of_run(&base).unwrap().resolved_settings;
         // List the keys of this experiment that are in the schema; for a list of loads, the keys of each load.
         let mut own: Vec<(String, &[Value])> = Vec::new();
         for (key, named) in keys {
@@ -260,8 +264,9 @@ impl Draw<'_> {
                 }
                 _ => vec![key.clone()],
             };
-            let is_there =
-                |key: &String| lookup(&resolved, key).is_some_and(|value| !value.is_object());
+            let is_there = |key: &String| {
+                value_at_path(&resolved, key).is_some_and(|value| !value.is_object())
+            };
             own.extend(
                 parts
                     .into_iter()
@@ -272,35 +277,36 @@ impl Draw<'_> {
         for key in resolved["network"].as_object().unwrap().keys() {
             own.push((format!("network.{key}"), &[]));
         }
-        let (key, named) = own.swap_remove(self.below(own.len()));
-        let now = lookup(&resolved, &key).unwrap();
+        let (key, named) = own.swap_remove(self.draw_below(own.len()));
+        let now = value_at_path(&resolved, &key).unwrap();
         let (way, [mut sweep_words, run_words]) = self.draw_fixed(&base, &resolved, &key);
-        let mut candidates = values(&key, named, now);
+        let mut candidates = values_to_try(&key, named, now);
         let mut able: Vec<(Value, Experiment)> = Vec::new();
         while able.len() < 2 {
             if candidates.is_empty() {
                 return;
             }
-            let value = candidates.swap_remove(self.below(candidates.len()));
-            let single = run(&[&run_words[..], &set_arguments(&key, &value)].concat());
+            let value = candidates.swap_remove(self.draw_below(candidates.len()));
+            let single =
+                experiment_of_run(&[&run_words[..], &set_arguments(&key, &value)].concat());
             able.extend(single.ok().map(|single| (value, single)));
         }
-        let texts = [&able[0].0, &able[1].0].map(value_as_typed);
+        let texts = [&able[0].0, &able[1].0].map(format_typed_value);
         if texts[0] == texts[1] {
             return;
         }
         let runs = [&able[0].1, &able[1].1];
         let registry = Registry::standard();
-        let name = if self.below(2) == 0 {
+        let name = if self.draw_below(2) == 0 {
             keys::short_name(&registry, &key)
         } else {
             &key
         };
         sweep_words.extend(["--vary".into(), format!("{name}={}", texts.join(","))]);
-        let seeds = self.seeds();
+        let seeds = self.draw_seed_arguments();
         sweep_words.extend(seeds.clone());
-        let is_same = settings(runs[0]) == settings(runs[1]);
-        let (sweep, plan) = match sweep(&sweep_words, &self.common) {
+        let is_same = effective_settings(runs[0]) == effective_settings(runs[1]);
+        let (sweep, plan) = match plan_of_sweep(&sweep_words, &self.common) {
             Ok(planned) => planned,
             Err(error) => {
                 let told = error.to_string();
@@ -322,37 +328,46 @@ impl Draw<'_> {
                 let mut words = [&run_words[..], &set_arguments(&key, &able[setting].0)].concat();
                 if !seeds.is_empty() {
                     words.extend(["--seed".to_owned(), seed.to_string()]);
-                    self.seeded_rows += 1;
+                    self.seeded_row_count += 1;
                 }
-                run(&words).unwrap()
+                experiment_of_run(&words).unwrap()
             })
             .collect();
-        self.compare((&sweep, &plan), &singles, &sweep_words);
-        self.combinations.insert(way);
+        self.compare_rows_with_runs((&sweep, &plan), &singles, &sweep_words);
+        self.compared_combinations.insert(way);
     }
 
     /// Checks that the rows of a sweep have the same settings, and in some comparisons the same results, as the experiments of
     /// single runs.
-    fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
+    fn compare_rows_with_runs(
+        &mut self,
+        (sweep, plan): (&Sweep, &Plan),
+        runs: &[Experiment],
+        words: &[String],
+    ) {
         let with = (Limits::default(), &self.common.files);
         for (index, single) in runs.iter().enumerate() {
             let of_sweep = plan
                 .experiment(sweep, plan.setting_and_seed(index), with)
                 .unwrap();
-            assert_eq!(settings(&of_sweep), settings(single), "{words:?}");
-            assert_eq!(of_sweep.inputs.len(), single.inputs.len());
+            assert_eq!(
+                effective_settings(&of_sweep),
+                effective_settings(single),
+                "{words:?}"
+            );
+            assert_eq!(of_sweep.input_files.len(), single.input_files.len());
         }
-        self.comparisons += 1;
-        if !self.comparisons.is_multiple_of(SIMULATION_INTERVAL) {
+        self.comparison_count += 1;
+        if !self.comparison_count.is_multiple_of(SIMULATION_INTERVAL) {
             return;
         }
         for (index, single) in runs.iter().enumerate() {
             let row = simulate_row((sweep, plan), index, (Limits::default(), &self.common));
             match single.run(&Progress::default()) {
                 Ok(results) => {
-                    for run in &results.runs {
+                    for run in &results.scenario_runs {
                         let makespan = run.outcome.makespan.get();
-                        assert_eq!(row.makespan(run.scenario), Some(makespan), "{words:?}");
+                        assert_eq!(row.makespan(run.result), Some(makespan), "{words:?}");
                     }
                 }
                 Err(_) => assert!(row.error.is_some(), "{words:?}"),
@@ -364,39 +379,44 @@ impl Draw<'_> {
 #[test]
 fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
     let folder = tempfile::tempdir().unwrap();
-    let schema: Value = serde_json::from_str(&schema(&Registry::standard())).unwrap();
-    let keys = keys_of(&schema);
+    let schema: Value = serde_json::from_str(&json_schema(&Registry::standard())).unwrap();
+    let keys = values_by_key(&schema);
     assert!(keys.len() > 60, "{:?}", keys.keys());
-    let mut draw = Draw {
+    let mut draw = RandomComparison {
         folder: folder.path(),
-        common: Common::default(),
+        common: SharedRunData::default(),
         random: Stream::new(1, Purpose::Sweep),
-        combinations: BTreeSet::new(),
-        comparisons: 0,
-        seeded_rows: 0,
+        compared_combinations: BTreeSet::new(),
+        comparison_count: 0,
+        seeded_row_count: 0,
     };
     let is_full = std::env::var("MIGSIM_DRAWS").is_ok_and(|draws| draws == "full");
-    let count = if is_full { ALL_DRAWS } else { DRAWS };
+    let count = if is_full { ALL_DRAWS } else { DEFAULT_DRAWS };
     for _ in 0..count {
-        draw.draw(&keys);
+        draw.draw_and_compare(&keys);
     }
     // At least 5 of 6 draws can be compared, with as many rows that have a drawn seed.
     assert!(
-        6 * draw.comparisons >= 5 * count,
+        6 * draw.comparison_count >= 5 * count,
         "{} compared",
-        draw.comparisons
+        draw.comparison_count
     );
     assert!(
-        6 * draw.seeded_rows >= 5 * count,
+        6 * draw.seeded_row_count >= 5 * count,
         "{} rows",
-        draw.seeded_rows
+        draw.seeded_row_count
     );
-    assert_eq!(draw.combinations.len(), 6, "{:?}", draw.combinations);
+    assert_eq!(
+        draw.compared_combinations.len(),
+        6,
+        "{:?}",
+        draw.compared_combinations
+    );
 }
 
 #[test]
 fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
-    let common = Common::default();
+    let common = SharedRunData::default();
     let base = ["--app", "sw", "--n", "8"].map(str::to_owned);
     let inside = ["--set", "load.on=Aquario"].map(str::to_owned);
     let loads = ["walk,step=0.3", "ar", "on-off,busy=5 s,idle=3 s"];
@@ -405,17 +425,17 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
         ["--vary".to_owned(), format!("load={}", loads.join(","))],
     ] {
         let words = [&base[..], &given, &inside].concat();
-        let (sweep, plan) = sweep(&words, &common).unwrap();
+        let (sweep, plan) = plan_of_sweep(&words, &common).unwrap();
         assert_eq!(plan.settings.len(), 3);
         for (index, load) in loads.iter().enumerate() {
             assert_eq!(plan.settings[index], [Some(json!(load))]);
             let load = ["--load".to_owned(), (*load).to_owned()];
-            let single = run(&[&base[..], &load, &inside].concat()).unwrap();
+            let single = experiment_of_run(&[&base[..], &load, &inside].concat()).unwrap();
             let with = (Limits::default(), &common.files);
             let of_sweep = plan
                 .experiment(&sweep, plan.setting_and_seed(index), with)
                 .unwrap();
-            assert_eq!(settings(&of_sweep), settings(&single));
+            assert_eq!(effective_settings(&of_sweep), effective_settings(&single));
         }
         // Compare with the same sweep as a sweep file.
         let file: Map<String, Value> =

@@ -3,13 +3,13 @@
 use clap::builder::RangedU64ValueParser;
 
 use crate::error::{Error, Problem};
-use crate::memory::{Limits, plan_memory};
+use crate::memory::{Limits, study_plan_memory};
 
 /// Maximum number of threads that the user may request: more than any machine has cores, and few enough to start quickly.
 const MAX_THREADS: u64 = 1024;
 
 /// Returns the parser of the value of `--threads`: a whole number from 0 to 1024; 0 means one thread per core.
-pub(super) fn parser() -> RangedU64ValueParser<usize> {
+pub(super) fn thread_count_parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MAX_THREADS)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn thread_count(wanted: Option<usize>) -> usize {
 pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
     let mut count = thread_count(wanted);
     loop {
-        match pool(count) {
+        match create_thread_pool(count) {
             Err(_) if count > 1 => count /= 2,
             pool => {
                 return pool.map_err(|error| {
@@ -44,18 +44,18 @@ pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, 
 
 /// Starts the threads of a command that plans runs. If the memory limit does not even allow the plan of one run, only the calling
 /// thread is used, so that it can report this problem.
-pub(super) fn planning_threads(
+pub(super) fn start_planning_threads(
     wanted: Option<usize>,
     limits: Limits,
 ) -> Result<rayon::ThreadPool, Error> {
     let has_room = limits
         .memory
-        .is_none_or(|memory| memory >= plan_memory(1.0));
+        .is_none_or(|memory| memory >= study_plan_memory(1.0));
     start_threads(if has_room { wanted } else { Some(1) })
 }
 
 /// Creates a thread pool with `count` threads.
-fn pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
+fn create_thread_pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
     let mut threads = rayon::ThreadPoolBuilder::new().num_threads(count);
     if count == 1 && rayon::current_thread_index().is_none() {
         threads = threads.use_current_thread();

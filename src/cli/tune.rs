@@ -8,37 +8,37 @@ use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::print::{print_line, print_result};
-use super::run::present_flags;
-use super::setup::{Setup, kept_in};
-use super::slurm::quoted;
-use super::sweep::{Varied, read_varied};
+use super::run::typed_flags;
+use super::setup::{SimulationSetup, kept_results_message};
+use super::slurm::quote_for_shell;
+use super::sweep::{NamedSweep, read_varied_experiment};
 use crate::Registry;
-use crate::document::value_as_typed;
+use crate::document::format_typed_value;
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
 use crate::sweep::folder::{write_plan, write_runs, write_texts};
 use crate::sweep::goal::Goal;
-use crate::sweep::setting::{layers, varied_flags as varied_settings};
-use crate::sweep::spec::label;
-use crate::sweep::tune::{FRESH_SEEDS, Found, Setting, Tuning, default_parameters};
+use crate::sweep::setting::{layers_of_run, varied_flags as varied_settings};
+use crate::sweep::spec::value_label;
+use crate::sweep::tune::{FRESH_SEEDS, Setting, Tuning, TuningResult, tunable_parameters};
 use crate::sweep::tune_report;
-use crate::sweep::{Done, Shard, Spec, Store, keys};
-use crate::words::counted;
+use crate::sweep::{FinishedRuns, Shard, Store, ValuesSpec, keys};
+use crate::words::format_count;
 
 /// The seeds of the search if the user chooses no seeds.
-const DEFAULT_SEEDS: &str = "1..8";
+const DEFAULT_SEARCH_SEEDS: &str = "1..8";
 
-pub(super) fn tune(
+pub(super) fn run_tune(
     registry: &Registry,
     arguments: &TuneArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let varied = sweep_of(registry, arguments)?;
+    let varied = search_space(registry, arguments)?;
     let sweep = &varied.sweep;
-    let setup = Setup::new(&arguments.varied, arguments.output)?;
+    let setup = SimulationSetup::new(&arguments.varied, arguments.output)?;
     let store = Mutex::new(setup.open_store(arguments.out.as_deref(), errors)?);
-    let done = Done::default();
+    let done = FinishedRuns::default();
     let tuning = Tuning {
         sweep,
         goal: match arguments.goal {
@@ -51,49 +51,55 @@ pub(super) fn tune(
         limits: setup.limits,
         common: &setup.common,
         store: &store,
-        done: &done,
+        finished_runs: &done,
     };
     // The runs are those of the search, and those of the comparison of two settings.
-    let fresh = arguments.fresh.as_ref().map_or(FRESH_SEEDS, Spec::count);
+    let fresh = arguments
+        .fresh
+        .as_ref()
+        .map_or(FRESH_SEEDS, ValuesSpec::count);
     let total = fresh.saturating_mul(2);
     let total = total.saturating_add(u64::from(arguments.budget));
     let farewell = |store: &Store| match &arguments.out {
-        Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+        Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => format!(
             "{} done, but not kept; with `--out DIR` runs are kept, and the same command continues",
-            counted(done.runs(), "run")
+            format_count(done.count(), "run")
         ),
     };
     let mut found = setup.fill_store((&store, &done), total, &farewell, || tuning.run())?;
-    found.report.command = run_command(&arguments.varied.settings, &varied, &found.best)?;
+    found.report.command = best_run_command(&arguments.varied.settings, &varied, &found.best)?;
     let report = &found.report;
     if let Some(folder) = &arguments.out {
         write_results(folder, &found)?;
     }
     let output = arguments.output;
-    let form = output.form.form_unless(output.quiet);
+    let form = output.form.output_form_unless_quiet(output.quiet);
     print_result(out, form, || report.to_json(), || report.sheet())?;
     setup.print_notes(&found.all_runs.0.notes, errors);
     if let Some((count, first)) = found.failed_runs.as_ref().filter(|_| !output.quiet) {
-        let runs = counted(count, "run");
+        let runs = format_count(count, "run");
         print_line(errors, &format!("note: {runs} failed, the first: {first}"));
     }
     Ok(())
 }
 
 /// Writes the report, the results of all runs and the HTML page of a search into a folder.
-fn write_results(folder: &Path, found: &Found) -> Result<(), Error> {
+fn write_results(folder: &Path, found: &TuningResult) -> Result<(), Error> {
     let ((plan, rows), report) = (&found.all_runs, &found.report);
     write_runs(folder, plan, Shard::WHOLE, rows)?;
     write_plan(folder, plan)?;
     let json = format!("{:#}\n", report.to_json());
     let page = report.page(plan, rows);
-    write_texts(folder, &[(tune_report::FILE, &json), ("index.html", &page)])
+    write_texts(
+        folder,
+        &[(tune_report::REPORT_FILE, &json), ("index.html", &page)],
+    )
 }
 
 /// Returns the experiment with the parameters that the search varies: the parameters with several values, or else the options of
 /// the policy with their default ranges.
-fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
+fn search_space(registry: &Registry, arguments: &TuneArguments) -> Result<NamedSweep, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
         return Err(Problem::new(
@@ -103,18 +109,18 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
         .hint("leave `--scenario` out; `--goal gain` runs scenario i, too")
         .into());
     }
-    let mut varied = read_varied(registry, &arguments.varied)?;
+    let mut varied = read_varied_experiment(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;
     if sweep.parameters.is_empty() {
         let is_fixed = |key: &str| sweep.fixed_flags.iter().any(|flag| flag.key == key);
         let policy = keys::policy_name(&sweep.fixed_settings());
-        sweep.parameters = default_parameters(registry, &policy, is_fixed)?;
+        sweep.parameters = tunable_parameters(registry, &policy, is_fixed)?;
     }
     if sweep.seeds.is_none() {
         let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
         sweep.seeds = Some(match seed {
-            Some(flag) => Spec::from_list(vec![flag.value.clone()], flag.value.to_string()),
-            None => Spec::parse(DEFAULT_SEEDS).expect("the usual seeds can be read"),
+            Some(flag) => ValuesSpec::from_list(vec![flag.value.clone()], flag.value.to_string()),
+            None => ValuesSpec::parse(DEFAULT_SEARCH_SEEDS).expect("the usual seeds can be read"),
         });
         // A given seed is that of the search; the comparison uses other seeds.
         sweep.fixed_flags.retain(|flag| flag.key != "seed");
@@ -125,7 +131,7 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     };
     sweep.fixed_flags.push(Flag {
         key: "scenarios".into(),
-        flag: "--goal".into(),
+        source_text: "--goal".into(),
         value: scenarios,
     });
     sweep.draw_seed = arguments.draw_seed;
@@ -137,18 +143,18 @@ const INFORMATIVE_KEYS: [&str; 5] = ["$schema", "schema", "description", "origin
 
 /// Returns the command line that runs the best setting that the search has found. The varied keys are set last, with `--set`, and
 /// thus override all earlier arguments.
-fn run_command(
+fn best_run_command(
     arguments: &SettingsArguments,
-    Varied {
+    NamedSweep {
         sweep,
         is_sweep_file,
-    }: &Varied,
+    }: &NamedSweep,
     setting: &Setting,
 ) -> Result<String, Error> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
     if *is_sweep_file {
         // A sweep file is not an experiment, so its settings and those of the flags are written key by key.
-        let merged = layers(sweep, setting, None).merged()?;
+        let merged = layers_of_run(sweep, setting, None).merged()?;
         let own = merged.as_object().into_iter().flatten();
         // All scenarios are run, whichever scenario the goal needs.
         let is_told = |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "scenarios";
@@ -166,13 +172,13 @@ fn run_command(
                 .flat_map(|one| set_arguments(&one.key, &one.value)),
         );
         if let Some(seed) = sweep.seeds.as_ref().filter(|seeds| seeds.count() == 1) {
-            words.extend(["--seed".to_owned(), label(&seed.get(0))]);
+            words.extend(["--seed".to_owned(), value_label(&seed.value_at(0))]);
         }
     } else {
         let path = arguments.experiment.iter();
         words.extend(path.map(|path| path.display().to_string()));
         let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
-        for one in present_flags(&sweep.registry, arguments) {
+        for one in typed_flags(&sweep.registry, arguments) {
             if one.spec.count() == 1 && !varies(one.name) {
                 words.extend([one.flag.clone(), one.spec.text().to_owned()]);
             }
@@ -200,7 +206,7 @@ fn run_command(
     if let Some(limit) = arguments.memory.memory_limit {
         words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);
     }
-    let words: Vec<String> = words.iter().map(|word| plain_or_quoted(word)).collect();
+    let words: Vec<String> = words.iter().map(|word| quote_if_needed(word)).collect();
     Ok(words.join(" "))
 }
 
@@ -208,17 +214,17 @@ fn run_command(
 pub(super) fn set_arguments(key: &str, value: &Value) -> [String; 2] {
     [
         "--set".to_owned(),
-        format!("{key}={}", value_as_typed(value)),
+        format!("{key}={}", format_typed_value(value)),
     ]
 }
 
 /// Returns a word unchanged if a shell reads it as one word without changes, and in quotes otherwise.
-pub(super) fn plain_or_quoted(word: &str) -> String {
+pub(super) fn quote_if_needed(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
-        quoted(word)
+        quote_for_shell(word)
     }
 }
 
@@ -232,12 +238,12 @@ mod tests {
         let more = ["--set", "workload.image_bytes=1 MB"];
         let registry = Registry::standard();
         let typed: Vec<_> = line.split(' ').chain(more).map(Into::into).collect();
-        let known = crate::cli::command::of_registry(&registry).unwrap();
+        let known = crate::cli::command::command_for_registry(&registry).unwrap();
         let arguments = crate::cli::parse_arguments(known, &typed).unwrap();
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };
-        let varied = sweep_of(&registry, &tune).unwrap();
+        let varied = search_space(&registry, &tune).unwrap();
         let sweep = &varied.sweep;
         let names: Vec<&str> = sweep
             .parameters
@@ -247,7 +253,7 @@ mod tests {
         assert_eq!(names, ["alpha", "grid", "policy.migbsp.delta"]);
         let setting = vec![Some(json!(4)), Some(json!([10, 5])), Some(json!(0.5))];
         assert_eq!(
-            run_command(&tune.varied.settings, &varied, &setting).unwrap(),
+            best_run_command(&tune.varied.settings, &varied, &setting).unwrap(),
             "migsim run --app sw --n 25 --load walk,on=Aquario+ICE --set 'workload.image_bytes=1 MB' --set policy.migbsp.alpha=4 --set 'workload.grid=[10,5]' --set policy.migbsp.delta=0.5"
         );
     }

@@ -8,11 +8,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
 use crate::error::{Error, Problem, did_you_mean};
-use crate::words::nearest;
+use crate::words::most_similar_name;
 
 /// Finds the subcommand that the words of a command line name. Returns its definition, and its full name such as `migsim sweep
 /// merge`.
-pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Command, String) {
+pub(super) fn find_subcommand(mut command: Command, arguments: &[OsString]) -> (Command, String) {
     let mut name = command.get_name().to_owned();
     command.build(); // passes inherited settings on to subcommands
     for argument in arguments.iter().skip(1) {
@@ -31,16 +31,16 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
 /// Converts an error of clap into an error of the program: what is wrong with the command line, in which flag, and how to correct
 /// it.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
-    let (command, name) = command_of(command, arguments);
+    let (command, name) = find_subcommand(command, arguments);
     let usage = format!("list the known ones with `{name} --help`");
-    let refused = Refused { error, command };
+    let refused = ClapError { error, command };
     let problem = match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value(),
-        ErrorKind::ValueValidation => refused.unparsable_value(),
-        ErrorKind::UnknownArgument => refused.unknown_argument(&usage),
-        ErrorKind::InvalidSubcommand => refused.unknown_subcommand(&usage),
-        ErrorKind::ArgumentConflict => refused.conflict(),
-        ErrorKind::MissingRequiredArgument => refused.missing_arguments(),
+        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value_problem(),
+        ErrorKind::ValueValidation => refused.unparsable_value_problem(),
+        ErrorKind::UnknownArgument => refused.unknown_argument_problem(&usage),
+        ErrorKind::InvalidSubcommand => refused.unknown_subcommand_problem(&usage),
+        ErrorKind::ArgumentConflict => refused.conflict_problem(),
+        ErrorKind::MissingRequiredArgument => refused.missing_arguments_problem(),
         _ => None,
     };
     let problem = problem.unwrap_or_else(|| {
@@ -55,14 +55,14 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
 
 /// An error that clap reports, with the subcommand in whose arguments it occurred.
 #[derive(Debug)]
-struct Refused<'e> {
+struct ClapError<'e> {
     /// The error as clap reports it.
     error: &'e clap::Error,
     /// Definition of the subcommand in whose arguments the error occurred.
     command: Command,
 }
 
-impl Refused<'_> {
+impl ClapError<'_> {
     /// Returns the texts of one kind that clap attaches to the error, such as the valid values; empty if there are none.
     fn context_list(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
@@ -78,13 +78,13 @@ impl Refused<'_> {
     }
 
     /// Returns the flag or argument in which the error occurred, as the help shows it: `--n <N>`, `<PLATFORM>`.
-    fn argument_shown(&self) -> Option<String> {
+    fn argument_as_in_help(&self) -> Option<String> {
         self.context(ContextKind::InvalidArg)
     }
 
     /// Returns the help text of a flag or argument with its possible values; `shown` is the flag or argument as the help shows
     /// it.
-    fn help(&self, shown: &str) -> Option<String> {
+    fn help_text(&self, shown: &str) -> Option<String> {
         let is_meant = |arg: &&Arg| arg.to_string() == shown;
         let arg = self.command.get_arguments().find(is_meant)?;
         let values = arg.get_possible_values();
@@ -97,9 +97,9 @@ impl Refused<'_> {
     }
 
     /// Creates the error for a flag without a value, or with a value that is not one of the possible values.
-    fn invalid_value(&self) -> Option<Problem> {
-        let shown = self.argument_shown()?;
-        let flag = name_of(&shown);
+    fn invalid_value_problem(&self) -> Option<Problem> {
+        let shown = self.argument_as_in_help()?;
+        let flag = flag_name(&shown);
         let known = self.context_list(ContextKind::ValidValue);
         let value = self.context(ContextKind::InvalidValue).unwrap_or_default();
         let problem = if value.is_empty() {
@@ -110,27 +110,27 @@ impl Refused<'_> {
         Some(if known.is_empty() || value.is_empty() {
             self.with_help(problem, &shown)
         } else {
-            problem.known("values", known.iter().map(String::as_str))
+            problem.with_known_names("values", known.iter().map(String::as_str))
         })
     }
 
     /// Creates the error for a value that cannot be parsed, with the reason.
-    fn unparsable_value(&self) -> Option<Problem> {
-        let shown = self.argument_shown()?;
+    fn unparsable_value_problem(&self) -> Option<Problem> {
+        let shown = self.argument_as_in_help()?;
         let value = self.context(ContextKind::InvalidValue)?;
-        let why = in_words(&std::error::Error::source(self.error)?.to_string());
+        let why = simplify_parser_message(&std::error::Error::source(self.error)?.to_string());
         let problem = Problem::new(if why.contains(&value) {
             why
         } else {
             format!("`{value}` is not a valid value: {why}")
         });
-        let problem = problem.source(format!("{} {value}", name_of(&shown)));
+        let problem = problem.source(format!("{} {value}", flag_name(&shown)));
         Some(self.with_help(problem, &shown))
     }
 
     /// Creates the error for an unknown flag or an argument that is not expected.
-    fn unknown_argument(&self, usage: &str) -> Option<Problem> {
-        let name = self.argument_shown()?;
+    fn unknown_argument_problem(&self, usage: &str) -> Option<Problem> {
+        let name = self.argument_as_in_help()?;
         let what = if name.starts_with("--") {
             "flag"
         } else {
@@ -143,28 +143,33 @@ impl Refused<'_> {
             .collect();
         let problem = Problem::unknown(what, &name).source(&name);
         let flags = (flags.as_slice(), "--");
-        Some(with_nearest(problem, &name, flags, usage))
+        Some(with_most_similar_name(problem, &name, flags, usage))
     }
 
     /// Creates the error for a word that is not the name of a subcommand.
-    fn unknown_subcommand(&self, usage: &str) -> Option<Problem> {
+    fn unknown_subcommand_problem(&self, usage: &str) -> Option<Problem> {
         let name = self.context(ContextKind::InvalidSubcommand)?;
         let commands = self.command.get_subcommands();
         let commands: Vec<String> = commands
             .map(|command| command.get_name().to_owned())
             .collect();
         let problem = Problem::unknown("command", &name).source(&name);
-        Some(with_nearest(problem, &name, (&commands, ""), usage))
+        Some(with_most_similar_name(
+            problem,
+            &name,
+            (&commands, ""),
+            usage,
+        ))
     }
 
     /// Creates the error for flags that cannot be combined, or for a flag that occurs twice.
-    fn conflict(&self) -> Option<Problem> {
-        let shown = self.argument_shown()?;
-        let flag = name_of(&shown);
+    fn conflict_problem(&self) -> Option<Problem> {
+        let shown = self.argument_as_in_help()?;
+        let flag = flag_name(&shown);
         let others = self.context_list(ContextKind::PriorArg);
         let others: Vec<String> = others
             .iter()
-            .map(|other| format!("`{}`", name_of(other)))
+            .map(|other| format!("`{}`", flag_name(other)))
             .collect();
         let is_itself = others.iter().all(|other| *other == format!("`{flag}`"));
         let message = if is_itself {
@@ -180,13 +185,16 @@ impl Refused<'_> {
     }
 
     /// Creates the error for required arguments that are missing.
-    fn missing_arguments(&self) -> Option<Problem> {
+    fn missing_arguments_problem(&self) -> Option<Problem> {
         let shown = self.context_list(ContextKind::InvalidArg);
         let first = shown.first()?;
         let verb = if shown.len() > 1 { "are" } else { "is" };
         let names: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
         let problem = Problem::new(format!("{} {verb} missing", names.join(", "))).source(first);
-        let helps: Vec<String> = shown.iter().filter_map(|name| self.help(name)).collect();
+        let helps: Vec<String> = shown
+            .iter()
+            .filter_map(|name| self.help_text(name))
+            .collect();
         Some(if helps.is_empty() {
             problem
         } else {
@@ -196,7 +204,7 @@ impl Refused<'_> {
 
     /// Adds the help text of the flag `shown` to an error as its hint; returns the error unchanged if there is no help text.
     fn with_help(&self, problem: Problem, shown: &str) -> Problem {
-        match self.help(shown) {
+        match self.help_text(shown) {
             Some(help) => problem.hint(help),
             None => problem,
         }
@@ -205,21 +213,23 @@ impl Refused<'_> {
 
 /// Adds the known name that is most similar to `name` to an error as its hint, or the text `usage` if no name is similar.
 /// `dashes` are the dashes before each known name.
-fn with_nearest(
+fn with_most_similar_name(
     problem: Problem,
     name: &str,
     (known, dashes): (&[String], &str),
     usage: &str,
 ) -> Problem {
     let bare = name.trim_start_matches(dashes);
-    problem.hint(match nearest(bare, known.iter().map(String::as_str)) {
-        Some(meant) => did_you_mean(&format!("{dashes}{meant}")),
-        None => usage.to_owned(),
-    })
+    problem.hint(
+        match most_similar_name(bare, known.iter().map(String::as_str)) {
+            Some(meant) => did_you_mean(&format!("{dashes}{meant}")),
+            None => usage.to_owned(),
+        },
+    )
 }
 
 /// Replaces technical phrases in a message of Rust's number parser by plain words.
-fn in_words(why: &str) -> String {
+fn simplify_parser_message(why: &str) -> String {
     let plain = why
         .replace(
             "invalid digit found in string",
@@ -236,6 +246,6 @@ fn in_words(why: &str) -> String {
 }
 
 /// Returns the name of a flag from its form in the help: `--n` for `--n <N>`.
-fn name_of(shown: &str) -> &str {
+fn flag_name(shown: &str) -> &str {
     shown.split(' ').next().unwrap_or(shown)
 }

@@ -7,25 +7,28 @@ use super::print::print_result;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Style;
-use crate::output::frame::{picture, prose, sections_page};
+use crate::output::frame::{picture_html, sections_page, sentence_html};
 use crate::output::{Cell, Sheet, Table, number_column, text_column};
 use crate::sweep::folder::{write_runs, write_texts};
 use crate::sweep::run::Shard;
-use crate::sweep::spec::label;
-use crate::sweep::stats::with_half;
+use crate::sweep::spec::value_label;
+use crate::sweep::stats::format_with_half_width;
 use crate::sweep::winners::Winners;
 use crate::sweep::{Parameter, Plan, Store};
-use crate::words::counted;
+use crate::words::format_count;
 
 /// Number of rows of a table that the HTML page shows at first; the reader unfolds the other rows.
-const INITIAL_ROWS: usize = 50;
+const VISIBLE_ROWS: usize = 50;
 
 /// Parses the value of `--map`, which describes two parameters: `KEY=VALUES,KEY=VALUES`. A comma that is followed by `KEY=`
 /// separates the parameters.
 ///
 /// # Errors
 /// The text does not describe two different parameters.
-pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
+pub(super) fn parse_map_parameters(
+    registry: &Registry,
+    map: &str,
+) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
         let hint = "for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
@@ -77,7 +80,7 @@ pub(super) fn output_map(
     let json = winners.to_json();
     if let Some(folder) = &arguments.out {
         write_runs(folder, plan, Shard::WHOLE, store.rows())?;
-        let picture = winners.figure(&Style::default()).svg();
+        let picture = winners.figure(&Style::default()).to_svg();
         let files = [
             ("map.csv", &*winners.csv()),
             ("map.svg", &picture),
@@ -86,12 +89,15 @@ pub(super) fn output_map(
         ];
         write_texts(folder, &files)?;
     }
-    let form = arguments.output.form.form_unless(arguments.output.quiet);
+    let form = arguments
+        .output
+        .form
+        .output_form_unless_quiet(arguments.output.quiet);
     let sheet = || {
         let mut sheet = Sheet::default();
         sheet.add_table(map_table(winners));
         sheet.add_line("");
-        sheet.add_line(winners.verdict());
+        sheet.add_line(winners.verdict_text());
         sheet
     };
     print_result(out, form, || json, sheet)
@@ -113,17 +119,17 @@ fn map_table(winners: &Winners) -> Table {
     for won in &winners.cells {
         let best = &won.comparison.standings[0];
         let next = won.comparison.second_best();
-        let [beside, above] = winners.values(won);
-        let half = next.and_then(|next| next.behind?.half_width());
+        let [beside, above] = winners.values_of_cell(won);
+        let half = next.and_then(|next| next.behind_best_policy?.half_width());
         let half = half.map(|half| 100.0 * half / best.makespan.mean);
         table.push_row([
-            Cell::text(label(beside)),
-            Cell::text(label(above)),
+            Cell::text(value_label(beside)),
+            Cell::text(value_label(above)),
             Cell::text(&best.policy),
             Cell::value(best.makespan.mean, best.makespan.format()),
             next.map_or_else(Cell::empty, |next| Cell::text(&next.policy)),
             won.lead_percent().map_or_else(Cell::empty, |margin| {
-                Cell::value(margin, with_half(margin, half))
+                Cell::value(margin, format_with_half_width(margin, half))
             }),
             Cell::text(if won.is_separated() { "yes" } else { "no" }),
         ]);
@@ -133,10 +139,10 @@ fn map_table(winners: &Winners) -> Table {
 
 /// Creates the HTML page with the map of the fastest policies.
 fn map_page(winners: &Winners, plan: &Plan) -> String {
-    let svg = winners.figure(&Style::default()).svg();
+    let svg = winners.figure(&Style::default()).to_svg();
     let label = "The fastest policy at each pair of values";
-    let verdict = prose(&winners.verdict());
-    let map = picture("map", label, (300, 640), &svg);
+    let verdict = sentence_html(&winners.verdict_text());
+    let map = picture_html("map", label, (300, 640), &svg);
     let sections = [
         (
             "map",
@@ -146,12 +152,12 @@ fn map_page(winners: &Winners, plan: &Plan) -> String {
         (
             "values",
             "Values: margin over the next policy".to_owned(),
-            map_table(winners).html(INITIAL_ROWS),
+            map_table(winners).to_html(VISIBLE_ROWS),
         ),
     ];
     let [(beside, _), (above, _)] = &winners.axes;
-    let policies = counted(winners.policies.len(), "policy");
-    let seeds = counted(plan.seeds.len(), "seed");
+    let policies = format_count(winners.policies.len(), "policy");
+    let seeds = format_count(plan.seeds.len(), "seed");
     let lead = format!("<p>{policies}, {seeds}.</p>\n");
     let title = format!("Policies by {beside} and {above}");
     sections_page(&title, &lead, sections, &[])
@@ -164,7 +170,7 @@ mod tests {
     #[test]
     fn a_comma_before_a_key_begins_the_second_parameter() {
         let registry = Registry::standard();
-        let pair = parse_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
+        let pair = parse_map_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
         assert_eq!(pair.map(|one| one.name), ["workload.spread", "procs"]);
         for (map, part) in [
             ("procs=1,2", "expected two parameters, found 1"),
@@ -172,7 +178,9 @@ mod tests {
             ("procs=1,procs=2", "`procs` appears twice in the map"),
             ("policy=never,procs=2", "name policies with `--policies`"),
         ] {
-            let error = parse_parameters(&registry, map).unwrap_err().to_string();
+            let error = parse_map_parameters(&registry, map)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(part), "{map}: {error}");
         }
     }

@@ -2,7 +2,7 @@
 
 use migsim::units::ProcessId;
 use migsim::workload::table::Table;
-use migsim::workload::vt::{Export, RankFile, Vt, VtConfig, write};
+use migsim::workload::vt::{RankFile, Vt, VtConfig, VtExport, to_vt_files};
 use migsim::workload::{Plan, Workload};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ pub(super) fn vt(data: &[u8]) {
         bytes: bytes.to_vec(),
     };
     let files: Vec<RankFile> = parts(data).into_iter().enumerate().map(file).collect();
-    let (vt, note) = match Vt::of_files(&files, &VtConfig::new("data")) {
+    let (vt, note) = match Vt::from_files(&files, &VtConfig::new("data")) {
         Err(error) => return check_told(&error, "", ""),
         Ok(read) => read,
     };
@@ -51,10 +51,10 @@ pub(super) fn vt(data: &[u8]) {
     let start: Vec<usize> = (0..vt.processes())
         .filter_map(|process| vt.initial_rank(ProcessId::from_index(process)))
         .collect();
-    let texts = write(&Export {
+    let texts = to_vt_files(&VtExport {
         workload: &vt,
-        ranks: files.len(),
-        start: &start,
+        rank_count: files.len(),
+        initial_ranks: &start,
         moves: &[],
     });
     let file = |(rank, text): (usize, String)| RankFile {
@@ -64,7 +64,7 @@ pub(super) fn vt(data: &[u8]) {
     };
     let again: Vec<RankFile> = texts.into_iter().enumerate().map(file).collect();
     let (again, _) =
-        Vt::of_files(&again, &VtConfig::new("again")).expect("what is written is read");
+        Vt::from_files(&again, &VtConfig::new("again")).expect("what is written is read");
     assert_eq!(again.supersteps(), vt.supersteps());
     for superstep in 0..vt.supersteps() {
         let [one, other] = [&vt, &again].map(|vt| plan(vt, superstep));

@@ -80,7 +80,7 @@ fn read_run(folder: &TempDir) -> Result<(), Error> {
         match Overview::new(&run, scenario) {
             Ok(overview) => {
                 overview.text();
-                overview.json();
+                overview.to_json();
             }
             Err(problem) => check_told(&problem.into(), "", ""),
         }
@@ -94,15 +94,15 @@ fn read_run(folder: &TempDir) -> Result<(), Error> {
                 };
                 match Story::new(&run, question, None) {
                     Ok(story) => {
-                        story.text();
-                        story.json();
+                        story.to_text();
+                        story.to_json();
                     }
                     Err(problem) => check_told(&problem.into(), "", ""),
                 }
             }
         }
     }
-    let html = Report::read(&migsim::Registry::standard(), folder.path())?.html();
+    let html = Report::read(&migsim::Registry::standard(), folder.path())?.to_html();
     assert!(html.ends_with("</html>\n"));
     Ok(())
 }

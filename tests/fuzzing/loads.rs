@@ -1,7 +1,7 @@
 //! Measured loads, in CSV or as profiles of SimGrid: loads are between 0 and 0.99, and times rise.
 
 use migsim::Registry;
-use migsim::load::MOST_LOAD;
+use migsim::load::MAX_LOAD;
 use migsim::random::{Purpose, Stream};
 use serde_json::json;
 
@@ -34,16 +34,18 @@ pub(super) fn load(data: &[u8]) {
     }
     let registry = Registry::standard();
     let kind = registry.loads().find("file").expect("it is a kind");
-    match kind.read(&keys) {
+    match kind.create_load(&keys) {
         Err(error) => check_told(&error, &source, &as_counted(choice, text)),
         Ok((load, resolved)) => {
-            let (_, again) = kind.read(&resolved).expect("what was read is read again");
+            let (_, again) = kind
+                .create_load(&resolved)
+                .expect("what was read is read again");
             assert_eq!(again, resolved);
             let mut last = -1.0;
             for (date, load) in load.steps(Stream::new(1, Purpose::Work)).take(100) {
                 // Times that are too close to distinguish as floats count as equal.
                 assert!(date >= last, "{date} after {last}");
-                assert!((0.0..=MOST_LOAD).contains(&load), "{load}");
+                assert!((0.0..=MAX_LOAD).contains(&load), "{load}");
                 last = date;
             }
         }

@@ -1,6 +1,6 @@
 //! Platforms in JSON and SimGrid XML: names and routes are consistent, and the export for SimGrid describes the same platform.
 
-use migsim::output::{OutputForm, draw, platform_sheet};
+use migsim::output::{OutputForm, platform_sheet, platform_svg};
 use migsim::platform::{LoadedPlatform, Platform, from_json, from_simgrid, to_simgrid};
 use migsim::units::{BytesPerSecond, HostId};
 use serde_json::Value;
@@ -94,7 +94,7 @@ fn check(loaded: &LoadedPlatform) {
         );
     }
     platform_sheet(loaded, false, 3).render(OutputForm::Table);
-    draw(platform);
+    platform_svg(platform);
     if platform.hosts.len() <= FEW {
         check_export(platform);
     }
@@ -106,7 +106,7 @@ fn check_export(platform: &Platform) {
         return; // some platforms cannot be written
     };
     let folder = scratch();
-    for (file, profile) in &export.profiles {
+    for (file, profile) in &export.profile_files {
         std::fs::write(folder.path().join(file), profile).expect("a file can be written");
     }
     let again = from_simgrid(&name(&folder, "export.xml"), &export.xml);
@@ -144,6 +144,8 @@ fn check_export(platform: &Platform) {
 /// Returns latency \[s\] and bandwidth \[B/s\] of the route between two hosts.
 fn way(platform: &Platform, from: HostId, to: HostId) -> Option<(f64, Option<f64>)> {
     let route = platform.route(from, to)?;
-    let bandwidth = platform.bottleneck(&route).map(BytesPerSecond::get);
-    Some((platform.latency(&route).get(), bandwidth))
+    let bandwidth = platform
+        .bottleneck_bandwidth(&route)
+        .map(BytesPerSecond::get);
+    Some((platform.route_latency(&route).get(), bandwidth))
 }

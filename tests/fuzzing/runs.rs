@@ -17,7 +17,8 @@ use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
 use migsim::output::{
-    Activity, Case, OutputForm, Overview, Question, Report, Run, Story, results_sheet, summary,
+    Activity, EvaluatedCall, OutputForm, Overview, Question, Report, Run, Story, results_sheet,
+    summary,
 };
 use migsim::policy::Measures;
 use migsim::units::HostId;
@@ -28,7 +29,7 @@ use super::drawn::{Choices, Drawer};
 use super::{check_told, name, scratch};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let text = migsim::experiment::schema(&migsim::Registry::standard());
+    let text = migsim::experiment::json_schema(&migsim::Registry::standard());
     serde_json::from_str(&text).expect("a schema is JSON")
 });
 
@@ -62,8 +63,9 @@ fn run_drawn(data: &[u8], is_extreme: bool) {
     match load(&text) {
         Err(error) => check_told(&error, "drawn.json", &text),
         Ok(experiment) => {
-            let again = load(&experiment.resolved.to_string()).expect("it is an experiment, too");
-            assert_eq!(again.resolved, experiment.resolved);
+            let again =
+                load(&experiment.resolved_settings.to_string()).expect("it is an experiment, too");
+            assert_eq!(again.resolved_settings, experiment.resolved_settings);
             if let Some((results, activities)) = run(&experiment, &text) {
                 // Making a page takes longer than a run.
                 if data.len().is_multiple_of(4) {
@@ -399,12 +401,15 @@ fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> 
     }
     check_slowly(text, &runs[0].outcome);
     let results = Results {
-        runs,
+        scenario_runs: runs,
         static_starts: Vec::new(),
     };
-    for run in &results.runs {
+    for run in &results.scenario_runs {
         if let Some(ledger) = results.ledger(run) {
-            assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);
+            assert_eq!(
+                ledger.term_ticks.iter().sum::<i64>(),
+                ledger.difference_ticks
+            );
         }
     }
     Some((results, activities))
@@ -466,19 +471,19 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
             scenario: Some(call.scenario),
         };
         // The second run is the same except for the moves of the call.
-        let case = Case::from_question(&run, question).expect("there was such a call");
+        let case = EvaluatedCall::from_question(&run, question).expect("there was such a call");
         let effect = case.map(|case| case.effect(experiment, &Progress::default()));
         assert!(!matches!(effect, Some(Err(_))), "{effect:?}");
         Story::new(&run, question, effect.as_ref())
             .expect("there was such a call")
-            .text();
+            .to_text();
     }
     if run.scenarios.iter().any(|run| run.scenario != Scenario::I) {
         let overview = Overview::new(&run, None).expect("there is a scenario with calls");
         overview.text();
-        overview.json();
+        overview.to_json();
     }
     let report =
         Report::from_results(experiment, results, activities).expect("what is written is read");
-    report.html();
+    report.to_html();
 }

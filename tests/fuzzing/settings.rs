@@ -3,7 +3,7 @@
 use migsim::Registry;
 use migsim::document::Document;
 use migsim::error::Error;
-use migsim::experiment::{Experiment, Layers, Limits, Shared};
+use migsim::experiment::{Experiment, Layers, Limits, SharedInputs};
 use migsim::memory::Purpose;
 use migsim::sweep::{Combine, Plan, Sweep};
 
@@ -14,7 +14,7 @@ const SOURCE: &str = "fuzzed.json";
 /// Maximum memory that an experiment may need \[B\].
 const LIMITS: Limits = Limits {
     may_start_programs: false,
-    may_include_outside: false,
+    may_include_outside_files: false,
     memory: Some(5e7),
     threads: 1,
     purpose: Purpose::Run,
@@ -41,11 +41,13 @@ pub(super) fn settings(data: &[u8]) {
 
 fn experiment(document: Document) -> Result<(), Error> {
     let experiment = load(document)?;
-    let text = format!("{:#}", experiment.resolved);
+    let text = format!("{:#}", experiment.resolved_settings);
     let again = Document::parse("again.json", text).and_then(load);
     assert_eq!(
-        again.expect("what was read is read again").resolved,
-        experiment.resolved
+        again
+            .expect("what was read is read again")
+            .resolved_settings,
+        experiment.resolved_settings
     );
     Ok(())
 }
@@ -61,7 +63,7 @@ fn sweep(document: &Document) -> Result<(), Error> {
     if is_large(&sweep) {
         return Ok(());
     }
-    let shared = Shared::default();
+    let shared = SharedInputs::default();
     let plan = Plan::new(&sweep, LIMITS, &shared)?;
     let file = serde_json::to_string(&sweep.to_file()?).expect("a sweep is JSON");
     let again = Sweep::from_file(&Registry::standard(), &Document::parse("again.json", file)?);
@@ -86,6 +88,9 @@ fn is_large(sweep: &Sweep) -> bool {
         Combine::Random(count) | Combine::Latin(count) => count,
         other => unreachable!("a new way to combine: {other}"),
     };
-    let seeds = sweep.seeds.as_ref().map_or(1, migsim::sweep::Spec::count);
+    let seeds = sweep
+        .seeds
+        .as_ref()
+        .map_or(1, migsim::sweep::ValuesSpec::count);
     settings.saturating_mul(seeds) > MOST_RUNS
 }

@@ -2,7 +2,7 @@
 
 use migsim::units::ProcessId;
 use migsim::workload::Workload;
-use migsim::workload::trace::{Preamble, Trace};
+use migsim::workload::trace::{Trace, TracePreamble};
 
 use super::check_told;
 
@@ -39,9 +39,9 @@ pub(crate) fn runtime_of(trace: &Trace) -> Vec<(String, String)> {
 /// Writes a trace as text.
 pub(crate) fn written(trace: &Trace) -> String {
     let (hosts, runtime) = (hosts_of(trace), runtime_of(trace));
-    let preamble = Preamble {
-        hosts: &hosts,
-        runtime: &runtime,
+    let preamble = TracePreamble {
+        host_names: &hosts,
+        runtime_settings: &runtime,
         comments: &[],
     };
     let mut bytes = Vec::new();

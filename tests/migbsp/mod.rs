@@ -93,7 +93,7 @@ impl World {
             memory: &self.memory,
             external_load: &self.external_load,
             cycles_per_instruction: 1.0,
-            migrations_happen: true,
+            executes_migrations: true,
             messages: &[],
             supersteps: usize::MAX,
             last_call_cost: seconds(0.0),

@@ -62,9 +62,9 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
     let mut platform = machine(&[&[1e9]], WIRE, WIRE);
     let plans = Plans::new(vec![plan(&[2e9], &[])]);
     let run = |date: f64, platform: &mut migsim::platform::Platform| {
-        platform.failure = Some(migsim::platform::Failure {
+        platform.first_failure = Some(migsim::platform::Failure {
             name: "h0".into(),
-            date: seconds(date),
+            time: seconds(date),
         });
         let case = Case::new(platform, &plans, [0]);
         let done = case.run_with(Script(vec![]));
@@ -82,7 +82,11 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
 #[test]
 fn a_missing_route_is_an_error_that_names_both_hosts() {
     let mut platform = machine(&[&[1e9], &[1e9]], WIRE, WIRE);
-    let Routes::Clustered { pairs, .. } = &mut platform.routes else {
+    let Routes::Clustered {
+        cluster_paths: pairs,
+        ..
+    } = &mut platform.routes
+    else {
         unreachable!()
     };
     pairs[1] = None;

@@ -160,7 +160,7 @@ fn settings(index: u64, folder: &Path) -> Vec<(String, Value)> {
 /// Loads run `index`; none if its settings are inconsistent.
 pub(crate) fn experiment(index: u64, folder: &Path) -> Option<Experiment> {
     let flag = |(key, value): (String, Value)| Flag {
-        flag: format!("--set {key}={value}"),
+        source_text: format!("--set {key}={value}"),
         key,
         value,
     };

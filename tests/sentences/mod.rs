@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use migsim::bsp::{Scenario, Setup, simulate};
 use migsim::experiment::{Experiment, Progress, Results, Term};
-use migsim::output::{Call, Case, Overview, Question, Report, Run, RunOfScenario, Story};
+use migsim::output::{Call, EvaluatedCall, Overview, Question, Report, Run, RunOfScenario, Story};
 use migsim::policy::{ForcedMove, Replay};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn destination(text: &str) -> Option<String> {
 
 /// Checks a story: each sentence against its quantities, and each known quantity against the second implementation.
 fn story(tally: &mut Tally, raw: &Raw<'_>, question: Question, story: &Story, what: &str) {
-    let facts = story.json();
+    let facts = story.to_json();
     let mut verbatim = Vec::new();
     texts(&facts["call"], &mut verbatim);
     if let Some(why) = facts["effect"]["unknown"].as_str() {
@@ -126,7 +126,7 @@ fn story(tally: &mut Tally, raw: &Raw<'_>, question: Question, story: &Story, wh
             }
         }
     }
-    consistent(raw, question, &story.text(), what);
+    consistent(raw, question, &story.to_text(), what);
     let call = &facts["call"];
     let effect = facts["effect"]["realised"]["gain_s"].as_f64();
     assert_eq!(call["realised_gain_s"].as_f64(), effect, "{what}");
@@ -217,7 +217,7 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
                     why_not: asked.is_some_and(|(_, why_not)| why_not),
                     scenario: Some(scenario),
                 };
-                let case = Case::from_question(run, question)
+                let case = EvaluatedCall::from_question(run, question)
                     .unwrap()
                     .filter(|_| asked.is_none());
                 let effect = case.map(|case| case.effect(experiment, &Progress::default()));
@@ -262,7 +262,7 @@ fn quiet_superstep(
         why_not: false,
         scenario: Some(scenario),
     };
-    let facts = Story::new(run, question, None).unwrap().json();
+    let facts = Story::new(run, question, None).unwrap().to_json();
     let (sentences, quantities) = (&facts["sentences"]["When"], &facts["quantities"]["When"]);
     for (text, quantities) in sentences
         .as_array()
@@ -287,7 +287,7 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
         .iter()
         .filter(|one| one.scenario != Scenario::I)
     {
-        let facts = Overview::new(run, Some(this.scenario)).unwrap().json();
+        let facts = Overview::new(run, Some(this.scenario)).unwrap().to_json();
         let totals = facts["sentences"].as_array().unwrap().iter();
         let totals = totals.zip(facts["quantities"].as_array().unwrap());
         let reasons = facts["quiet"].as_array().unwrap().iter();
@@ -296,8 +296,12 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
             tally.sentence(text.as_str().unwrap(), quantities, &[], &what);
             known(tally, run, this, quantities, &what);
         }
-        let ledger = this.ledger.as_ref().unwrap();
-        let sum: f64 = ledger.terms.iter().map(|(_, seconds)| seconds).sum();
+        let ledger = this.makespan_difference.as_ref().unwrap();
+        let sum: f64 = ledger
+            .contributions
+            .iter()
+            .map(|(_, seconds)| seconds)
+            .sum();
         let base = run.scenario(Scenario::I).unwrap();
         tally.recomputed(
             "ledger_sum_s",
@@ -307,9 +311,12 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
         );
         tally.recomputed("ledger_terms_s", ledger.sum_s, sum, &what);
         let calls = [Term::CallMessages, Term::CallWork, Term::CallWaiting];
-        let own = ledger.terms.iter().filter(|(term, _)| calls.contains(term));
+        let own = ledger
+            .contributions
+            .iter()
+            .filter(|(term, _)| calls.contains(term));
         let own: f64 = own.map(|(_, seconds)| seconds).sum();
-        if experiment.resolved["costs"]["call"]["waiting"] != "overlapped" {
+        if experiment.resolved_settings["costs"]["call"]["waiting"] != "overlapped" {
             let second: f64 = this.calls.iter().map(|call| call.cost_s).sum();
             tally.recomputed("ledger_calls_s", own, second, &what);
         }

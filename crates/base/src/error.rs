@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::words::nearest;
+use crate::words::most_similar_name;
 
 /// The position of a problem in the input of the program: file or flag, line and column, and key. Parts that are not known are
 /// `None`.
@@ -36,7 +36,7 @@ pub struct Problem {
     pub hint: Option<Box<str>>,
     /// The unknown name, if the problem is that a name does not exist; `None` for all other problems. A hint can then suggest a
     /// similar name.
-    pub unknown: Option<Box<Unknown>>,
+    pub unknown_name: Option<Box<Unknown>>,
 }
 
 /// A name in the input that does not exist, together with whether the name was meant as a key of a file.
@@ -65,7 +65,7 @@ impl Problem {
             message: message.into(),
             location: Location::default(),
             hint: None,
-            unknown: None,
+            unknown_name: None,
         }
     }
 
@@ -78,7 +78,7 @@ impl Problem {
     /// the known names can suggest a similar name.
     #[must_use]
     pub fn with_unknown_name(mut self, what: &str, name: &str) -> Self {
-        self.unknown = Some(Box::new(if what == "key" {
+        self.unknown_name = Some(Box::new(if what == "key" {
             Unknown::Key(name.into())
         } else {
             Unknown::Name(name.into())
@@ -95,7 +95,7 @@ impl Problem {
 
     /// Sets the line and column of the problem, both counted from 1.
     #[must_use]
-    pub fn at(mut self, line: usize, column: usize) -> Self {
+    pub fn at_line_column(mut self, line: usize, column: usize) -> Self {
         self.location.line_column = Some((line, column));
         self
     }
@@ -118,16 +118,20 @@ impl Problem {
     /// name, and lists all known names in sorted order unless there are too many. If `names` is empty, the hint says that no such
     /// names are defined.
     #[must_use]
-    pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn with_known_names<'a>(
+        self,
+        what: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
         if names.is_empty() {
             return self.hint(format!("no {what} are defined"));
         }
         names.sort_unstable();
         names.dedup();
-        let meant = match self.unknown.as_deref() {
+        let meant = match self.unknown_name.as_deref() {
             Some(Unknown::Key(name) | Unknown::Name(name)) if names.len() > 1 => {
-                nearest(name, names.iter().copied())
+                most_similar_name(name, names.iter().copied())
             }
             _ => None,
         };
@@ -157,7 +161,7 @@ pub fn did_you_mean(name: &str) -> String {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", in_line(&self.message))?;
+        write!(f, "{}", escape_as_single_line(&self.message))?;
         let Location {
             source,
             line_column,
@@ -167,17 +171,17 @@ impl fmt::Display for Problem {
             write!(f, "\n  --> ")?;
         }
         if let Some(source) = source {
-            write!(f, "{}", in_line(source))?;
+            write!(f, "{}", escape_as_single_line(source))?;
             if let Some((line, column)) = line_column {
                 write!(f, ":{line}:{column}")?;
             }
         }
         if let Some(key) = key {
             let comma = if source.is_some() { ", " } else { "" };
-            write!(f, "{comma}{}", in_line(key))?;
+            write!(f, "{comma}{}", escape_as_single_line(key))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\n  hint: {}", in_line(hint))?;
+            write!(f, "\n  hint: {}", escape_as_single_line(hint))?;
         }
         Ok(())
     }
@@ -185,7 +189,7 @@ impl fmt::Display for Problem {
 
 /// Returns a text that is safe to print on a terminal. Characters that control the terminal or reverse the writing direction are
 /// replaced by an escape such as `\u{1b}`; line breaks are kept.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| match letter {
         '\n' => false,
         '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
@@ -207,8 +211,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns a text as a single line that is safe to print on a terminal: characters that control the terminal are escaped, and
 /// each line break is written as `\n`.
-fn in_line(text: &str) -> String {
-    visible(text).replace('\n', "\\n")
+fn escape_as_single_line(text: &str) -> String {
+    escape_control_characters(text).replace('\n', "\\n")
 }
 
 /// The error of an operation of migsim, classified by its cause. The cause determines the exit code of the command
@@ -216,17 +220,17 @@ fn in_line(text: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The command line or an input file is wrong.
-    #[error("{}", join(.0))]
+    #[error("{}", join_problems(.0))]
     Input(Vec<Problem>),
     /// The simulation cannot continue: processes wait for an event that will never occur, or a policy requested an impossible
     /// migration.
-    #[error("{}", join(std::slice::from_ref(.0)))]
+    #[error("{}", join_problems(std::slice::from_ref(.0)))]
     Run(Problem),
     /// A result could not be written.
-    #[error("{}", join(std::slice::from_ref(.0)))]
+    #[error("{}", join_problems(std::slice::from_ref(.0)))]
     Output(Problem),
     /// An internal check failed because of a fault in migsim itself, not in its input.
-    #[error("{}", join(std::slice::from_ref(&.0.problem)))]
+    #[error("{}", join_problems(std::slice::from_ref(&.0.problem)))]
     Broken(Box<Broken>),
 }
 
@@ -241,7 +245,7 @@ pub struct Broken {
 }
 
 /// Returns the texts of all problems as one text.
-fn join(problems: &[Problem]) -> String {
+fn join_problems(problems: &[Problem]) -> String {
     problems
         .iter()
         .map(|problem| format!("error: {problem}"))
@@ -287,7 +291,7 @@ impl Error {
 impl Error {
     /// Replaces each problem of the error by the result of `change`; the report of an internal error is not changed.
     #[must_use]
-    pub fn map(self, change: impl Fn(Problem) -> Problem) -> Self {
+    pub fn map_problems(self, change: impl Fn(Problem) -> Problem) -> Self {
         match self {
             Self::Input(problems) => Self::Input(problems.into_iter().map(change).collect()),
             Self::Run(problem) => Self::Run(change(problem)),
@@ -299,13 +303,13 @@ impl Error {
     /// Sets the file or flag `source` as the position of all problems that do not yet name a file or flag.
     #[must_use]
     pub fn with_default_source(self, source: &str) -> Self {
-        self.map_unplaced(|problem| problem.source(source))
+        self.map_problems_without_location(|problem| problem.source(source))
     }
 
     /// Replaces each problem that names neither a file, a flag nor a key by the result of `change`.
     #[must_use]
-    pub fn map_unplaced(self, change: impl Fn(Problem) -> Problem) -> Self {
-        self.map(|problem| {
+    pub fn map_problems_without_location(self, change: impl Fn(Problem) -> Problem) -> Self {
+        self.map_problems(|problem| {
             let location = &problem.location;
             if location.source.is_none() && location.key.is_none() {
                 change(problem)
@@ -319,8 +323,8 @@ impl Error {
     /// `where_to_look` says where all keys are documented.
     #[must_use]
     pub fn with_key_reference(self, where_to_look: &str) -> Self {
-        self.map(
-            |problem| match (problem.unknown.as_deref(), &problem.hint) {
+        self.map_problems(
+            |problem| match (problem.unknown_name.as_deref(), &problem.hint) {
                 (Some(Unknown::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
                     let hint = format!("{hint}; {where_to_look}");
                     problem.hint(hint)
@@ -333,7 +337,7 @@ impl Error {
     /// Sets `hint` as the hint of all problems that have none.
     #[must_use]
     pub fn with_default_hint(self, hint: &str) -> Self {
-        self.map(|problem| match problem.hint {
+        self.map_problems(|problem| match problem.hint {
             None => problem.hint(hint),
             Some(_) => problem,
         })
@@ -358,6 +362,9 @@ mod tests {
             Error::from(problem).to_string(),
             "error: unknown key `\\u{1b}[2J\\u{9b}1m\\u{202e}x\\ny`\n  --> a\\u{7}b.json\n  hint: so\\u{d}so"
         );
-        assert!(matches!(visible("two\nlines, ümlaut"), Cow::Borrowed(_)));
+        assert!(matches!(
+            escape_control_characters("two\nlines, ümlaut"),
+            Cow::Borrowed(_)
+        ));
     }
 }

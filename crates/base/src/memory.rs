@@ -100,7 +100,7 @@ pub struct Limits {
     /// Purpose for which the command uses the experiment; the memory needed depends on this purpose.
     pub purpose: Purpose,
     /// Whether a `SimGrid` platform file may include files that are outside its own folder.
-    pub may_include_outside: bool,
+    pub may_include_outside_files: bool,
     /// Whether input files may name programs that migsim then starts.
     pub may_start_programs: bool,
 }
@@ -144,7 +144,7 @@ pub struct Size {
     /// Memory that the platform reports for its own data \[B\].
     pub platform_memory: f64,
     /// Number of hosts and links whose load varies over time.
-    pub loads: f64,
+    pub varying_loads: f64,
     /// Number of scenarios that the experiment simulates (without a scheduler, with a scheduler, with migrations).
     pub scenarios: usize,
     /// Whether a policy decides about migrations in at least one scenario.
@@ -163,8 +163,11 @@ impl Size {
             m * self.supersteps
         };
         let paths = (self.hosts * self.hosts).min(ever).min(MOST_PATHS as f64);
-        let engine =
-            p * PROCESS + m * MESSAGE + paths * PATH + self.hosts * HOST + self.loads * LOAD;
+        let engine = p * PROCESS
+            + m * MESSAGE
+            + paths * PATH
+            + self.hosts * HOST
+            + self.varying_loads * LOAD;
         if !self.has_policy {
             return engine;
         }
@@ -191,16 +194,16 @@ impl Size {
             Purpose::Sweep => self.run_memory(threads),
             Purpose::Trace => {
                 let lines = self.supersteps * (self.processes + self.messages);
-                self.reading_memory() + lines * LINE
+                self.application_reading_memory() + lines * LINE
             }
-            Purpose::Look => self.reading_memory(),
+            Purpose::Look => self.application_reading_memory(),
         }
     }
 
     /// Returns the memory of a run of all scenarios, `at_once` of which are simulated in parallel \[B\].
     fn run_memory(&self, at_once: usize) -> f64 {
         let (p, m) = (self.processes, self.messages);
-        let is_remembered = self.scenarios > 1 && self.loads <= 0.0;
+        let is_remembered = self.scenarios > 1 && self.varying_loads <= 0.0;
         let remembered = if is_remembered {
             (MEMO as f64).min(self.supersteps * (24.0 * p + 8.0 * m + 150.0))
         } else {
@@ -216,19 +219,19 @@ impl Size {
 
     /// Returns the memory that is needed to read all supersteps of the application one after the other without simulating them
     /// \[B\].
-    fn reading_memory(&self) -> f64 {
+    fn application_reading_memory(&self) -> f64 {
         let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
         BASE + self.platform_memory + self.application_memory + plan + self.supersteps * LOOK
     }
 }
 
 /// Returns the memory of a command that lists the `runs` runs of a sweep or study without simulating them \[B\].
-pub fn plan_memory(runs: f64) -> f64 {
+pub fn study_plan_memory(runs: f64) -> f64 {
     BASE + runs * RUN
 }
 
 /// Returns the memory that is needed to read a folder of results whose files have `bytes` bytes in total \[B\].
-pub fn folder_memory(bytes: f64) -> f64 {
+pub fn result_folder_memory(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
 }
 
@@ -244,7 +247,7 @@ pub fn papers_memory_with_all_rules(threads: usize) -> f64 {
 }
 
 /// Returns the minimum memory of any run with this number of processes, whatever its other settings \[B\].
-pub fn minimum_memory(processes: f64) -> f64 {
+pub fn minimum_run_memory(processes: f64) -> f64 {
     BASE + processes * PROCESS
 }
 
@@ -255,7 +258,12 @@ impl Limits {
     /// # Errors
     /// The needed memory exceeds the limit. The error contains the estimate and proposals how to need less memory; the caller
     /// adds the position.
-    pub fn check(self, what: &str, needed: f64, details: impl fmt::Display) -> Result<(), Problem> {
+    pub fn check_memory(
+        self,
+        what: &str,
+        needed: f64,
+        details: impl fmt::Display,
+    ) -> Result<(), Problem> {
         match self.memory {
             Some(limit) if needed > limit && limit < 1.0 => {
                 let needed = Figure(needed);
@@ -352,7 +360,7 @@ mod tests {
             ..Limits::default()
         };
         let told = |needed: f64| {
-            let refused = limits.check("the experiment", needed, "so large");
+            let refused = limits.check_memory("the experiment", needed, "so large");
             refused.map_err(|problem| problem.message)
         };
         assert_eq!(huge.needed_memory(limits), f64::INFINITY);
@@ -360,7 +368,10 @@ mod tests {
         assert_eq!(told(2e9), Ok(()));
         let expected = "the experiment would need about 12.3 GB of memory, more than the limit of 2.0 GB (so large)";
         assert_eq!(told(12.34e9), Err(expected.to_owned()));
-        assert_eq!(Limits::default().check("it", f64::INFINITY, ""), Ok(()));
+        assert_eq!(
+            Limits::default().check_memory("it", f64::INFINITY, ""),
+            Ok(())
+        );
     }
 
     #[test]

@@ -20,11 +20,11 @@ pub struct OptionFlag {
     /// Name of the flag without its dashes.
     pub name: &'static str,
     /// Name of the option that the flag sets.
-    pub key: &'static str,
+    pub option_name: &'static str,
     /// Description of the flag in the help of the command.
     pub help: &'static str,
     /// The kind of values that the flag accepts.
-    pub values: FlagValues,
+    pub accepted_values: FlagValues,
     /// Placeholder of the value in the help text; an empty string means that the name of the flag is the placeholder.
     pub value_name: &'static str,
 }
@@ -47,9 +47,9 @@ impl OptionFlag {
     pub const fn new(name: &'static str, values: FlagValues, help: &'static str) -> Self {
         Self {
             name,
-            key: name,
+            option_name: name,
             help,
-            values,
+            accepted_values: values,
             value_name: "",
         }
     }
@@ -57,7 +57,10 @@ impl OptionFlag {
     /// Sets the name of the option that the flag sets, for a flag whose name differs from the name of its option.
     #[must_use]
     pub const fn of_key(self, key: &'static str) -> Self {
-        Self { key, ..self }
+        Self {
+            option_name: key,
+            ..self
+        }
     }
 
     /// Sets the placeholder of the value of the flag in the help text.
@@ -74,13 +77,13 @@ pub trait Maker<T>: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Unknown options, or wrong values; the key of each problem is the name of the option.
-    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
+    fn resolve_options(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
 
     /// Creates the plug-in from a complete set of options, in which all defaults are filled in.
     ///
     /// # Errors
     /// Unknown options, or wrong values; the key of each problem is the name of the option.
-    fn make(&self, options: &Map<String, Value>) -> Result<T, Error>;
+    fn create_plugin(&self, options: &Map<String, Value>) -> Result<T, Error>;
 }
 
 /// Creates a plug-in from its options in the settings, completed by the defaults of all options that are missing; `null` means
@@ -88,8 +91,8 @@ pub trait Maker<T>: fmt::Debug + Send + Sync {
 ///
 /// # Errors
 /// Unknown options, or wrong values; the key of each problem is the name of the option.
-pub fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
-    maker.make(&maker.resolve(&object(options)?)?)
+pub fn create_plugin<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
+    maker.create_plugin(&maker.resolve_options(&options_object(options)?)?)
 }
 
 /// Returns the options of a plug-in in the settings, completed by the defaults of all options that are missing; `null` means that
@@ -97,14 +100,14 @@ pub fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
 ///
 /// # Errors
 /// Unknown options, or wrong values; the key of each problem is the name of the option.
-pub fn resolve<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error> {
-    let options = object(options)?;
-    maker.resolve(&options).map(Value::Object)
+pub fn resolve_options<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error> {
+    let options = options_object(options)?;
+    maker.resolve_options(&options).map(Value::Object)
 }
 
 /// Returns the options of a plug-in as a JSON object. `null` becomes an empty object; any other value that is not an object is an
 /// error.
-fn object(options: &Value) -> Result<Map<String, Value>, Error> {
+fn options_object(options: &Value) -> Result<Map<String, Value>, Error> {
     match options {
         Value::Null => Ok(Map::new()),
         Value::Object(options) => Ok(options.clone()),
@@ -120,11 +123,11 @@ pub struct Entry<K> {
     /// Description of the plug-in in one sentence.
     pub summary: &'static str,
     /// The publication that describes the plug-in; `-` if there is none.
-    pub source: &'static str,
+    pub publication: &'static str,
     /// The options of the plug-in that have their own flags on the command line.
     pub flags: &'static [OptionFlag],
     /// Names of the options whose values are file names. These files are also searched in the folder of the experiment file.
-    pub files: &'static [&'static str],
+    pub file_options: &'static [&'static str],
     /// Function that creates the JSON schema of the options.
     schema: fn(&mut SchemaGenerator) -> Schema,
     /// The functions that depend on the kind of plug-in (policy, application, load), such as the creation from options.
@@ -160,9 +163,9 @@ impl<K> Entry<K> {
         Self {
             name,
             summary,
-            source,
+            publication: source,
             flags: &[],
-            files: &[],
+            file_options: &[],
             schema: SchemaGenerator::subschema_for::<T>,
             kind,
         }
@@ -173,9 +176,9 @@ impl<K> Entry<K> {
         Entry {
             name: self.name,
             summary: self.summary,
-            source: self.source,
+            publication: self.publication,
             flags: self.flags,
-            files: self.files,
+            file_options: self.file_options,
             schema: self.schema,
             kind,
         }
@@ -250,7 +253,7 @@ impl<K> Deref for Entry<K> {
 pub struct Table<K> {
     /// The words for the plug-ins in messages: the noun in singular, the noun in plural, and the key in the settings that selects
     /// a plug-in.
-    words: [&'static str; 3],
+    message_words: [&'static str; 3],
     entries: Vec<Entry<K>>,
 }
 
@@ -258,7 +261,10 @@ impl<K> Table<K> {
     /// Creates a table of `entries`. The array `words` contains the noun for a plug-in in singular, the noun in plural, and the
     /// key in the settings that selects a plug-in.
     pub const fn new(words: [&'static str; 3], entries: Vec<Entry<K>>) -> Self {
-        Self { words, entries }
+        Self {
+            message_words: words,
+            entries,
+        }
     }
 
     /// Returns the entry of the plug-in `name`.
@@ -268,9 +274,9 @@ impl<K> Table<K> {
     pub fn find(&self, name: &str) -> Result<&Entry<K>, Error> {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| {
-            let [one, several, key] = self.words;
+            let [one, several, key] = self.message_words;
             let problem = Problem::unknown(one, name).key(key);
-            problem.known(several, self.names()).into()
+            problem.with_known_names(several, self.names()).into()
         })
     }
 
@@ -289,7 +295,7 @@ impl<K> Table<K> {
     /// # Errors
     /// The name is already in use, or cannot be written in settings and on the command line; the entry is then not added.
     pub fn add(&mut self, entry: Entry<K>) -> Result<(), Problem> {
-        let ([one, ..], name) = (self.words, entry.name);
+        let ([one, ..], name) = (self.message_words, entry.name);
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         let (what, hint) = if self.names().any(|known| known == name) {
             ("is registered twice", "rename one of the two")

@@ -6,7 +6,7 @@ pub const AGES: f64 = 1e13;
 
 /// Formats a duration \[s\] as a number of seconds without its unit. The number has two decimals, as in the papers, and more if
 /// it is below 1 s.
-pub fn seconds(value: f64) -> String {
+pub fn format_seconds(value: f64) -> String {
     match value {
         0.0 => "0.00".into(),
         AGES.. => format!("{value:.4e}"),
@@ -17,16 +17,16 @@ pub fn seconds(value: f64) -> String {
 }
 
 /// Formats a duration, given in seconds, with the suitable unit of s, ms, us and ns.
-pub fn duration(seconds: f64) -> String {
-    in_suitable_unit(
+pub fn format_duration(seconds: f64) -> String {
+    format_in_suitable_unit(
         seconds,
         &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)],
     )
 }
 
 /// Formats a data rate, given in bytes per second, in the suitable unit of bits per second (bps to Tbps).
-pub fn rate(bytes_per_second: f64) -> String {
-    in_suitable_unit(
+pub fn format_rate(bytes_per_second: f64) -> String {
+    format_in_suitable_unit(
         bytes_per_second * 8.0,
         &[
             ("Tbps", 1e12),
@@ -39,8 +39,8 @@ pub fn rate(bytes_per_second: f64) -> String {
 }
 
 /// Formats a speed of computation, given in instructions per second, in the suitable unit from Hz to THz.
-pub fn speed(instructions_per_second: f64) -> String {
-    in_suitable_unit(
+pub fn format_speed(instructions_per_second: f64) -> String {
+    format_in_suitable_unit(
         instructions_per_second,
         &[
             ("THz", 1e12),
@@ -53,8 +53,8 @@ pub fn speed(instructions_per_second: f64) -> String {
 }
 
 /// Formats an amount of data, given in bytes, in the suitable decimal unit.
-pub fn size(bytes: f64) -> String {
-    in_suitable_unit(
+pub fn format_size(bytes: f64) -> String {
+    format_in_suitable_unit(
         bytes,
         &[
             ("TB", 1e12),
@@ -67,8 +67,8 @@ pub fn size(bytes: f64) -> String {
 }
 
 /// Formats an amount of computation, given in instructions, in the suitable unit.
-pub fn work(instructions: f64) -> String {
-    in_suitable_unit(
+pub fn format_work(instructions: f64) -> String {
+    format_in_suitable_unit(
         instructions,
         &[
             ("Tinstr", 1e12),
@@ -81,7 +81,7 @@ pub fn work(instructions: f64) -> String {
 }
 
 /// Formats a number with four significant digits (with at least three decimals if it is below 1), without trailing zeros.
-pub fn four_digits(value: f64) -> String {
+pub fn format_four_digits(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
         return format!("{value:.3e}");
     }
@@ -103,7 +103,7 @@ pub fn four_digits(value: f64) -> String {
 
 /// Formats a value with the largest unit for which the number is at least 1, or with the smallest unit if there is none. The
 /// `units` are pairs of name and factor, in decreasing order of the factor.
-fn in_suitable_unit(value: f64, units: &[(&str, f64)]) -> String {
+fn format_in_suitable_unit(value: f64, units: &[(&str, f64)]) -> String {
     // A value of 999.96 is written as 1 of the next unit.
     let fits = |(_, one): &&(&str, f64)| value.abs() >= one * 0.999_95;
     let (unit, one) = match units.iter().find(fits) {
@@ -116,7 +116,7 @@ fn in_suitable_unit(value: f64, units: &[(&str, f64)]) -> String {
     } else {
         unit
     };
-    format!("{} {unit}", four_digits(value / one))
+    format!("{} {unit}", format_four_digits(value / one))
 }
 
 #[cfg(test)]
@@ -125,20 +125,20 @@ mod tests {
 
     #[test]
     fn quantities_have_the_unit_that_suits_them() {
-        assert_eq!(rate(12.5e6), "100 Mbps");
-        assert_eq!(duration(5e-5), "50 us");
-        assert_eq!(duration(0.0), "0 s");
-        assert_eq!(size(0.0), "0 B");
-        assert_eq!(size(999.99), "1 kB");
-        assert_eq!(speed(1.5e9), "1.5 GHz");
-        assert_eq!(work(123_456.0), "123.5 Kinstr");
-        assert_eq!(duration(1.234_567e-12), "0.001235 ns");
-        assert_eq!(rate(1e20), "8.000e8 Tbps");
+        assert_eq!(format_rate(12.5e6), "100 Mbps");
+        assert_eq!(format_duration(5e-5), "50 us");
+        assert_eq!(format_duration(0.0), "0 s");
+        assert_eq!(format_size(0.0), "0 B");
+        assert_eq!(format_size(999.99), "1 kB");
+        assert_eq!(format_speed(1.5e9), "1.5 GHz");
+        assert_eq!(format_work(123_456.0), "123.5 Kinstr");
+        assert_eq!(format_duration(1.234_567e-12), "0.001235 ns");
+        assert_eq!(format_rate(1e20), "8.000e8 Tbps");
     }
 
     #[test]
     fn seconds_have_the_digits_that_somebody_reads() {
-        let shown = [0.0, 1.5e-7, 0.012_345, 21.049, 1e12, 1e200].map(seconds);
+        let shown = [0.0, 1.5e-7, 0.012_345, 21.049, 1e12, 1e200].map(format_seconds);
         let expected = [
             "0.00",
             "1.50e-7",

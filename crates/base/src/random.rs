@@ -74,33 +74,33 @@ impl Stream {
 
     /// Draws a uniform random integer of 64 bits.
     #[inline]
-    pub fn bits(&mut self) -> u64 {
+    pub fn draw_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// Draws a uniform random number that is greater than 0 and at most 1, a multiple of 2^-53.
     #[inline]
-    pub fn unit(&mut self) -> f64 {
+    pub fn draw_unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// Draws a uniform random number from -1 to 1, a multiple of 2^-52.
     #[inline]
-    pub fn symmetric(&mut self) -> f64 {
+    pub fn draw_symmetric(&mut self) -> f64 {
         let bits = self.0.next_u64() >> 11;
         bits as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
     /// Draws a uniform random integer from 0 to `bound` - 1. If `bound` is 0, the result is 0.
     #[inline]
-    pub fn below(&mut self, bound: usize) -> usize {
-        let below = self.below_u64(bound as u64);
+    pub fn draw_below(&mut self, bound: usize) -> usize {
+        let below = self.draw_below_u64(bound as u64);
         usize::try_from(below).expect("less than the bound, which is a usize")
     }
 
     /// Draws a uniform random integer from 0 to `bound` - 1, for bounds of up to 64 bits on every machine.
     #[inline]
-    pub fn below_u64(&mut self, bound: u64) -> u64 {
+    pub fn draw_below_u64(&mut self, bound: u64) -> u64 {
         // Multiply-shift: the bias is below bound / 2^64.
         let wide = u128::from(self.0.next_u64()) * u128::from(bound);
         u64::try_from(wide >> 64).expect("less than the bound, which has 64 bits")
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_numbers_for_ever() {
         let mut stream = Stream::new(1, Purpose::Policy);
-        let numbers: Vec<usize> = (0..4).map(|_| stream.below(1000)).collect();
+        let numbers: Vec<usize> = (0..4).map(|_| stream.draw_below(1000)).collect();
         assert_eq!(numbers, [402, 80, 596, 219]);
     }
 }

@@ -115,7 +115,7 @@ fn parse_quantity(
     }
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, 1.0)) => Ok(value),
-        Some((_, scale)) => Ok(scale_once(number, *scale).unwrap_or(value * scale)),
+        Some((_, scale)) => Ok(multiply_text(number, *scale).unwrap_or(value * scale)),
         None => Err(UnitError::UnknownUnit {
             unit: unit.to_owned(),
             quantity,
@@ -131,7 +131,7 @@ fn parse_quantity(
 
 /// Returns the product of the number in a text and `scale`; `None` if the text is not a number. A power of ten is added to the
 /// exponent in the text, so that the value is rounded only once: `20.4 us` becomes 20.4e-6.
-fn scale_once(number: &str, scale: f64) -> Option<f64> {
+fn multiply_text(number: &str, scale: f64) -> Option<f64> {
     let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let exponent = exponent.parse::<i32>().ok()?.checked_add(power)?;

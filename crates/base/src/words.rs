@@ -6,7 +6,10 @@ use std::fmt::Display;
 /// Returns the known name that is most similar to `name`; `None` if no known name is similar. A known name is similar if it
 /// differs in case or in few letters, or if it is the only known name that begins with `name`. A name without dots is also
 /// compared with the last parts of dotted paths (`alpha` with `policy.migbsp.alpha`).
-pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn most_similar_name<'k>(
+    name: &str,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Option<&'k str> {
     if name.len() > LONGEST {
         return None;
     }
@@ -14,12 +17,12 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     let mut found: Vec<(usize, &str)> = known
         .into_iter()
         .filter(|known| known.len() <= LONGEST)
-        .map(|known| (distance(&wanted, &known.to_lowercase()), known))
+        .map(|known| (name_distance(&wanted, &known.to_lowercase()), known))
         .collect();
     found.sort_unstable();
     found.dedup();
     let (letters, first) = found.first()?;
-    if *letters <= most_letters(&wanted) {
+    if *letters <= maximum_edit_distance(&wanted) {
         return Some(first);
     }
     let begin = stem(&wanted)?;
@@ -51,7 +54,7 @@ const SHORTEST_BEGIN: usize = 3;
 
 /// Returns the maximum edit distance at which a known name is suggested for the unknown `name`: a third of the number of letters,
 /// but from 1 to 3, and 0 for a name of less than three letters.
-fn most_letters(name: &str) -> usize {
+fn maximum_edit_distance(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,
         letters => (letters / 3).clamp(1, 3),
@@ -60,7 +63,7 @@ fn most_letters(name: &str) -> usize {
 
 /// Returns the edit distance between an unknown and a known name; a name without dots is also compared with the last part of a
 /// dotted path.
-fn distance(name: &str, known: &str) -> usize {
+fn name_distance(name: &str, known: &str) -> usize {
     let whole = edit_distance(name, known);
     match known.rsplit_once('.') {
         Some((_, end)) if !name.contains('.') => whole.min(edit_distance(name, end)),
@@ -90,7 +93,7 @@ fn edit_distance(from: &str, to: &str) -> usize {
 }
 
 /// Formats a count with its noun in singular or plural: `1 host`, `2 hosts`, `2 processes`.
-pub fn counted(count: impl Display, noun: &str) -> String {
+pub fn format_count(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
     match (count.as_str(), noun.strip_suffix('y')) {
         ("1", _) => format!("{count} {noun}"),
@@ -123,11 +126,11 @@ mod tests {
 
     #[test]
     fn nouns_follow_their_number() {
-        assert_eq!(counted(1, "seed"), "1 seed");
-        assert_eq!(counted(0, "seed"), "0 seeds");
-        assert_eq!(counted(12_u64, "process"), "12 processes");
+        assert_eq!(format_count(1, "seed"), "1 seed");
+        assert_eq!(format_count(0, "seed"), "0 seeds");
+        assert_eq!(format_count(12_u64, "process"), "12 processes");
         assert_eq!(
-            [counted(2, "policy"), counted(0, "key")],
+            [format_count(2, "policy"), format_count(0, "key")],
             ["2 policies", "0 keys"]
         );
     }
@@ -169,7 +172,7 @@ mod tests {
             "policies",
             "x",
         ];
-        let near = |name| nearest(name, names);
+        let near = |name| most_similar_name(name, names);
         for (name, meant) in [
             ("rnu", "run"),
             ("LU", "lu"),
@@ -191,9 +194,12 @@ mod tests {
     fn the_nearest_key_is_found_by_path_or_by_its_end() {
         let known = ["policy.migbsp.alpha", "policy.migbsp.omega", "workload.n"];
         assert_eq!(
-            nearest("policy.migbsp.alhpa", known),
+            most_similar_name("policy.migbsp.alhpa", known),
             Some("policy.migbsp.alpha")
         );
-        assert_eq!(nearest("omga", known), Some("policy.migbsp.omega"));
+        assert_eq!(
+            most_similar_name("omga", known),
+            Some("policy.migbsp.omega")
+        );
     }
 }

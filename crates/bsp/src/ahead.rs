@@ -39,7 +39,7 @@ pub(super) struct OpenSupersteps {
     /// Frames of closed supersteps, kept to reuse their memory.
     spare: Vec<Frame>,
     /// Processes that have completed a superstep and wait to begin the next superstep.
-    pub(super) ready: VecDeque<u32>,
+    pub(super) ready_processes: VecDeque<u32>,
     /// Number that the engine will give to the next message; after 2^32 messages the numbers start again at 0.
     next_message: u32,
 }
@@ -49,9 +49,9 @@ pub(super) struct OpenSupersteps {
 #[derive(Clone, Debug, Default)]
 struct Frame {
     /// Range of the engine's numbers of the messages of the superstep, as the first number and the count.
-    messages: (u32, u32),
+    message_range: (u32, u32),
     /// Number of processes that have completed the superstep.
-    completed: usize,
+    completed_processes: usize,
     plan: Plan,
     measures: Measures,
     exchange: Exchange,
@@ -69,12 +69,12 @@ impl Frame {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
         swap(&mut self.exchange, &mut superstep.exchange);
-        swap(&mut self.stage, &mut superstep.stage);
+        swap(&mut self.stage, &mut superstep.stages);
         swap(&mut self.has_begun, &mut superstep.has_begun);
-        swap(&mut self.first_began, &mut superstep.first_began);
-        swap(&mut self.began, &mut superstep.began);
-        swap(&mut self.computed, &mut superstep.computed);
-        swap(&mut self.last_computed, &mut superstep.last_computed);
+        swap(&mut self.first_began, &mut superstep.first_begin);
+        swap(&mut self.began, &mut superstep.begin_times);
+        swap(&mut self.computed, &mut superstep.computation_ends);
+        swap(&mut self.last_computed, &mut superstep.last_computation_end);
     }
 }
 
@@ -100,8 +100,8 @@ impl OpenSupersteps {
         }
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.plan.clone_from(&world.plan);
-        frame.completed = 0;
-        frame.messages = (self.next_message, 0);
+        frame.completed_processes = 0;
+        frame.message_range = (self.next_message, 0);
         refill(&mut frame.stage, world.placement.len(), Stage::Waiting);
         frame.computed.resize(world.placement.len(), 0.0);
         frame.last_computed = None;
@@ -112,8 +112,8 @@ impl OpenSupersteps {
     /// Reserves `count` consecutive message numbers of the engine for the messages of the superstep that was opened last.
     pub(super) fn reserve_message_numbers(&mut self, count: usize) {
         if let Some(frame) = self.frames.back_mut() {
-            frame.messages.1 = to_u32(count);
-            self.next_message = frame.messages.0.wrapping_add(frame.messages.1);
+            frame.message_range.1 = to_u32(count);
+            self.next_message = frame.message_range.0.wrapping_add(frame.message_range.1);
         }
     }
 
@@ -125,10 +125,11 @@ impl OpenSupersteps {
         superstep: &mut Superstep,
     ) {
         let number = match *token {
-            Token::Computed(process) => superstep.number_of[process as usize],
+            Token::Computed(process) => superstep.superstep_of_process[process as usize],
             Token::Delivered(message) => {
-                let holds =
-                    |frame: &Frame| message.wrapping_sub(frame.messages.0) < frame.messages.1;
+                let holds = |frame: &Frame| {
+                    message.wrapping_sub(frame.message_range.0) < frame.message_range.1
+                };
                 let at = self.frames.iter().position(holds);
                 self.oldest + at.expect("a message belongs to an open superstep")
             }
@@ -159,8 +160,8 @@ impl OpenSupersteps {
         }
         let frame = &mut self.frames[number - self.oldest];
         frame.swap_with_world(world, superstep);
-        superstep.first_message = frame.messages.0;
-        world.superstep = number;
+        superstep.first_message_number = frame.message_range.0;
+        world.open_superstep = number;
         self.current = Some(number);
     }
 
@@ -173,8 +174,8 @@ impl OpenSupersteps {
     }
 
     /// Records that one more process has completed the open superstep with this number.
-    pub(super) fn count_completed(&mut self, superstep: usize) {
-        self.frames[superstep - self.oldest].completed += 1;
+    pub(super) fn count_completion(&mut self, superstep: usize) {
+        self.frames[superstep - self.oldest].completed_processes += 1;
     }
 
     /// Returns whether a process that has completed `superstep` must wait for the oldest open superstep before it begins the next
@@ -185,6 +186,6 @@ impl OpenSupersteps {
 
     /// Whether all `processes` processes have completed the oldest open superstep.
     pub(super) fn is_oldest_completed(&self, processes: usize) -> bool {
-        (self.frames.front()).is_some_and(|frame| frame.completed == processes)
+        (self.frames.front()).is_some_and(|frame| frame.completed_processes == processes)
     }
 }

@@ -53,7 +53,7 @@ impl BarrierContext<'_, '_> {
             .send_control(from, to, bytes, Token::Barrier(message))
     }
 
-    fn send_between(
+    fn send_between_processes(
         &mut self,
         from: u32,
         to: u32,
@@ -77,14 +77,14 @@ impl BarrierContext<'_, '_> {
         message: BarrierMessage,
     ) -> Result<(), Error> {
         let ends = (self.placement[from as usize], self.placement[to as usize]);
-        let Some(packet) = packets.packet(self.platform, ends) else {
+        let Some(packet) = packets.packet_between(self.platform, ends) else {
             return self.no_route_error(ends, message);
         };
         if packet.uses_connection {
-            let end = self.engine.local_now() + packet.duration;
-            self.engine.record_message(ends, end);
+            let end = self.engine.local_time() + packet.duration;
+            self.engine.record_message_end(ends, end);
         }
-        self.engine.count_flows(1);
+        self.engine.add_to_flow_count(1);
         let duration = Seconds::of(packet.duration);
         self.engine.wait(duration, Token::Barrier(message));
         Ok(())
@@ -131,15 +131,15 @@ enum Protocol {
 /// `computing_processes`.
 #[derive(Clone, Debug)]
 struct RootSerial {
-    arrived: u32,
+    arrived_processes: u32,
     /// Time that process 0 spends on the messages of the barrier before it arrives.
-    price: Seconds,
+    root_cost: Seconds,
     /// Delay between the last arrival and the departure of all processes that does not depend on the superstep.
-    release: Seconds,
+    release_delay: Seconds,
     /// Additional delay of the departure for each process that computes in the superstep.
-    release_per_computing: Seconds,
+    release_delay_per_computing: Seconds,
     /// Number of processes that compute in the current superstep.
-    computing: usize,
+    computing_processes: usize,
 }
 
 impl Barrier {
@@ -167,11 +167,11 @@ impl Barrier {
             BarrierKind::RootSerial => {
                 let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
                 Protocol::RootSerial(RootSerial {
-                    arrived: 0,
-                    price: for_all(config.per_process),
-                    release: for_all(config.release_per_process),
-                    release_per_computing: config.release_per_computing,
-                    computing: 0,
+                    arrived_processes: 0,
+                    root_cost: for_all(config.per_process),
+                    release_delay: for_all(config.release_per_process),
+                    release_delay_per_computing: config.release_per_computing,
+                    computing_processes: 0,
                 })
             }
             BarrierKind::Tree => Protocol::Tree {
@@ -209,7 +209,7 @@ impl Barrier {
     /// arrived at the previous barrier.
     pub(super) fn open(&mut self, computing: usize) {
         if let Protocol::RootSerial(root) = &mut self.protocol {
-            root.computing = computing;
+            root.computing_processes = computing;
         }
     }
 
@@ -241,11 +241,11 @@ impl Barrier {
             }
             Protocol::RootSerial(root) if process == 0 => {
                 let message = Token::Barrier(BarrierMessage::Arrived(0));
-                context.engine.wait(root.price, message);
+                context.engine.wait(root.root_cost, message);
                 Ok(())
             }
             Protocol::RootSerial(root) => {
-                root.arrive(*processes, leaving, context);
+                root.record_arrival(*processes, leaving, context);
                 Ok(())
             }
             Protocol::ReleasedByFirst(first) => first.arrive(process, *bytes, context),
@@ -258,7 +258,7 @@ impl Barrier {
             }
             Protocol::Scripted(scripted) => scripted.arrive(process, *bytes, leaving, context),
             Protocol::Foreseen(foreseen) => {
-                if foreseen.record_arrival(process, context.engine.local_now()) {
+                if foreseen.record_arrival(process, context.engine.local_time()) {
                     release_predicted(foreseen, *processes, leaving, later, context)?;
                 }
                 Ok(())
@@ -268,7 +268,7 @@ impl Barrier {
 
     /// Returns whether a process may leave the barrier before all processes have arrived, so that several supersteps are open at
     /// the same time.
-    pub(super) fn lets_run_ahead(&self) -> bool {
+    pub(super) fn allows_early_departure(&self) -> bool {
         matches!(
             &self.protocol,
             Protocol::None | Protocol::ReleasedByFirst(_)
@@ -300,7 +300,7 @@ impl Barrier {
     }
 
     /// Returns whether the protocol predicts a separate departure time for each process.
-    pub(super) fn leaves_one_by_one(&self) -> bool {
+    pub(super) fn predicts_each_departure(&self) -> bool {
         matches!(&self.protocol, Protocol::Foreseen(_))
     }
 
@@ -308,7 +308,7 @@ impl Barrier {
     /// contains the arrival time of each process \[s\]; `alone` returns the duration of a message that shares no link with other
     /// messages \[s\], or `None` if it may share a link. The result is `None` if `alone` returns `None` or if the barrier is not
     /// [predictable](Self::is_predictable).
-    pub(super) fn predict(
+    pub(super) fn predict_departure(
         &mut self,
         arrival: &[f64],
         places: (&Platform, &[HostId]),
@@ -317,11 +317,13 @@ impl Barrier {
         let last = || arrival.iter().copied().fold(0.0, greater);
         match &mut self.protocol {
             Protocol::Ideal { .. } => Some((last(), 0)),
-            Protocol::RootSerial(root) => {
-                Some((last().max(arrival[0] + root.price.get()) + root.delay(), 0))
-            }
+            Protocol::RootSerial(root) => Some((
+                last().max(arrival[0] + root.root_cost.get()) + root.departure_delay(),
+                0,
+            )),
             Protocol::Sequential(sequential) => {
-                let released = sequential.predict((arrival, places.1), self.bytes, alone)?;
+                let released =
+                    sequential.predict_departure((arrival, places.1), self.bytes, alone)?;
                 Some((released, 2 * arrival.len() as u64))
             }
             Protocol::Foreseen(foreseen) => {
@@ -354,21 +356,21 @@ impl Barrier {
 
     /// Schedules an event for each process at the predicted time at which the process leaves the barrier; the first process
     /// leaves immediately.
-    pub(super) fn leave_by_events(&mut self, engine: &mut Engine<'_>) {
-        leave_by_events(&mut self.departure_delays, 0.0, &mut self.leaving, engine);
+    pub(super) fn schedule_departures(&mut self, engine: &mut Engine<'_>) {
+        schedule_departures_after(&mut self.departure_delays, 0.0, &mut self.leaving, engine);
     }
 
     /// Returns the time that process 0 spends on the messages of the barrier. This time counts as part of the time of process 0
     /// in the superstep.
     pub(super) fn root_cost(&self) -> Seconds {
         match &self.protocol {
-            Protocol::RootSerial(root) => root.price,
+            Protocol::RootSerial(root) => root.root_cost,
             _ => Seconds::default(),
         }
     }
 
     /// Handles the delivery of a barrier message, or the end of a delay for which the barrier waits.
-    pub(super) fn on_message(
+    pub(super) fn on_message_delivered(
         &mut self,
         message: BarrierMessage,
         context: &mut BarrierContext<'_, '_>,
@@ -383,7 +385,7 @@ impl Barrier {
         } = self;
         match (protocol, message) {
             (Protocol::RootSerial(root), Arrived(_)) => {
-                root.arrive(*processes, leaving, context);
+                root.record_arrival(*processes, leaving, context);
                 Ok(())
             }
             (Protocol::RootSerial(_), Leave(_)) => {
@@ -391,7 +393,7 @@ impl Barrier {
                 Ok(())
             }
             (Protocol::ReleasedByFirst(first), Leave(process)) => {
-                first.on_delivered(process, leaving);
+                first.on_release_delivered(process, leaving);
                 Ok(())
             }
             (Protocol::Central(central), Arrived(_)) => {
@@ -434,24 +436,25 @@ impl Barrier {
 
 impl RootSerial {
     /// Returns the time from the last arrival to the departure of all processes \[s\].
-    fn delay(&self) -> f64 {
-        self.release.get() + self.release_per_computing.get() * self.computing as f64
+    fn departure_delay(&self) -> f64 {
+        self.release_delay.get()
+            + self.release_delay_per_computing.get() * self.computing_processes as f64
     }
 
     /// Records the arrival of a process. After the last arrival, all processes leave when the delay of their departure has
     /// passed.
-    fn arrive(
+    fn record_arrival(
         &mut self,
         processes: u32,
         leaving: &mut Leaving,
         context: &mut BarrierContext<'_, '_>,
     ) {
-        self.arrived += 1;
-        if self.arrived < processes {
+        self.arrived_processes += 1;
+        if self.arrived_processes < processes {
             return;
         }
-        self.arrived = 0;
-        let delay = self.delay();
+        self.arrived_processes = 0;
+        let delay = self.departure_delay();
         if delay > 0.0 {
             let message = Token::Barrier(BarrierMessage::Leave(0));
             context.engine.wait(Seconds::of(delay), message);
@@ -475,12 +478,15 @@ fn release_predicted(
         Ok(first) => first,
         Err(ends) => return context.no_route_error(ends, BarrierMessage::Leave(0)),
     };
-    let (wait, notices) = (first - context.engine.local_now(), foreseen.message_count());
-    if context.may_fast_forward && context.engine.pass(wait, notices) {
+    let (wait, notices) = (
+        first - context.engine.local_time(),
+        foreseen.message_count(),
+    );
+    if context.may_fast_forward && context.engine.advance_without_events(wait, notices) {
         leaving.push_all(processes);
     } else {
-        context.engine.count_flows(notices);
-        leave_by_events(later, wait, leaving, context.engine);
+        context.engine.add_to_flow_count(notices);
+        schedule_departures_after(later, wait, leaving, context.engine);
     }
     foreseen.report_connections(context.engine);
     Ok(())
@@ -488,7 +494,7 @@ fn release_predicted(
 
 /// Schedules an event for each process at which it leaves the barrier, `wait` plus its entry of `later` after the present time
 /// \[s\], and empties `later`.
-fn leave_by_events(
+fn schedule_departures_after(
     later: &mut Vec<f64>,
     wait: f64,
     leaving: &mut Leaving,

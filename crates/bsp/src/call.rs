@@ -18,7 +18,7 @@ mod in_turn;
 
 use super::config::{CallModel, CallOrder};
 use super::event::Token;
-use super::migration::one_way;
+use super::migration::message_duration;
 use super::record::Wait;
 use super::shortcut::{CallMessage, Shortcuts};
 use super::world::World;
@@ -30,9 +30,9 @@ use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 /// State of the rescheduling call that is in progress; if no call is in progress, of the previous call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
-    step: Step,
+    current_step: Step,
     /// Number of activities (messages, computations, waits) of the current step that are still in progress.
-    pending: usize,
+    pending_activities: usize,
     /// Whether the rescheduling call runs at the same time as the next superstep, so that processes do not wait for it.
     pub(super) is_overlapped: bool,
     /// Instant since which all processes wait for the end of a call that overlapped a superstep; `None` if they do not wait for
@@ -93,8 +93,8 @@ impl Call {
     /// Creates the state in which no call is in progress.
     pub(super) fn idle() -> Self {
         Self {
-            step: Step::Paid,
-            pending: 0,
+            current_step: Step::Paid,
+            pending_activities: 0,
             is_overlapped: false,
             waiting_since: None,
             procedure: None,
@@ -106,18 +106,22 @@ impl Call {
 
     /// Returns whether a call is in progress whose messages are sent one after the other.
     pub(super) fn is_in_turn(&self) -> bool {
-        self.step == Step::InTurn
+        self.current_step == Step::InTurn
     }
 
     /// Sends the report of a process for the next call, if the messages of calls are sent one by one. While the previous call is
     /// in progress, the report waits until that call has ended.
-    pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn send_early_report(
+        &mut self,
+        process: u32,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
         if self.is_in_turn() {
             self.early_reporters.push(process);
             return Ok(());
         }
         let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
-        in_turn.report(process, world)
+        in_turn.send_report(process, world)
     }
 
     /// Handles the end of a message or computation of `manager` in a call whose messages are sent one by one. Returns the process
@@ -133,12 +137,12 @@ impl Call {
                 "a message was delivered that belongs to no rescheduling call",
             ));
         };
-        let answered = in_turn.on_ended(manager, world)?;
+        let answered = in_turn.on_action_ended(manager, world)?;
         if in_turn.is_complete() {
-            self.step = Step::Paid;
+            self.current_step = Step::Paid;
             self.in_turn = None;
             for process in std::mem::take(&mut self.early_reporters) {
-                self.report(process, world)?;
+                self.send_early_report(process, world)?;
             }
         }
         Ok(answered)
@@ -146,7 +150,7 @@ impl Call {
 
     /// Whether no rescheduling call is in progress.
     pub(super) fn is_idle(&self) -> bool {
-        self.step == Step::Paid
+        self.current_step == Step::Paid
     }
 
     /// Starts a rescheduling call; `supersteps` is the number of supersteps since the previous call.
@@ -160,16 +164,16 @@ impl Call {
         let decision = world.outcome.calls.last();
         self.procedure = decision.and_then(|call| call.decision.procedure);
         if cost.model == CallModel::Messages && cost.order == CallOrder::Sequential {
-            self.step = Step::InTurn;
+            self.current_step = Step::InTurn;
             let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
             return in_turn.complete_actions(world);
         }
         let price = match cost.model {
             CallModel::None => {
-                self.step = Step::Paid;
+                self.current_step = Step::Paid;
                 return Ok(());
             }
-            CallModel::Messages => return self.start_from(Step::Reports, world, shortcuts),
+            CallModel::Messages => return self.start_step(Step::Reports, world, shortcuts),
             CallModel::Additive => {
                 let processes = world.placement.len() as f64;
                 let window = supersteps as f64 * processes;
@@ -183,47 +187,53 @@ impl Call {
                 let start = world.outcome.supersteps[world.ending_superstep].start;
                 cost.fixed - world.engine.now().since(start)
             }
-            CallModel::PingPong => Seconds::of(cost.delay.0 * ping_pong(cost.ping, world).get()),
+            CallModel::PingPong => {
+                Seconds::of(cost.delay.0 * ping_pong_duration(cost.ping, world).get())
+            }
         };
-        self.step = Step::Price;
-        self.pending = 1;
+        self.current_step = Step::Price;
+        self.pending_activities = 1;
         world.engine.wait(price, Token::Call);
         Ok(())
     }
 
     /// Handles the end of a message, computation or wait of the call. Returns whether the whole call is complete.
-    pub(super) fn on_ended(
+    pub(super) fn on_activity_ended(
         &mut self,
         world: &mut World<'_>,
         shortcuts: &mut Shortcuts<'_>,
     ) -> Result<bool, Error> {
-        self.pending -= 1;
-        if self.pending == 0 {
-            self.start_from(self.step.next(self.rounds()), world, shortcuts)?;
+        self.pending_activities -= 1;
+        if self.pending_activities == 0 {
+            self.start_step(
+                self.current_step.next(self.neighbour_rounds()),
+                world,
+                shortcuts,
+            )?;
         }
         Ok(self.is_idle())
     }
 
     /// Starts the activities of `step`. If the step has no activities, the following steps are started until a step has
     /// activities or the call is complete.
-    fn start_from(
+    fn start_step(
         &mut self,
         mut step: Step,
         world: &mut World<'_>,
         shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         loop {
-            self.step = step;
+            self.current_step = step;
             self.start_activities(world, shortcuts)?;
-            if self.pending > 0 || self.is_idle() {
+            if self.pending_activities > 0 || self.is_idle() {
                 return Ok(());
             }
-            step = step.next(self.rounds());
+            step = step.next(self.neighbour_rounds());
         }
     }
 
     /// Returns the number of rounds of messages between neighbouring hosts in this call.
-    fn rounds(&self) -> u32 {
+    fn neighbour_rounds(&self) -> u32 {
         match self.procedure.map(|procedure| procedure.gather) {
             Some(Gather::Neighbours { rounds, .. }) => rounds,
             _ => 0,
@@ -242,7 +252,7 @@ impl Call {
         if let Some(procedure) = self.procedure {
             return self.start_procedure_step(procedure, world, shortcuts);
         }
-        match self.step {
+        match self.current_step {
             Step::Reports => self.add_process_messages(cost.report, world),
             Step::Answers => {
                 self.add_process_messages(cost.answer, world);
@@ -263,11 +273,13 @@ impl Call {
         shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let platform = world.setup.platform;
-        let root = platform.manager(platform.cluster_of(world.placement[0]));
-        match (self.step, procedure.gather) {
+        let root = platform.manager_host(platform.cluster_of(world.placement[0]));
+        match (self.current_step, procedure.gather) {
             (Step::Reports, Gather::Central) => self.add_reports(world, |_| root),
             (Step::Reports, Gather::Managers) => {
-                self.add_reports(world, |host| platform.manager(platform.cluster_of(host)));
+                self.add_reports(world, |host| {
+                    platform.manager_host(platform.cluster_of(host))
+                });
             }
             (Step::Exchange, Gather::Managers) => {
                 self.add_cluster_messages(world, root, REPORT, HOST);
@@ -285,7 +297,9 @@ impl Call {
             }
             (Step::Answers, Gather::Central) => self.add_answers(world, |_| root),
             (Step::Answers, Gather::Managers) => {
-                self.add_answers(world, |host| platform.manager(platform.cluster_of(host)));
+                self.add_answers(world, |host| {
+                    platform.manager_host(platform.cluster_of(host))
+                });
             }
             _ => {}
         }
@@ -335,7 +349,7 @@ impl Call {
         let all = size.into_iter().enumerate();
         self.messages.extend(all.map(|(index, size)| {
             (
-                platform.manager(ClusterId::from_index(index)),
+                platform.manager_host(ClusterId::from_index(index)),
                 root,
                 Bytes::of(size),
             )
@@ -375,7 +389,7 @@ impl Call {
         let each = world.setup.costs.call.operation.get();
         let work = Instructions::of(each * operations as f64);
         if work.get() > 0.0 {
-            self.pending += 1;
+            self.pending_activities += 1;
             world.engine.execute(host, work, Token::Call)?;
         }
         Ok(())
@@ -385,7 +399,7 @@ impl Call {
     fn add_process_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
-            let manager = platform.manager(platform.cluster_of(host));
+            let manager = platform.manager_host(platform.cluster_of(host));
             (host, manager, size)
         });
         self.messages.extend(reports);
@@ -400,7 +414,7 @@ impl Call {
             let others = populated.iter().filter(|(to, _)| *to != from);
             let size = size * count as f64;
             let message = |&(to, _): &(ClusterId, usize)| {
-                (platform.manager(from), platform.manager(to), size)
+                (platform.manager_host(from), platform.manager_host(to), size)
             };
             self.messages.extend(others.map(message));
         }
@@ -412,8 +426,8 @@ impl Call {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
         if work.get() > 0.0 {
             for (cluster, _) in populated_clusters(world) {
-                let manager = world.setup.platform.manager(cluster);
-                self.pending += 1;
+                let manager = world.setup.platform.manager_host(cluster);
+                self.pending_activities += 1;
                 world.engine.execute(manager, work, Token::Call)?;
             }
         }
@@ -426,7 +440,7 @@ impl Call {
         if let Some(call) = world.outcome.calls.last_mut()
             && !self.is_overlapped
         {
-            match self.step {
+            match self.current_step {
                 Step::Computation => call.decision_period = Wait::none(now),
                 Step::Distribution => call.decision_period.until = now,
                 Step::Price
@@ -449,16 +463,18 @@ impl Call {
     ) -> Result<(), Error> {
         if world.engine.is_idle()
             && !self.is_overlapped
-            && let Some(result) = shortcuts.deliver(
+            && let Some(result) = shortcuts.deliver_call_messages(
                 world.setup.platform,
                 (&self.messages, world.setup.costs.call.delay),
             )
-            && world.engine.pass(result.duration, result.flows)
+            && world
+                .engine
+                .advance_without_events(result.duration, result.flows)
         {
             return Ok(());
         }
         for &(from, to, size) in &self.messages {
-            self.pending += 1;
+            self.pending_activities += 1;
             world.engine.send_control(from, to, size, Token::Call)?;
         }
         Ok(())
@@ -468,14 +484,15 @@ impl Call {
 /// Returns the duration of a call in the cost model `ping-pong`, in which each manager sends a message of `ping` bytes to each
 /// process outside its cluster and receives it back: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`. L and bw are latency and
 /// bandwidth of the nominal route between process i and the manager of cluster j.
-fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
+fn ping_pong_duration(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
-        let manager = platform.manager(cluster);
+        let manager = platform.manager_host(cluster);
         let hosts = world.placement.iter();
         let outside = hosts.filter(|host| platform.cluster_of(**host) != cluster);
         let round_trips = outside.map(|&host| {
-            one_way(platform, manager, host, ping) + one_way(platform, host, manager, ping)
+            message_duration(platform, manager, host, ping)
+                + message_duration(platform, host, manager, ping)
         });
         round_trips.map(Seconds::get).sum::<f64>()
     });

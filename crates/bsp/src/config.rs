@@ -179,10 +179,10 @@ pub struct BarrierConfig {
     /// Root-serial barrier: time that process 1 spends on its message to each process.
     pub per_process: Seconds,
     /// Root-serial barrier: time per process by which all processes leave later than the last arrival.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero_duration")]
     pub release_per_process: Seconds,
     /// Root-serial barrier: additional time before all processes leave, per process that computed in the superstep.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero_duration")]
     pub release_per_computing: Seconds,
     /// Factor by which the delay before the transfer of each barrier message is multiplied. It is 1 unless the user changes the
     /// simulated case (such as `barrier +10%`).
@@ -207,12 +207,12 @@ fn is_false(value: &bool) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_exact(noise: &f64) -> bool {
+fn is_zero_noise(noise: &f64) -> bool {
     *noise == 0.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_zero(duration: &Seconds) -> bool {
+fn is_zero_duration(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
@@ -279,7 +279,7 @@ pub struct RuntimeConfig {
     pub load: LoadMeasure,
     /// Relative standard deviation of disturbances of the work, from 0 to 0.5. The work of each process in each superstep is multiplied by a
     /// random factor, uniform in `1 ± √3·noise`. The factors are drawn from the seed of the run, the same for all policies.
-    #[serde(skip_serializing_if = "is_exact")]
+    #[serde(skip_serializing_if = "is_zero_noise")]
     pub noise: f64,
     /// The shortcuts by which the simulator avoids events; they save computing time and do not change results.
     #[serde(skip_serializing_if = "Shortcuts::is_default")]
@@ -368,7 +368,7 @@ pub struct CallCost {
     /// that ends with a rescheduling call.
     pub fixed: Seconds,
     /// `additive`: the cost of a call for each process (cp).
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero_duration")]
     pub per_process: Seconds,
     /// `additive`: the cost of a call for each process and each superstep since the last call (cv).
     pub per_process_superstep: Seconds,
@@ -394,7 +394,7 @@ pub struct CallCost {
     pub answer: Bytes,
     /// `messages`: the cost of an elementary operation (a comparison and an addition) in the decision of a strategy other than
     /// MigBSP; such strategies count their operations.
-    #[serde(skip_serializing_if = "is_usual_operation")]
+    #[serde(skip_serializing_if = "is_default_operation")]
     pub operation: Instructions,
     /// Factor by which the delay before the transfer of each message of a rescheduling call is multiplied, and by which the sizes
     /// of messages that a strategy specifies are multiplied. It is 1 unless the user changes the simulated case.
@@ -408,7 +408,7 @@ fn default_operation() -> Instructions {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_usual_operation(operation: &Instructions) -> bool {
+fn is_default_operation(operation: &Instructions) -> bool {
     *operation == default_operation()
 }
 

@@ -14,14 +14,14 @@ use migsim_base::units::{HostId, to_u32};
 pub(super) struct Exchange {
     /// The indices of all messages in the plan of the superstep, sorted by sender. The messages of sender p are
     /// `messages_by_sender[first_position[p]..first_position[p + 1]]`.
-    order: Vec<u32>,
+    messages_by_sender: Vec<u32>,
     /// For each sender, the position of its first message in `messages_by_sender`. One further entry at the end contains the
     /// number of all messages.
-    first: Vec<u32>,
+    first_position: Vec<u32>,
     /// For each process, the position in `messages_by_sender` of the next message that the process sends.
-    next: Vec<u32>,
+    next_position: Vec<u32>,
     /// For each process, the number of messages that the process has not received yet in this superstep.
-    pub(super) receives_left: Vec<u32>,
+    pub(super) pending_receives: Vec<u32>,
     /// For each process, the number of messages that are not yet delivered and whose delivery the process has to wait for as
     /// their sender.
     pub(super) undelivered_sends: Vec<u32>,
@@ -29,15 +29,15 @@ pub(super) struct Exchange {
     pub(super) is_receiving: Vec<bool>,
     /// For each receiver, the last of the messages that wait until the receiver begins to receive ([`NONE`] if no message waits).
     /// It is used only with rendezvous.
-    blocked: Vec<u32>,
+    last_blocked: Vec<u32>,
     /// For each message that waits for its receiver, another message that waits for the same receiver ([`NONE`] if there is no
     /// further message). It is used only with rendezvous.
     next_blocked: Vec<u32>,
     /// For each message, the local time at which its transfer started \[s\]; NaN after the message is delivered.
-    started: Vec<f64>,
+    start_times: Vec<f64>,
     /// The hosts of the sender and of the receiver of each flow, stored only with debug assertions. Processes may be on other
     /// hosts at the end of the superstep, if a migration ended during the superstep.
-    ends: Vec<(HostId, HostId)>,
+    flow_hosts: Vec<(HostId, HostId)>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -46,90 +46,91 @@ impl Exchange {
     /// Initializes the state for the messages of a new superstep.
     pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
         let count = plan.messages.len();
-        refill(&mut self.first, processes + 1, 0);
-        refill(&mut self.receives_left, processes, 0);
+        refill(&mut self.first_position, processes + 1, 0);
+        refill(&mut self.pending_receives, processes, 0);
         refill(&mut self.undelivered_sends, processes, 0);
         refill(&mut self.is_receiving, processes, false);
-        refill(&mut self.blocked, processes, NONE);
+        refill(&mut self.last_blocked, processes, NONE);
         refill(&mut self.next_blocked, count, NONE);
-        refill(&mut self.started, count, 0.0);
-        refill(&mut self.order, count, 0);
+        refill(&mut self.start_times, count, 0.0);
+        refill(&mut self.messages_by_sender, count, 0);
         if cfg!(debug_assertions) {
-            refill(&mut self.ends, count, (HostId(0), HostId(0)));
+            refill(&mut self.flow_hosts, count, (HostId(0), HostId(0)));
         }
         for message in &plan.messages {
-            self.first[message.from.index() + 1] += 1;
-            self.receives_left[message.to.index()] += 1;
+            self.first_position[message.from.index() + 1] += 1;
+            self.pending_receives[message.to.index()] += 1;
             self.undelivered_sends[message.from.index()] +=
                 u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
-            self.first[process + 1] += self.first[process];
+            self.first_position[process + 1] += self.first_position[process];
         }
-        self.next.clone_from(&self.first);
+        self.next_position.clone_from(&self.first_position);
         for (index, message) in plan.messages.iter().enumerate() {
-            let place = &mut self.next[message.from.index()];
-            self.order[*place as usize] = to_u32(index);
+            let place = &mut self.next_position[message.from.index()];
+            self.messages_by_sender[*place as usize] = to_u32(index);
             *place += 1;
         }
-        self.next.clone_from(&self.first);
+        self.next_position.clone_from(&self.first_position);
     }
 
     /// Removes and returns the next message that `process` has to send; `None` if it has sent all.
     pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
-        let at = self.next[process as usize];
-        if at == self.first[process as usize + 1] {
+        let at = self.next_position[process as usize];
+        if at == self.first_position[process as usize + 1] {
             return None;
         }
-        self.next[process as usize] += 1;
-        Some(self.order[at as usize])
+        self.next_position[process as usize] += 1;
+        Some(self.messages_by_sender[at as usize])
     }
 
     /// Records that the transfer of a message starts: the local time \[s\] and the hosts of sender and receiver.
-    pub(super) fn start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
-        self.started[message as usize] = date;
+    pub(super) fn record_start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
+        self.start_times[message as usize] = date;
         if cfg!(debug_assertions) {
-            self.ends[message as usize] = ends;
+            self.flow_hosts[message as usize] = ends;
         }
     }
 
     /// Returns the hosts of the sender and of the receiver of each message's flow; empty without debug assertions.
-    pub(super) fn ends(&self) -> &[(HostId, HostId)] {
-        &self.ends
+    pub(super) fn flow_hosts(&self) -> &[(HostId, HostId)] {
+        &self.flow_hosts
     }
 
     /// Records the delivery of a message to process `to`. Returns the local time at which the transfer of the message started
     /// \[s\]; `None` if the message had already been delivered.
-    pub(super) fn deliver(&mut self, message: u32, to: usize) -> Option<f64> {
-        let started = &mut self.started[message as usize];
+    pub(super) fn record_delivery(&mut self, message: u32, to: usize) -> Option<f64> {
+        let started = &mut self.start_times[message as usize];
         if started.is_nan() {
             return None;
         }
-        self.receives_left[to] -= 1;
+        self.pending_receives[to] -= 1;
         Some(std::mem::replace(started, f64::NAN))
     }
 
     /// Makes a message wait until process `receiver` begins to receive messages.
-    pub(super) fn block(&mut self, message: u32, receiver: u32) {
-        self.next_blocked[message as usize] = self.blocked[receiver as usize];
-        self.blocked[receiver as usize] = message;
+    pub(super) fn block_message(&mut self, message: u32, receiver: u32) {
+        self.next_blocked[message as usize] = self.last_blocked[receiver as usize];
+        self.last_blocked[receiver as usize] = message;
     }
 
     /// Removes and returns the last added message that waits for process `receiver`; `None` if no message waits.
-    pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
-        let message = self.blocked[receiver as usize];
+    pub(super) fn unblock_message(&mut self, receiver: u32) -> Option<u32> {
+        let message = self.last_blocked[receiver as usize];
         if message == NONE {
             return None;
         }
-        self.blocked[receiver as usize] = self.next_blocked[message as usize];
+        self.last_blocked[receiver as usize] = self.next_blocked[message as usize];
         Some(message)
     }
 
     /// Returns the message that process `process` sent last, which is the message for which a process waits that is blocked in a
     /// send. Returns `None` if the process has not sent any message.
-    pub(super) fn last_taken_send(&self, process: u32) -> Option<u32> {
-        let at = self.next[process as usize];
-        (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
+    pub(super) fn last_started_send(&self, process: u32) -> Option<u32> {
+        let at = self.next_position[process as usize];
+        (at > self.first_position[process as usize])
+            .then(|| self.messages_by_sender[at as usize - 1])
     }
 }
 
@@ -152,15 +153,15 @@ mod tests {
         };
         let mut exchange = Exchange::default();
         exchange.open(&plan, 2, &RuntimeConfig::default());
-        exchange.start(0, 0.5, (HostId(3), HostId(4)));
+        exchange.record_start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
-            (exchange.deliver(0, 1), exchange.receives_left[1]),
+            (exchange.record_delivery(0, 1), exchange.pending_receives[1]),
             (Some(0.5), 0)
         );
         assert_eq!(
-            (exchange.deliver(0, 1), exchange.receives_left[1]),
+            (exchange.record_delivery(0, 1), exchange.pending_receives[1]),
             (None, 0)
         );
-        assert_eq!(exchange.ends(), [(HostId(3), HostId(4))]);
+        assert_eq!(exchange.flow_hosts(), [(HostId(3), HostId(4))]);
     }
 }

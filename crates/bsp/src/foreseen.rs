@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::event::Token;
 use super::packets::Packets;
-use super::shortcut::are_equal;
+use super::shortcut::are_equal_placements;
 use super::waves::{Notice, Waves};
 use migsim_base::units::{HostId, lesser};
 use migsim_engine::Simulation;
@@ -27,12 +27,12 @@ pub(super) struct Foreseen {
     /// assigned the connections.
     connection_uses: Option<Noted>,
     /// Local time at which each control message of the present barrier is delivered \[s\].
-    delivered: Vec<f64>,
+    delivery_times: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\]; after the departures are computed, the time at which it
     /// leaves.
     times: Vec<f64>,
     /// Number of processes that have arrived at the present barrier.
-    arrived: usize,
+    arrived_processes: usize,
 }
 
 /// The control messages that must be reported to the engine as uses of a connection, as pairs of message and connection.
@@ -49,13 +49,13 @@ impl Foreseen {
     /// Creates a barrier whose control messages are ordered in the stages `waves`.
     pub(super) fn new(waves: Waves, processes: u32, packets: Packets) -> Self {
         Self {
-            delivered: vec![0.0; waves.control_messages().len()],
+            delivery_times: vec![0.0; waves.control_messages().len()],
             waves,
             packets,
             placement: Vec::new(),
             connection_uses: None,
             times: vec![0.0; processes as usize],
-            arrived: 0,
+            arrived_processes: 0,
         }
     }
 
@@ -67,10 +67,10 @@ impl Foreseen {
     /// Records the arrival of a process at local time `now` \[s\]; returns whether all processes have arrived.
     pub(super) fn record_arrival(&mut self, process: u32, now: f64) -> bool {
         self.times[process as usize] = now;
-        self.arrived += 1;
-        let are_all_here = self.arrived == self.times.len();
+        self.arrived_processes += 1;
+        let are_all_here = self.arrived_processes == self.times.len();
         if are_all_here {
-            self.arrived = 0;
+            self.arrived_processes = 0;
         }
         are_all_here
     }
@@ -90,11 +90,11 @@ impl Foreseen {
         (platform, placement): (&Platform, &[HostId]),
         later: &mut Vec<f64>,
     ) -> Result<f64, (HostId, HostId)> {
-        if !are_equal(&self.placement, placement) {
+        if !are_equal_placements(&self.placement, placement) {
             self.update_durations(platform, placement)?;
         }
         self.waves
-            .compute_departures(&mut self.times, &mut self.delivered);
+            .compute_departures(&mut self.times, &mut self.delivery_times);
         let first = self.times.iter().copied().fold(f64::INFINITY, lesser);
         // The difference of infinite times is undefined.
         let after = |&date: &f64| if date > first { date - first } else { 0.0 };
@@ -118,13 +118,13 @@ impl Foreseen {
             let process = process as usize;
             before.get(process) != Some(&placement[process])
         };
-        for (notice, duration) in self.waves.durations() {
+        for (notice, duration) in self.waves.iter_durations_mut() {
             if has_moved(notice.from) || has_moved(notice.to) {
                 let ends = (
                     placement[notice.from as usize],
                     placement[notice.to as usize],
                 );
-                let packet = self.packets.packet(platform, ends);
+                let packet = self.packets.packet_between(platform, ends);
                 let packet = packet.ok_or(ends)?;
                 (*duration, notice.uses_connection) = (packet.duration, packet.uses_connection);
             }
@@ -142,7 +142,7 @@ impl Foreseen {
         let Self {
             waves,
             placement,
-            delivered,
+            delivery_times: delivered,
             ..
         } = self;
         let noted = self.connection_uses.get_or_insert_with(|| {
@@ -193,12 +193,12 @@ mod tests {
     use crate::config::BarrierKind;
     use crate::script::Script;
     use migsim_engine::NetworkModel;
-    use migsim_engine::testing::line;
+    use migsim_engine::testing::single_cluster_platform;
 
     #[test]
     fn all_processes_leave_after_the_last_arrival() {
         // Two processes whose hosts are 1 s apart by the latency of two links.
-        let platform = line(&[1e9, 1e9], 1e6, 0.5);
+        let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.5);
         let script = Script::new(BarrierKind::Dissemination, 2);
         let waves = Waves::from_script(&script, 2).expect("few notices");
         let packets = Packets::new(&platform, NetworkModel::default(), Default::default());

@@ -10,24 +10,25 @@ use migsim_base::units::{ProcessId, Seconds};
 impl Run<'_, '_> {
     /// Returns whether further activities end at the present time in a run without barriers. The runtime closes a superstep and
     /// lets processes continue only after all events of the same time.
-    pub(super) fn has_more_ends_now(&self) -> bool {
-        self.ahead.is_some() && self.world.engine.has_ended()
+    pub(super) fn has_more_events_now(&self) -> bool {
+        self.open_supersteps.is_some() && self.world.engine.has_unreturned_tokens()
     }
 
     /// Closes the oldest superstep if all processes have completed it; otherwise lets each process that has completed its
     /// superstep continue. Closing comes first so that rescheduling decisions apply before any process continues at the same
     /// time.
     pub(super) fn continue_without_barrier(&mut self) -> Result<Left, Error> {
-        while !self.count_completions() {
-            let ahead = self.ahead.as_mut();
-            let Some(process) = ahead.and_then(|ahead| ahead.ready.pop_front()) else {
+        while !self.record_completions() {
+            let ahead = self.open_supersteps.as_mut();
+            let Some(process) = ahead.and_then(|ahead| ahead.ready_processes.pop_front()) else {
                 return Ok(Left::Some);
             };
-            self.advance_process(process)?;
+            self.begin_next_superstep(process)?;
         }
         // The results kept from the previously closed superstep do not belong to this one.
-        self.shortcuts.run_by_events(false, &self.world);
-        self.close()?;
+        self.shortcuts
+            .record_simulation_by_events(false, &self.world);
+        self.close_superstep()?;
         if self.rescheduling.awaits_answer {
             return Ok(Left::Asked);
         }
@@ -41,39 +42,39 @@ impl Run<'_, '_> {
         let closed = self.world.ending_superstep;
         let furthest = self
             .superstep
-            .number_of
+            .superstep_of_process
             .iter()
             .copied()
             .max()
             .unwrap_or(closed);
         if self.rescheduling.must_synchronize && furthest > closed {
-            self.rescheduling.postpone(furthest);
+            self.rescheduling.postpone_call(furthest);
         }
-        if self.rescheduling.must_synchronize || self.world.is_last() {
-            self.continue_all()?;
+        if self.rescheduling.must_synchronize || self.world.is_last_superstep() {
+            self.continue_all_processes()?;
         }
-        if let Some(ahead) = &mut self.ahead {
+        if let Some(ahead) = &mut self.open_supersteps {
             ahead.drop_oldest();
             // These processes continue below, or all meet.
-            let at = &self.superstep.number_of;
+            let at = &self.superstep.superstep_of_process;
             let waits = |process: &u32| may_wait_for(at[*process as usize], closed);
-            ahead.ready.retain(|process| !waits(process));
+            ahead.ready_processes.retain(|process| !waits(process));
         }
         if !self.rescheduling.must_synchronize {
-            self.continue_waiting(closed)?;
+            self.continue_waiting_processes(closed)?;
         }
         Ok(Left::All)
     }
 
     /// Records which processes have just completed their superstep. If all processes have completed the oldest superstep, makes
     /// it the current superstep and returns true.
-    fn count_completions(&mut self) -> bool {
-        let Some(ahead) = &mut self.ahead else {
+    fn record_completions(&mut self) -> bool {
+        let Some(ahead) = &mut self.open_supersteps else {
             return false;
         };
         while let Some(process) = self.superstep.barrier.leaving.pop() {
-            ahead.count_completed(self.superstep.number_of[process as usize]);
-            ahead.ready.push_back(process);
+            ahead.count_completion(self.superstep.superstep_of_process[process as usize]);
+            ahead.ready_processes.push_back(process);
         }
         let is_done = ahead.is_oldest_completed(self.world.placement.len());
         if is_done {
@@ -84,17 +85,17 @@ impl Run<'_, '_> {
 
     /// Lets the processes continue that waited until superstep `closed` was closed, because they had completed it or were too far
     /// ahead of it. It must be called only if processes need not wait for each other.
-    fn continue_waiting(&mut self, closed: usize) -> Result<(), Error> {
+    fn continue_waiting_processes(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
-            let number = self.superstep.number_of[process];
+            let number = self.superstep.superstep_of_process[process];
             let has_done = |ahead: &mut OpenSupersteps| {
                 ahead.switch_to(number, &mut self.world, &mut self.superstep);
-                self.superstep.stage[process] == Stage::AtBarrier
+                self.superstep.stages[process] == Stage::AtBarrier
             };
             let is_waiting = may_wait_for(number, closed)
-                && (number == closed || self.ahead.as_mut().is_some_and(has_done));
+                && (number == closed || self.open_supersteps.as_mut().is_some_and(has_done));
             if is_waiting {
-                self.advance_process(ProcessId::from_index(process).0)?;
+                self.begin_next_superstep(ProcessId::from_index(process).0)?;
             }
         }
         Ok(())
@@ -102,14 +103,17 @@ impl Run<'_, '_> {
 
     /// Lets a process that has completed its superstep begin the next superstep, unless the process has to wait for other
     /// processes or is too far ahead.
-    fn advance_process(&mut self, process: u32) -> Result<(), Error> {
-        let number = self.superstep.number_of[process as usize];
-        let is_last = number + 1 == self.world.supersteps;
-        let Some(ahead) = &mut self.ahead else {
+    fn begin_next_superstep(&mut self, process: u32) -> Result<(), Error> {
+        let number = self.superstep.superstep_of_process[process as usize];
+        let is_last = number + 1 == self.world.superstep_count;
+        let Some(ahead) = &mut self.open_supersteps else {
             return Ok(());
         };
         if self.rescheduling.reports_after(number, &self.world) {
-            return self.rescheduling.call.report(process, &mut self.world);
+            return self
+                .rescheduling
+                .call
+                .send_early_report(process, &mut self.world);
         }
         if is_last
             || ahead.is_too_far_ahead(number)
@@ -122,10 +126,11 @@ impl Run<'_, '_> {
         if ahead.is_open(number + 1) {
             ahead.switch_to(number + 1, &mut self.world, &mut self.superstep);
         } else {
-            self.open(number + 1);
-            self.shortcuts.run_by_events(false, &self.world);
+            self.open_superstep(number + 1);
+            self.shortcuts
+                .record_simulation_by_events(false, &self.world);
         }
-        self.superstep.begin(process, &mut self.world)
+        self.superstep.begin_process(process, &mut self.world)
     }
 }
 

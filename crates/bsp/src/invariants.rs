@@ -30,8 +30,8 @@ use super::world::World;
 use crate::refill;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId, Time, to_u32};
-use migsim_base::words::counted;
-use migsim_engine::DATE_SLACK;
+use migsim_base::words::format_count;
+use migsim_engine::END_TIME_TOLERANCE;
 
 /// Factor by which a sum of many numbers may exceed its theoretical limit because of rounding.
 const ROUNDING: f64 = 1.0 + 1e-6;
@@ -53,10 +53,10 @@ pub(super) fn check_superstep(
     sums: &mut Sums,
 ) -> Result<(), Error> {
     check_times(world)?;
-    if superstep.is_by_events
+    if superstep.is_simulated_by_events
         && let Some(process) = superstep
             .exchange
-            .receives_left
+            .pending_receives
             .iter()
             .position(|&left| left != 0)
     {
@@ -77,8 +77,8 @@ pub(super) fn check_superstep(
 /// Checks that times do not decrease from the previous superstep to this superstep and within this superstep.
 fn check_times(world: &World<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
-    let dates = all[world.superstep];
-    let before = world.superstep.checked_sub(1);
+    let dates = all[world.open_superstep];
+    let before = world.open_superstep.checked_sub(1);
     let began = before.map_or(Time::ZERO, |before| all[before].start);
     let now = world.engine.now();
     let rises = |a: Time, b: Time| a.get() <= b.get() * IN_ORDER;
@@ -94,7 +94,7 @@ fn check_times(world: &World<'_>) -> Result<(), Error> {
 fn time_order_error(world: &World<'_>, began: Time) -> Error {
     let SuperstepDates {
         start, computed, ..
-    } = world.outcome.supersteps[world.superstep];
+    } = world.outcome.supersteps[world.open_superstep];
     let now = world.engine.now();
     let what = format!("time went backwards: its times are {began}, {start}, {computed}, {now}");
     world.internal_error(None, &what)
@@ -132,7 +132,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
 /// Returns the shortest duration that floating-point times can resolve in the open superstep \[s\]; any shorter activity has the
 /// duration zero.
 fn resolution(world: &World<'_>) -> f64 {
-    DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
+    END_TIME_TOLERANCE * world.engine.local_time() + f64::MIN_POSITIVE
 }
 
 /// Checks that no process computed faster than its host allows, and that the processes of each host together did not compute
@@ -147,7 +147,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
         let host = &hosts[at as usize];
         let cycles = world.plan.work[process].get() * per_instruction;
         let compute = world.measures.compute[process].get() + resolution;
-        if !host.varies() && cycles > host.speed.get() * compute * ROUNDING {
+        if !host.speed_varies() && cycles > host.speed.get() * compute * ROUNDING {
             let what = format!("it computed faster than host `{}` can", host.name);
             return Err(world.internal_error(Some(process), &what));
         }
@@ -158,7 +158,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
     }
     for (host, &(sum, until)) in hosts.iter().zip(&*sums) {
         let most = f64::from(host.cores) * host.speed.get() * until;
-        if !host.varies() && sum > most * ROUNDING {
+        if !host.speed_varies() && sum > most * ROUNDING {
             let what = format!("host `{}` executed more than its cores can", host.name);
             return Err(world.internal_error(None, &what));
         }
@@ -179,8 +179,8 @@ fn check_links(
     // Bytes carried by each link.
     refill(sums, platform.links.len(), (0.0, 0.0));
     for (index, message) in world.plan.messages.iter().enumerate() {
-        let (from, to) = if superstep.is_by_events {
-            superstep.exchange.ends()[index]
+        let (from, to) = if superstep.is_simulated_by_events {
+            superstep.exchange.flow_hosts()[index]
         } else {
             let host = |process: ProcessId| world.placement[process.index()];
             (host(message.from), host(message.to))
@@ -190,10 +190,10 @@ fn check_links(
             links.for_each(|link| sums[link.index()].0 += message.size.get());
         }
     }
-    let duration = elapsed(world, superstep) + resolution(world);
+    let duration = elapsed_time(world, superstep) + resolution(world);
     for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
         let most = link.bandwidth.get() * network.largest_bandwidth_factor() * duration;
-        let is_checked = link.is_shared && !link.varies();
+        let is_checked = link.is_shared && !link.varies_over_time();
         if is_checked && bytes > most * ROUNDING {
             let what = format!("link `{}` carried more than its capacity", link.name);
             return Err(world.internal_error(None, &what));
@@ -203,18 +203,18 @@ fn check_links(
 }
 
 /// Returns the time from the moment when the first process began the open superstep to the present \[s\].
-fn elapsed(world: &World<'_>, superstep: &Superstep) -> f64 {
-    let since = if superstep.is_by_events {
-        superstep.first_began
+fn elapsed_time(world: &World<'_>, superstep: &Superstep) -> f64 {
+    let since = if superstep.is_simulated_by_events {
+        superstep.first_begin
     } else {
-        world.outcome.supersteps[world.superstep].start.get() - superstep.origin.get()
+        world.outcome.supersteps[world.open_superstep].start.get() - superstep.origin.get()
     };
-    world.engine.local_now() - since
+    world.engine.local_time() - since
 }
 
 /// Creates the error for a deadlock, in which no activity is in progress although some processes have not finished.
 pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error {
-    let stage = &superstep.stage;
+    let stage = &superstep.stages;
     let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
     // The other processes are named first: processes at the barrier only wait for them.
     let is_at_barrier =
@@ -231,7 +231,7 @@ pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error 
         ));
     }
     if !at_barrier.is_empty() {
-        let wait = if superstep.barrier.lets_run_ahead() {
+        let wait = if superstep.barrier.allows_early_departure() {
             "wait for other processes"
         } else {
             "wait at the barrier"
@@ -240,10 +240,10 @@ pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error 
     }
     let message = format!(
         "deadlock in superstep {} at {}: {} of {} wait forever: {}",
-        world.superstep + 1,
+        world.open_superstep + 1,
         world.engine.now(),
         at_barrier.len() + blocked.len(),
-        counted(stage.len(), "process"),
+        format_count(stage.len(), "process"),
         waits.join("; "),
     );
     let hint = "set `sends` to `concurrent` or `receives` to `early`: with blocking sends and late receives, processes that send to each \
@@ -254,17 +254,17 @@ pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error 
 /// Returns a description of the event for which a process waits, for the deadlock error.
 fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
     let number = process + 1;
-    match superstep.stage[process] {
+    match superstep.stages[process] {
         Stage::Sending => {
-            let message = superstep.exchange.last_taken_send(to_u32(process));
+            let message = superstep.exchange.last_started_send(to_u32(process));
             let messages = &world.plan.messages;
             let to = message.map_or(0, |message| messages[message as usize].to.index() + 1);
             format!("process {number} sends to process {to} and waits until it receives")
         }
         Stage::Receiving => {
             let exchange = &superstep.exchange;
-            let awaited = exchange.receives_left[process] + exchange.undelivered_sends[process];
-            let awaited = counted(awaited, "message");
+            let awaited = exchange.pending_receives[process] + exchange.undelivered_sends[process];
+            let awaited = format_count(awaited, "message");
             format!("process {number} waits for {awaited} to arrive")
         }
         Stage::Computing => format!("process {number} computes"),
@@ -283,7 +283,7 @@ mod tests {
     use crate::{Message, Plan, Workload};
     use migsim_base::units::{Bytes, Instructions, ProcessId, Seconds};
     use migsim_engine::NetworkModel;
-    use migsim_engine::testing::line;
+    use migsim_engine::testing::single_cluster_platform;
 
     /// An application of two processes that compute 1e9 instructions each and send each other 1e6 B, twice.
     #[derive(Debug)]
@@ -314,7 +314,7 @@ mod tests {
     /// Returns the message of the check that fails after `change` to a run that has opened its first barrier at 3 s; nothing if none fails.
     fn fault(change: impl FnOnce(&mut Run<'_, '_>)) -> Option<String> {
         // 1 s of computation, and 2e6 B over each link of 1 MB/s: 2 s.
-        let platform = line(&[1e9, 1e9], 1e6, 0.0);
+        let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.0);
         let setup = Setup {
             platform: &platform,
             network: NetworkModel::default(),
@@ -329,7 +329,7 @@ mod tests {
         };
         let mut ignored = ();
         let mut run = Run::new(&setup, Some(Box::new(Never {})), &mut ignored);
-        run.begin(0).expect("routes are there");
+        run.begin_superstep(0).expect("routes are there");
         let dates = &mut run.world.outcome.supersteps[0];
         dates.computed = dates.start + Seconds::of(1.0);
         change(&mut run);

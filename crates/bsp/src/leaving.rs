@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) struct Leaving {
     /// The processes that have not left yet after all processes were released at the same time; they leave before the processes
     /// in `individual`.
-    remaining_all: Range<u32>,
+    remaining_of_all: Range<u32>,
     /// Processes that were released one by one and have not left yet, in the order in which they leave.
     individual: VecDeque<u32>,
 }
@@ -18,7 +18,7 @@ impl Leaving {
     /// to leave.
     pub(super) fn push_all(&mut self, processes: u32) {
         debug_assert!(self.is_empty(), "all wait for the last one");
-        self.remaining_all = 0..processes;
+        self.remaining_of_all = 0..processes;
     }
 
     /// Adds one process at the end of the list.
@@ -28,14 +28,14 @@ impl Leaving {
 
     /// Removes and returns the next process to leave; `None` if there is none.
     pub(super) fn pop(&mut self) -> Option<u32> {
-        self.remaining_all
+        self.remaining_of_all
             .next()
             .or_else(|| self.individual.pop_front())
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.remaining_all.len() + self.individual.len()
+        self.remaining_of_all.len() + self.individual.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -44,7 +44,7 @@ impl Leaving {
 
     /// Removes all processes from the list.
     pub(super) fn clear(&mut self) {
-        self.remaining_all = 0..0;
+        self.remaining_of_all = 0..0;
         self.individual.clear();
     }
 }

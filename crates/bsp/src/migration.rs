@@ -20,17 +20,17 @@ use migsim_platform::Platform;
 pub(super) struct Migrations {
     moves: Vec<Move>,
     /// Number of migrations that have not ended yet.
-    pub(super) pending: usize,
+    pub(super) pending_migrations: usize,
     /// Index of the migration that starts next, if migrations are executed one after the other.
     next_index: usize,
     /// Instant at which the migrations of the rescheduling call start; `None` if each migration starts when its process receives
     /// the answer of the call.
     start: Option<Time>,
     /// Longest duration among those migrations of the rescheduling call that have ended.
-    longest: Seconds,
+    longest_duration: Seconds,
     pub(super) waiting: Waiting,
     /// Processes that have migrated by a decision of the policy and have not continued their work since.
-    arrived: Vec<u32>,
+    migrated_processes: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +55,12 @@ impl Migrations {
     pub(super) fn new() -> Self {
         Self {
             moves: Vec::new(),
-            pending: 0,
+            pending_migrations: 0,
             next_index: 0,
             start: None,
-            longest: Seconds::default(),
+            longest_duration: Seconds::default(),
             waiting: Waiting::All,
-            arrived: Vec::new(),
+            migrated_processes: Vec::new(),
         }
     }
 
@@ -84,7 +84,7 @@ impl Migrations {
         };
         let platform = world.setup.platform;
         let Some(to) = platform.host_named(&wanted.to) else {
-            return Err(Error::Run(unknown_host(&wanted.to, platform)));
+            return Err(Error::Run(unknown_host_error(&wanted.to, platform)));
         };
         self.moves.push(Move {
             process: wanted.process,
@@ -95,8 +95,8 @@ impl Migrations {
             cause: Cause::Workload,
             is_applied: false,
         });
-        self.pending += 1;
-        self.start_move(self.moves.len() - 1, world)
+        self.pending_migrations += 1;
+        self.start_migration(self.moves.len() - 1, world)
     }
 
     /// Sets the migrations of a rescheduling call to the migrations that the policy decided. A migration is left out if its
@@ -104,7 +104,7 @@ impl Migrations {
     pub(super) fn set_decided(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
         self.moves.clear();
-        self.arrived.clear();
+        self.migrated_processes.clear();
         for &Migration { process, to } in decided {
             let from = world.placement[process.index()];
             if from == to {
@@ -125,11 +125,11 @@ impl Migrations {
                 is_applied: false,
             });
         }
-        self.pending = self.moves.len();
+        self.pending_migrations = self.moves.len();
         self.start = Some(world.engine.now());
-        self.longest = Seconds::default();
+        self.longest_duration = Seconds::default();
         self.waiting = costs.wait;
-        self.pending
+        self.pending_migrations
     }
 
     /// Applies the decided migrations that take no time and need not wait for others, before any migration that takes time
@@ -141,7 +141,7 @@ impl Migrations {
                 self.next_index = self.moves.len();
                 for index in 0..self.moves.len() {
                     if self.moves[index].is_instant() {
-                        self.apply(index, world, recorder);
+                        self.apply_migration(index, world, recorder);
                     }
                 }
             }
@@ -158,12 +158,12 @@ impl Migrations {
         {
             self.next_index += 1;
             self.moves[self.next_index - 1].start = world.engine.now();
-            self.apply(self.next_index - 1, world, recorder);
+            self.apply_migration(self.next_index - 1, world, recorder);
         }
     }
 
     /// Returns, for each process, whether the process has a migration that is not applied yet.
-    pub(super) fn has_migration(&self, processes: usize) -> Vec<bool> {
+    pub(super) fn migrating_processes(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
         for planned in self.moves.iter().filter(|planned| !planned.is_applied) {
             moves[planned.process.index()] = true;
@@ -178,7 +178,7 @@ impl Migrations {
             MoveOrder::Parallel => {
                 for index in 0..self.moves.len() {
                     if !self.moves[index].is_applied {
-                        self.start_move(index, world)?;
+                        self.start_migration(index, world)?;
                     }
                 }
                 Ok(())
@@ -192,12 +192,12 @@ impl Migrations {
             return Ok(());
         }
         self.next_index += 1;
-        self.start_move(self.next_index - 1, world)
+        self.start_migration(self.next_index - 1, world)
     }
 
     /// Starts the migration of a process that has just received its answer, in a call whose answers are sent one by one. Returns
     /// whether the process has a migration.
-    pub(super) fn start_answered(
+    pub(super) fn start_of_answered_process(
         &mut self,
         process: u32,
         world: &mut World<'_>,
@@ -209,9 +209,9 @@ impl Migrations {
         };
         if self.moves[index].is_instant() {
             self.moves[index].start = world.engine.now();
-            self.apply(index, world, recorder);
+            self.apply_migration(index, world, recorder);
         } else {
-            self.start_move(index, world)?;
+            self.start_migration(index, world)?;
         }
         Ok(true)
     }
@@ -223,7 +223,7 @@ impl Migrations {
     }
 
     /// Starts the migration with this index: the transfer of the memory, or the delay if there is no transfer.
-    fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
+    fn start_migration(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
         let planned = &mut self.moves[index];
         planned.start = world.engine.now();
         let from = world.placement[planned.process.index()];
@@ -256,19 +256,19 @@ impl Migrations {
             world.engine.wait(delay, Token::Settled(index));
             return Ok(());
         }
-        self.on_settled(index, world, recorder)
+        self.on_migration_ended(index, world, recorder)
     }
 
     /// Handles the end of a migration, after its delay: applies the migration, and starts the next migration if migrations are
     /// executed one after the other.
-    pub(super) fn on_settled(
+    pub(super) fn on_migration_ended(
         &mut self,
         index: u32,
         world: &mut World<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
         let index = index as usize;
-        self.apply(index, world, recorder);
+        self.apply_migration(index, world, recorder);
         if self.moves[index].cause == Cause::Policy {
             self.apply_next_instant(world, recorder);
             self.start_next(world)?;
@@ -277,7 +277,12 @@ impl Migrations {
     }
 
     /// Places the process of the migration with this index on its destination host and records the migration.
-    fn apply(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    fn apply_migration(
+        &mut self,
+        index: usize,
+        world: &mut World<'_>,
+        recorder: &mut dyn Recorder,
+    ) {
         let booked = &mut self.moves[index];
         booked.is_applied = true;
         let booked = *booked;
@@ -298,26 +303,31 @@ impl Migrations {
         world.log.add_number(u64::from(booked.process.0));
         world.log.add_number(u64::from(booked.to.0));
         world.log.add_time(now.get());
-        self.pending -= 1;
+        self.pending_migrations -= 1;
         if booked.cause == Cause::Policy {
-            self.longest = Seconds::of(greater(self.longest.get(), now.since(booked.start).get()));
-            self.arrived.push(booked.process.0);
-            if self.pending == 0 {
+            self.longest_duration = Seconds::of(greater(
+                self.longest_duration.get(),
+                now.since(booked.start).get(),
+            ));
+            self.migrated_processes.push(booked.process.0);
+            if self.pending_migrations == 0 {
                 self.record_cost(world);
             }
         }
     }
 
     /// Removes and returns the processes that have migrated and not continued since, in ascending order of process numbers.
-    pub(super) fn take_arrived(&mut self) -> Vec<u32> {
-        self.arrived.sort_unstable();
-        std::mem::take(&mut self.arrived)
+    pub(super) fn take_migrated_processes(&mut self) -> Vec<u32> {
+        self.migrated_processes.sort_unstable();
+        std::mem::take(&mut self.migrated_processes)
     }
 
     /// Records the cost of the migrations of a rescheduling call; it must be called after all of them have ended.
     fn record_cost(&self, world: &mut World<'_>) {
         let now = world.engine.now();
-        let spent = self.start.map_or(self.longest, |start| now.since(start));
+        let spent = self
+            .start
+            .map_or(self.longest_duration, |start| now.since(start));
         world.outcome.migration += spent;
         let call = world.outcome.calls.last_mut();
         let call = call.expect("moves follow a call");
@@ -330,13 +340,13 @@ impl Migrations {
     /// Records by how much the migrations of a rescheduling call delayed the open superstep, if only the migrating processes
     /// waited. `computed` is the instant at which the last computation of the superstep ended, `longest` the duration of its
     /// longest computation.
-    pub(super) fn record_late_migrations(
+    pub(super) fn record_delay_by_migrations(
         &self,
         computed: Time,
         longest: Seconds,
         world: &mut World<'_>,
     ) {
-        let before = world.superstep.checked_sub(1);
+        let before = world.open_superstep.checked_sub(1);
         if let Some(call) = world.outcome.calls.last_mut()
             && self.waiting == Waiting::Movers
             && Some(call.superstep) == before
@@ -358,7 +368,7 @@ impl MoveCost {
         memory: Bytes,
     ) -> Seconds {
         match self.transfer {
-            Transfer::Nominal => self.fixed + one_way(platform, from, to, memory),
+            Transfer::Nominal => self.fixed + message_duration(platform, from, to, memory),
             Transfer::Flow | Transfer::None => self.fixed,
         }
     }
@@ -366,17 +376,22 @@ impl MoveCost {
 
 /// Returns the duration of a message of `size` from one host to another without other traffic. If there is no route, the result
 /// is zero, because no message is sent.
-pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
+pub(super) fn message_duration(
+    platform: &Platform,
+    from: HostId,
+    to: HostId,
+    size: Bytes,
+) -> Seconds {
     let Some(route) = platform.route(from, to) else {
         return Seconds::default();
     };
-    let bottleneck = platform.bottleneck(&route);
+    let bottleneck = platform.bottleneck_bandwidth(&route);
     let transfer = bottleneck.map_or_else(Seconds::default, |rate| size / rate);
-    platform.latency(&route) + transfer
+    platform.route_latency(&route) + transfer
 }
 
 /// Creates the error for a host name that does not exist on the platform.
-fn unknown_host(name: &str, platform: &Platform) -> Problem {
+fn unknown_host_error(name: &str, platform: &Platform) -> Problem {
     let known = platform.hosts.iter().map(|host| host.name.as_str());
-    Problem::unknown("host", name).known("hosts", known)
+    Problem::unknown("host", name).with_known_names("hosts", known)
 }

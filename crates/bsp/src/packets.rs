@@ -40,8 +40,8 @@ impl Packets {
     /// Creates the packets for the control messages of the barrier of a run; `None` if these messages are flows.
     pub(super) fn for_barrier(setup: &Setup<'_>) -> Option<Self> {
         let (platform, network, config) = (setup.platform, setup.network, setup.runtime.barrier);
-        let is_possible =
-            !platform.links.iter().any(Link::varies) && !network.follows_pipes(platform);
+        let is_possible = !platform.links.iter().any(Link::varies_over_time)
+            && !network.uses_pipe_sharing(platform);
         (config.notices == Notices::Packets && is_possible)
             .then(|| Self::new(platform, network, (config.bytes, config.delay)))
     }
@@ -60,15 +60,17 @@ impl Packets {
     }
 
     /// Returns duration and connection of a control message from one host to another; `None` if there is no route.
-    pub(super) fn packet(
+    pub(super) fn packet_between(
         &mut self,
         platform: &Platform,
         (from, to): (HostId, HostId),
     ) -> Option<Packet> {
-        self.paths.forget_if_many();
-        let path = self.paths.find(platform, from, to)?;
+        self.paths.clear_if_large();
+        let path = self.paths.find_path(platform, from, to)?;
         let way = self.paths.get(path);
-        let (delay, amount) = self.paths.delay_and_amount((path, way), self.bytes.get());
+        let (delay, amount) = self
+            .paths
+            .delay_and_flow_bytes((path, way), self.bytes.get());
         let transfer = if amount > 0.0 {
             amount / way.rate_alone
         } else {
@@ -76,7 +78,7 @@ impl Packets {
         };
         Some(Packet {
             duration: delay * self.delay.0 + transfer,
-            uses_connection: self.paths.may_be_slow(path),
+            uses_connection: self.paths.may_slow_start(path),
         })
     }
 }

@@ -27,7 +27,7 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     /// is empty as long as the table has no values.
     nodes: Vec<Node<T, SLOTS>>,
     /// Index of the first unused node; the unused nodes form a linked list. It is [`NONE`] if no node is unused.
-    free: u32,
+    first_unused_node: u32,
     /// Hash table of the pairs that lie after the first [`NEAR`] nodes of their processes.
     overflow: HashTable<Far>,
 }
@@ -53,9 +53,9 @@ impl Far {
 /// before it.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    last: u32,
+    last_node: u32,
     /// Number of nodes in the list before the last node.
-    before: u32,
+    nodes_before: u32,
 }
 
 /// The position of a pair in the table: the index of the node, and the slot within the node.
@@ -83,7 +83,7 @@ impl Halves {
     }
 
     #[inline]
-    fn cluster(self) -> usize {
+    fn cluster_number(self) -> usize {
         usize::from(self.upper) << u16::BITS | usize::from(self.lower)
     }
 }
@@ -91,42 +91,42 @@ impl Halves {
 #[derive(Clone, Copy, Debug)]
 struct Node<T, const SLOTS: usize> {
     /// Index of the next node of the same process.
-    next: u32,
+    next_node: u32,
     /// Number of pairs in the node; they occupy the first slots.
-    count: u16,
+    pair_count: u16,
     /// Upper 16 bits of the cluster numbers, which all pairs of the node share.
-    upper: u16,
+    upper_half: u16,
     /// Lower 16 bits of the cluster number of each pair.
-    lower: [u16; SLOTS],
+    lower_halves: [u16; SLOTS],
     values: [T; SLOTS],
 }
 
 impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
     fn empty() -> Self {
         Self {
-            next: NONE,
-            count: 0,
-            upper: 0,
-            lower: [0; SLOTS],
+            next_node: NONE,
+            pair_count: 0,
+            upper_half: 0,
+            lower_halves: [0; SLOTS],
             values: [T::default(); SLOTS],
         }
     }
 
     /// Returns the slot of the pair with this cluster in the node; `None` if the node has no pair with this cluster.
     #[inline]
-    fn find(&self, cluster: Halves) -> Option<u32> {
+    fn find_slot(&self, cluster: Halves) -> Option<u32> {
         // Slots after the last pair may have any cluster; they come after the slot of a pair.
         let slot = (0_u32..)
-            .zip(self.lower)
+            .zip(self.lower_halves)
             .find(|(_, lower)| *lower == cluster.lower);
         let slot = slot.map(|(slot, _)| slot);
-        slot.filter(|&slot| slot < u32::from(self.count) && self.upper == cluster.upper)
+        slot.filter(|&slot| slot < u32::from(self.pair_count) && self.upper_half == cluster.upper)
     }
 
     /// Returns the clusters of the pairs in the node.
     fn clusters(&self) -> impl Iterator<Item = Halves> {
-        let upper = self.upper;
-        let lower = self.lower.iter().take(usize::from(self.count));
+        let upper = self.upper_half;
+        let lower = self.lower_halves.iter().take(usize::from(self.pair_count));
         lower.map(move |&lower| Halves { upper, lower })
     }
 
@@ -134,16 +134,17 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
     /// number must be that of the node.
     #[inline]
     fn has_room(&self, cluster: Halves) -> bool {
-        self.count == 0 || usize::from(self.count) < SLOTS && self.upper == cluster.upper
+        self.pair_count == 0
+            || usize::from(self.pair_count) < SLOTS && self.upper_half == cluster.upper
     }
 
     /// Adds a pair to the node and returns a reference to the value of the pair. The node must have room for the pair.
     #[inline]
-    fn put(&mut self, cluster: Halves, value: T) -> &mut T {
-        let slot = usize::from(self.count);
-        self.count += 1;
-        self.upper = cluster.upper;
-        self.lower[slot] = cluster.lower;
+    fn add_pair(&mut self, cluster: Halves, value: T) -> &mut T {
+        let slot = usize::from(self.pair_count);
+        self.pair_count += 1;
+        self.upper_half = cluster.upper;
+        self.lower_halves[slot] = cluster.lower;
         self.values[slot] = value;
         &mut self.values[slot]
     }
@@ -154,7 +155,7 @@ impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
         Self {
             processes: 0,
             nodes: Vec::new(),
-            free: NONE,
+            first_unused_node: NONE,
             overflow: HashTable::new(),
         }
     }
@@ -165,13 +166,13 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     pub fn clear(&mut self, processes: usize) {
         self.nodes.truncate(processes);
         for node in &mut self.nodes {
-            (node.count, node.next) = (0, NONE);
+            (node.pair_count, node.next_node) = (0, NONE);
         }
         if !self.nodes.is_empty() {
             self.nodes.resize(processes, Node::empty());
         }
         self.processes = processes;
-        self.free = NONE;
+        self.first_unused_node = NONE;
         self.overflow.clear();
     }
 
@@ -185,14 +186,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if process >= self.processes {
             return None;
         }
-        let place = self.find(process, to_index(cluster)).ok()?;
+        let place = self.find_pair(process, to_index(cluster)).ok()?;
         Some(&self.nodes[place.node as usize].values[place.slot as usize])
     }
 
     /// Returns a mutable reference to the value of a process and a cluster; `None` if the pair has no value.
     #[inline]
     pub fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
-        let place = self.find(process, to_index(cluster)).ok()?;
+        let place = self.find_pair(process, to_index(cluster)).ok()?;
         Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
@@ -203,9 +204,9 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             self.create_first_nodes();
         }
         let cluster = to_index(cluster);
-        match self.find(process, cluster) {
+        match self.find_pair(process, cluster) {
             Ok(place) => &mut self.nodes[place.node as usize].values[place.slot as usize],
-            Err(end) => self.append(process, end, cluster, T::default()),
+            Err(end) => self.append_pair(process, end, cluster, T::default()),
         }
     }
 
@@ -217,32 +218,40 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         let (mut last, mut before) = (to_index(process), 0);
         loop {
-            let next = self.nodes[last as usize].next;
+            let next = self.nodes[last as usize].next_node;
             if next == NONE {
                 break;
             }
             (last, before) = (next, before + 1);
             if before == NEAR {
-                last = self.far_end(process).last;
+                last = self.far_end(process).last_node;
                 break;
             }
         }
-        self.append(process, End { last, before }, to_index(cluster), value);
+        self.append_pair(
+            process,
+            End {
+                last_node: last,
+                nodes_before: before,
+            },
+            to_index(cluster),
+            value,
+        );
     }
 
     /// Returns the position of a pair in the table. If the table does not have the pair, the error is the end of the list of the
     /// process, where the pair can be added.
     #[inline]
-    fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
+    fn find_pair(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let at = to_index(process);
         let end = End {
-            last: at,
-            before: 0,
+            last_node: at,
+            nodes_before: 0,
         };
         let node = self.nodes.get(process).ok_or(end)?;
-        match node.find(Halves::from_cluster(cluster)) {
+        match node.find_slot(Halves::from_cluster(cluster)) {
             Some(slot) => Ok(Place { node: at, slot }),
-            None if node.next == NONE => Err(end),
+            None if node.next_node == NONE => Err(end),
             None => self.find_after_first(process, cluster),
         }
     }
@@ -252,16 +261,19 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     #[inline(never)]
     fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let halves = Halves::from_cluster(cluster);
-        let mut at = self.nodes[process].next;
+        let mut at = self.nodes[process].next_node;
         for before in 1..NEAR {
             let node = &self.nodes[at as usize];
-            if let Some(slot) = node.find(halves) {
+            if let Some(slot) = node.find_slot(halves) {
                 return Ok(Place { node: at, slot });
             }
-            if node.next == NONE {
-                return Err(End { last: at, before });
+            if node.next_node == NONE {
+                return Err(End {
+                    last_node: at,
+                    nodes_before: before,
+                });
             }
-            at = node.next;
+            at = node.next_node;
         }
         self.find_far(process, cluster)
     }
@@ -270,7 +282,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// error is the end of the list of the process.
     fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let found = self.far_node(process, cluster).and_then(|node| {
-            let slot = self.nodes[node as usize].find(Halves::from_cluster(cluster))?;
+            let slot = self.nodes[node as usize].find_slot(Halves::from_cluster(cluster))?;
             Some(Place { node, slot })
         });
         found.ok_or_else(|| self.far_end(process))
@@ -280,8 +292,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     fn far_end(&self, process: usize) -> End {
         let last = self.far_node(process, NONE);
         End {
-            last: last.expect("a process with far nodes has a last one"),
-            before: NEAR,
+            last_node: last.expect("a process with far nodes has a last one"),
+            nodes_before: NEAR,
         }
     }
 
@@ -323,24 +335,24 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             let (mut from, mut to) = (process, process);
             loop {
                 let node = self.nodes[from];
-                self.nodes[from].count = 0;
+                self.nodes[from].pair_count = 0;
                 for (cluster, mut value) in node.clusters().zip(node.values) {
                     if !is_kept(&mut value) {
                         continue;
                     }
                     if !self.nodes[to].has_room(cluster) {
-                        to = self.nodes[to].next as usize;
+                        to = self.nodes[to].next_node as usize;
                     }
-                    self.nodes[to].put(cluster, value);
+                    self.nodes[to].add_pair(cluster, value);
                 }
-                match node.next {
+                match node.next_node {
                     NONE => break,
                     next => from = next as usize,
                 }
             }
             if to != from {
-                let first = std::mem::replace(&mut self.nodes[to].next, NONE);
-                self.nodes[from].next = std::mem::replace(&mut self.free, first);
+                let first = std::mem::replace(&mut self.nodes[to].next_node, NONE);
+                self.nodes[from].next_node = std::mem::replace(&mut self.first_unused_node, first);
             }
         }
         if !self.overflow.is_empty() {
@@ -357,33 +369,33 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 let node = self.nodes[at as usize];
                 if before >= NEAR {
                     for cluster in node.clusters() {
-                        self.record_far(process, to_index(cluster.cluster()), at);
+                        self.record_far(process, to_index(cluster.cluster_number()), at);
                     }
                 }
-                if node.next == NONE {
+                if node.next_node == NONE {
                     break;
                 }
-                (at, before) = (node.next, before + 1);
+                (at, before) = (node.next_node, before + 1);
             }
         }
     }
 
     /// Returns an iterator over the clusters of a process and their values, in the order of their insertion.
     #[inline]
-    pub fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
+    pub fn iter_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
         let first = (process < self.processes).then_some(process);
         let mut node = first.and_then(|process| self.nodes.get(process));
         let mut slot = 0;
         std::iter::from_fn(move || {
             let mut here = node?;
-            if slot == usize::from(here.count) {
-                node = self.nodes.get(here.next as usize);
+            if slot == usize::from(here.pair_count) {
+                node = self.nodes.get(here.next_node as usize);
                 (here, slot) = (node?, 0);
             }
-            let (upper, lower) = (here.upper, *here.lower.get(slot)?);
+            let (upper, lower) = (here.upper_half, *here.lower_halves.get(slot)?);
             let value = here.values.get(slot)?;
             slot += 1;
-            Some((Halves { upper, lower }.cluster(), value))
+            Some((Halves { upper, lower }.cluster_number(), value))
         })
     }
 
@@ -395,11 +407,11 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Adds a pair at the end of the list of its process, and returns a reference to the value of the pair.
     #[inline]
-    fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
+    fn append_pair(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
         let halves = Halves::from_cluster(cluster);
-        let last = end.last as usize;
-        if end.before < NEAR && self.nodes[last].has_room(halves) {
-            self.nodes[last].put(halves, value)
+        let last = end.last_node as usize;
+        if end.nodes_before < NEAR && self.nodes[last].has_room(halves) {
+            self.nodes[last].add_pair(halves, value)
         } else {
             self.append_far(process, end, cluster, value)
         }
@@ -411,27 +423,30 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
         let halves = Halves::from_cluster(cluster);
         let End {
-            last: mut at,
-            mut before,
+            last_node: mut at,
+            nodes_before: mut before,
         } = end;
         if !self.nodes[at as usize].has_room(halves) {
             let last = std::mem::replace(&mut at, self.new_node());
-            self.nodes[last as usize].next = at;
+            self.nodes[last as usize].next_node = at;
             before += 1;
         }
         if before >= NEAR {
             self.record_far(process, cluster, at);
         }
-        self.nodes[at as usize].put(halves, value)
+        self.nodes[at as usize].add_pair(halves, value)
     }
 
     fn new_node(&mut self) -> u32 {
-        if self.free == NONE {
+        if self.first_unused_node == NONE {
             self.nodes.push(Node::empty());
             return to_index(self.nodes.len() - 1);
         }
-        let node = &mut self.nodes[self.free as usize];
-        std::mem::replace(&mut self.free, std::mem::replace(&mut node.next, NONE))
+        let node = &mut self.nodes[self.first_unused_node as usize];
+        std::mem::replace(
+            &mut self.first_unused_node,
+            std::mem::replace(&mut node.next_node, NONE),
+        )
     }
 }
 
@@ -439,7 +454,7 @@ impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, S
     fn eq(&self, other: &Self) -> bool {
         self.processes == other.processes
             && (0..self.processes)
-                .all(|process| self.of_process(process).eq(other.of_process(process)))
+                .all(|process| self.iter_process(process).eq(other.iter_process(process)))
     }
 }
 
@@ -489,7 +504,7 @@ mod tests {
                     }
                 }
                 for process in 0..3 {
-                    let of = pairs.of_process(process).map(|(cluster, &value)| (process, cluster, value));
+                    let of = pairs.iter_process(process).map(|(cluster, &value)| (process, cluster, value));
                     let expected = known.iter().copied().filter(|pair| pair.0 == process);
                     prop_assert!(of.eq(expected));
                 }

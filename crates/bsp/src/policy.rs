@@ -86,7 +86,7 @@ pub struct View<'a> {
     /// Clock cycles per instruction of the application; a host of 1 GHz executes 1e9 cycles per second.
     pub cycles_per_instruction: f64,
     /// Whether migrations are executed (scenario iii) or only decided (scenario ii).
-    pub migrations_happen: bool,
+    pub executes_migrations: bool,
     /// The messages of the application in this superstep.
     pub messages: &'a [Message],
     /// Number of supersteps of the application.
@@ -155,7 +155,7 @@ pub mod testing {
             memory: vec![Bytes::default(); placement.len()].leak(),
             external_load: vec![0.0; platform.hosts.len()].leak(),
             cycles_per_instruction: 1.0,
-            migrations_happen: true,
+            executes_migrations: true,
             messages: &[],
             supersteps: usize::MAX,
             last_call_cost: Seconds::default(),

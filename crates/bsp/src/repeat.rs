@@ -23,19 +23,19 @@ impl Run<'_, '_> {
     /// Processes the supersteps from number `first` on that equal the superstep before `first`, and returns their number. It ends
     /// at the first superstep that differs, where processes have to wait for each other after a superstep, or when the recorder
     /// stops the run.
-    pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
+    pub(super) fn repeat_supersteps(&mut self, first: usize) -> Result<usize, Error> {
         let is_alone = !self.superstep.is_next_underway
             && !self.rescheduling.call.is_overlapped
-            && self.ahead.is_none();
-        let known = self.shortcuts.repeated(&self.world.placement);
+            && self.open_supersteps.is_none();
+        let known = self.shortcuts.repeated_result(&self.world.placement);
         let Some((result, digest)) = known.filter(|_| is_alone) else {
             return Ok(0);
         };
-        self.superstep.is_by_events = false;
-        self.superstep.began.clear();
+        self.superstep.is_simulated_by_events = false;
+        self.superstep.begin_times.clear();
         let mut next = first;
         let mut start = self.world.engine.now();
-        while self.world.repeats(next) && self.advance_one(next, result) {
+        while self.world.repeats_previous(next) && self.advance_superstep(next, result) {
             start = self.record_repeated(next, start, &digest)?;
             next += 1;
             if self.rescheduling.must_synchronize || self.recorder.is_stopped() {
@@ -43,14 +43,14 @@ impl Run<'_, '_> {
             }
         }
         if next > first && !self.rescheduling.awaits_answer {
-            self.continue_all()?;
+            self.continue_all_processes()?;
         }
         Ok(next - first)
     }
 
     /// Advances time by the duration of the repeated superstep, and returns whether the clock could advance. Local time starts
     /// from zero in the superstep.
-    fn advance_one(&mut self, superstep: usize, result: SuperstepResult) -> bool {
+    fn advance_superstep(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
         engine.rebase() && engine.repeat_superstep(superstep, (result.duration, result.flows))
     }
@@ -66,7 +66,7 @@ impl Run<'_, '_> {
         let Self {
             world,
             recorder,
-            checks,
+            invariant_sums: checks,
             ..
         } = self;
         world.begin_superstep(superstep);
@@ -86,7 +86,7 @@ impl Run<'_, '_> {
         });
         recorder.on_superstep(superstep, &world.measures, &world.placement);
         world.ending_superstep = superstep;
-        self.rescheduling.observe(world)?;
+        self.rescheduling.observe_superstep(world)?;
         world.log.add_time(end.get());
         Ok(end)
     }

@@ -103,7 +103,7 @@ impl ViewConfig {
     }
 
     /// Returns for how many of the latest supersteps the reports are stored.
-    fn kept_supersteps(&self) -> usize {
+    fn stored_supersteps(&self) -> usize {
         self.delay as usize + self.window as usize
     }
 
@@ -117,7 +117,7 @@ impl ViewConfig {
         if self.is_exact() {
             return 0.0;
         }
-        let kept = (self.kept_supersteps() as f64).min(supersteps) + 1.0;
+        let kept = (self.stored_supersteps() as f64).min(supersteps) + 1.0;
         kept * (processes * PROCESS + messages * MESSAGE + hosts * HOST)
     }
 }
@@ -129,7 +129,7 @@ struct Report {
     messages: Vec<Message>,
     /// External load of each host at the end of the superstep, as a fraction of the speed of the host; empty unless the policy
     /// receives loads averaged or late.
-    loads: Vec<f64>,
+    host_loads: Vec<f64>,
 }
 
 /// The stored reports of the latest supersteps, and the measurements that the policy receives according to these reports.
@@ -138,12 +138,12 @@ pub(super) struct Reports {
     config: ViewConfig,
     seed: u64,
     /// The stored reports of the latest supersteps, the oldest first.
-    past: VecDeque<Report>,
+    past_reports: VecDeque<Report>,
     /// The measurements that the policy receives.
     visible_measures: Measures,
     /// External load of each host in the last report that was not lost, as a fraction of the speed of the host; empty before the
     /// first rescheduling call.
-    loads: Vec<f64>,
+    last_loads: Vec<f64>,
 }
 
 impl Reports {
@@ -152,26 +152,26 @@ impl Reports {
         (!config.is_exact()).then(|| Self {
             config,
             seed,
-            past: VecDeque::new(),
+            past_reports: VecDeque::new(),
             visible_measures: Measures::default(),
-            loads: Vec::new(),
+            last_loads: Vec::new(),
         })
     }
 
     /// Returns whether the external loads of hosts have to be measured after each superstep, because the policy receives them
     /// averaged or late.
     pub(super) fn needs_loads(&self) -> bool {
-        self.config.kept_supersteps() > 1
+        self.config.stored_supersteps() > 1
     }
 
     /// Stores the reports of the superstep that has just ended. `loads` are the external loads of the hosts; they are empty if
     /// loads are not needed.
-    pub(super) fn record(&mut self, view: &View<'_>, loads: Vec<f64>) {
+    pub(super) fn record_reports(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
         let mut random = Stream::for_superstep(self.seed, Purpose::Reports, view.superstep as u64);
         let mut measures = Measures::default();
         measures.clear(processes);
-        let last = self.past.back();
+        let last = self.past_reports.back();
         for process in 0..processes {
             let (factor, is_lost) = self.config.draw_error(&mut random);
             match last.filter(|_| is_lost) {
@@ -179,37 +179,43 @@ impl Reports {
                 None => copy_scaled(&mut measures, view.measures, process, factor),
             }
         }
-        self.past.push_back(Report {
+        self.past_reports.push_back(Report {
             measures,
             messages: view.messages.to_vec(),
-            loads,
+            host_loads: loads,
         });
-        while self.past.len() > self.config.kept_supersteps() {
-            self.past.pop_front();
+        while self.past_reports.len() > self.config.stored_supersteps() {
+            self.past_reports.pop_front();
         }
-        self.update_visible();
+        self.update_visible_measures();
     }
 
     /// Returns the reports that the policy receives at present, the oldest superstep first. As long as no report is old enough,
     /// these are the reports of the first superstep.
-    fn visible(&self) -> impl Iterator<Item = &Report> {
-        let arrived = self.past.len().saturating_sub(self.config.delay as usize);
+    fn visible_reports(&self) -> impl Iterator<Item = &Report> {
+        let arrived = self
+            .past_reports
+            .len()
+            .saturating_sub(self.config.delay as usize);
         let arrived = arrived.max(1);
         let first = arrived.saturating_sub(self.config.window as usize);
-        self.past.range(first..arrived.min(self.past.len()))
+        self.past_reports
+            .range(first..arrived.min(self.past_reports.len()))
     }
 
     /// Updates the measurements that the policy receives: work and times are means over the visible reports, and the traffic is
     /// that in the newest visible report.
-    fn update_visible(&mut self) {
+    fn update_visible_measures(&mut self) {
         let mut seen = std::mem::take(&mut self.visible_measures);
-        let count = self.visible().count() as f64;
-        if let Some(newest) = self.visible().last() {
+        let count = self.visible_reports().count() as f64;
+        if let Some(newest) = self.visible_reports().last() {
             seen.clone_from(&newest.measures);
         }
         if count > 1.0 {
             let mean = |value: Value, process: usize| {
-                let values = self.visible().map(|one| value(&one.measures, process));
+                let values = self
+                    .visible_reports()
+                    .map(|one| value(&one.measures, process));
                 values.sum::<f64>() / count
             };
             for process in 0..seen.work.len() {
@@ -242,29 +248,34 @@ impl Reports {
         measured: &mut [f64],
     ) {
         if self.needs_loads() {
-            let count = self.visible().count() as f64;
+            let count = self.visible_reports().count() as f64;
             for (host, load) in measured.iter_mut().enumerate() {
-                let loads = self.visible().filter_map(|one| one.loads.get(host));
+                let loads = self
+                    .visible_reports()
+                    .filter_map(|one| one.host_loads.get(host));
                 *load = loads.sum::<f64>() / count.max(1.0);
             }
         }
         let mut random = Stream::for_superstep(self.seed, Purpose::LoadReports, superstep as u64);
-        let is_first = self.loads.is_empty();
+        let is_first = self.last_loads.is_empty();
         if is_first {
-            refill(&mut self.loads, measured.len(), 0.0);
+            refill(&mut self.last_loads, measured.len(), 0.0);
         }
         for host in varying {
             let (factor, is_lost) = self.config.draw_error(&mut random);
             if is_first || !is_lost {
-                self.loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
+                self.last_loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
             }
-            measured[host] = self.loads[host];
+            measured[host] = self.last_loads[host];
         }
     }
 
     /// Returns the view that the policy receives in place of the exact `view`.
-    pub(super) fn view<'v>(&'v self, view: View<'v>) -> View<'v> {
-        let messages = self.visible().last().map(|newest| &newest.messages[..]);
+    pub(super) fn degrade_view<'v>(&'v self, view: View<'v>) -> View<'v> {
+        let messages = self
+            .visible_reports()
+            .last()
+            .map(|newest| &newest.messages[..]);
         View {
             measures: &self.visible_measures,
             messages: messages.unwrap_or_default(),
@@ -277,8 +288,8 @@ impl ViewConfig {
     /// Draws the random factor of a report, and whether the report is lost. Two random numbers are drawn for each report, even if
     /// the settings need fewer.
     fn draw_error(&self, random: &mut Stream) -> (f64, bool) {
-        let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
-        (factor, random.unit() <= self.missing)
+        let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_symmetric();
+        (factor, random.draw_unit() <= self.missing)
     }
 }
 
@@ -290,7 +301,7 @@ fn copy_scaled(to: &mut Measures, from: &Measures, process: usize, factor: f64) 
     to.compute[process] = time(&from.compute);
     to.send[process] = time(&from.send);
     to.communication[process] = time(&from.communication);
-    for (cluster, traffic) in from.traffic.of_process(process) {
+    for (cluster, traffic) in from.traffic.iter_process(process) {
         *to.traffic_mut(process, cluster) = Traffic {
             send_time: Seconds::of(traffic.send_time.get() * factor),
             receive_time: Seconds::of(traffic.receive_time.get() * factor),

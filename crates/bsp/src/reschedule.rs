@@ -12,7 +12,7 @@ use crate::{Decision, Policy, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
-use migsim_engine::Availability;
+use migsim_engine::AvailabilityStart;
 
 /// The policy of a run, and the state of the rescheduling between two supersteps.
 pub(super) struct Rescheduling<'a> {
@@ -21,15 +21,15 @@ pub(super) struct Rescheduling<'a> {
     /// Whether the run waits at a barrier for the decision of its caller.
     pub(super) awaits_answer: bool,
     /// The decision of the caller for the rescheduling call that is due; `None` if there is no such call or a policy decides.
-    answer: Option<Decision>,
+    caller_decision: Option<Decision>,
     random: Stream,
     /// External load of each host, as the fraction of its speed that other programs use.
     external_load: Vec<f64>,
     /// The hosts whose speed varies, each with its availability at the last rescheduling call, from which the mean since that
     /// call is computed.
-    varying: Vec<(HostId, Availability)>,
+    varying_hosts: Vec<(HostId, AvailabilityStart)>,
     supersteps_since_call: u64,
-    pub(super) is_due: bool,
+    pub(super) is_call_due: bool,
     pub(super) prescribed_moves: &'a [PrescribedMove],
     /// Whether all processes have to wait for each other at the end of the superstep that is ending.
     pub(super) must_synchronize: bool,
@@ -46,20 +46,20 @@ pub(super) struct Rescheduling<'a> {
 impl<'a> Rescheduling<'a> {
     pub(super) fn new(policy: Option<Box<dyn Policy>>, world: &World<'a>) -> Self {
         let platform = world.setup.platform;
-        let varies = |&host: &HostId| platform.hosts[host.index()].varies();
+        let varies = |&host: &HostId| platform.hosts[host.index()].speed_varies();
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
             policy,
             awaits_answer: false,
-            answer: None,
+            caller_decision: None,
             random: Stream::new(world.setup.seed, Purpose::Policy),
             external_load: vec![0.0; platform.hosts.len()],
-            varying: hosts
+            varying_hosts: hosts
                 .filter(varies)
-                .map(|host| (host, Availability::default()))
+                .map(|host| (host, AvailabilityStart::default()))
                 .collect(),
             supersteps_since_call: 0,
-            is_due: false,
+            is_call_due: false,
             prescribed_moves: &[],
             must_synchronize: false,
             postponed_to: None,
@@ -70,13 +70,13 @@ impl<'a> Rescheduling<'a> {
     }
 
     /// Returns a copy of the state in which the caller of the run decides instead of the policy.
-    pub(super) fn fork(&self) -> Self {
+    pub(super) fn fork_without_policy(&self) -> Self {
         Self {
             policy: None,
-            answer: self.answer.clone(),
+            caller_decision: self.caller_decision.clone(),
             random: self.random.clone(),
             external_load: self.external_load.clone(),
-            varying: self.varying.clone(),
+            varying_hosts: self.varying_hosts.clone(),
             call: self.call.clone(),
             migrations: self.migrations.clone(),
             reports: self.reports.clone(),
@@ -90,12 +90,12 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The load of a host changes too often.
     #[inline]
-    pub(super) fn observe(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+    pub(super) fn observe_superstep(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         self.supersteps_since_call += 1;
         if self.reports.is_some() && world.has_policy() {
-            self.report(world)?;
+            self.record_reports(world)?;
         }
-        self.is_due = world.has_policy() && self.ask_policy(world);
+        self.is_call_due = world.has_policy() && self.policy_requests_call(world);
         if self.awaits_answer {
             // Equal supersteps are not repeated before the caller has answered.
             self.must_synchronize = true;
@@ -109,7 +109,7 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The decision cannot be carried out; the run then still waits for a decision.
-    pub(super) fn answer(
+    pub(super) fn set_caller_decision(
         &mut self,
         decision: Option<Decision>,
         world: &World<'a>,
@@ -117,8 +117,8 @@ impl<'a> Rescheduling<'a> {
         if let Some(decision) = &decision {
             check_decision(decision, world)?;
         }
-        self.is_due = decision.is_some();
-        self.answer = decision.or(self.answer.take());
+        self.is_call_due = decision.is_some();
+        self.caller_decision = decision.or(self.caller_decision.take());
         self.awaits_answer = false;
         self.determine_synchronization(world);
         Ok(())
@@ -132,47 +132,47 @@ impl<'a> Rescheduling<'a> {
             .is_some_and(|to| to <= world.ending_superstep)
         {
             self.postponed_to = None;
-            self.is_due = true;
+            self.is_call_due = true;
         }
-        self.is_due &= may_call_after(world.ending_superstep, world);
+        self.is_call_due &= may_call_after(world.ending_superstep, world);
         self.prescribed_moves = world
             .setup
             .workload
             .prescribed_moves(world.ending_superstep);
         self.must_synchronize =
-            self.is_due || !self.prescribed_moves.is_empty() || self.call.is_overlapped;
+            self.is_call_due || !self.prescribed_moves.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
     }
 
     /// Stores the reports of the processes and hosts about the superstep that is ending.
     #[cold]
-    fn report(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+    fn record_reports(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         let Some(reports) = &mut self.reports else {
             return Ok(());
         };
         let mut loads = Vec::new();
         if reports.needs_loads() {
             loads.resize(self.external_load.len(), 0.0);
-            for (host, _) in &self.varying {
+            for (host, _) in &self.varying_hosts {
                 world.engine.refresh(*host)?;
-                let left = world.engine.available(*host);
+                let left = world.engine.available_fraction(*host);
                 loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             }
         }
-        reports.record(&world.view(&self.external_load), loads);
+        reports.record_reports(&world.view(&self.external_load), loads);
         Ok(())
     }
 
     /// Returns whether the policy requests a rescheduling call after the superstep that is ending. A policy that will request no
     /// more calls is no longer asked.
-    fn ask_policy(&mut self, world: &mut World<'a>) -> bool {
+    fn policy_requests_call(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
             return false;
         };
         let view = world.view(&self.external_load);
         let is_due = policy.is_call_due(&apply_reports(self.reports.as_ref(), view));
-        let left = world.supersteps - 1 - world.ending_superstep;
+        let left = world.superstep_count - 1 - world.ending_superstep;
         if !is_due && policy.is_done(left) {
             world.dismiss_policy();
         }
@@ -181,9 +181,9 @@ impl<'a> Rescheduling<'a> {
 
     /// Postpones a call that is due to the end of superstep `to`, the last superstep that any process has begun; all processes
     /// then wait for each other.
-    pub(super) fn postpone(&mut self, to: usize) {
+    pub(super) fn postpone_call(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
-        self.is_due = false;
+        self.is_call_due = false;
         self.must_synchronize = false;
     }
 
@@ -228,16 +228,16 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The policy fails, or its decision cannot be carried out.
     pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
-        self.is_due = false;
+        self.is_call_due = false;
         self.measure_loads(world)?;
-        for (host, mark) in &mut self.varying {
-            *mark = world.engine.availability_mark(*host);
+        for (host, mark) in &mut self.varying_hosts {
+            *mark = world.engine.start_availability_interval(*host);
         }
         let view = world.view(&self.external_load);
         let view = apply_reports(self.reports.as_ref(), view);
         let decision = match &mut self.policy {
             Some(policy) => policy.decide(&view, &mut self.random)?,
-            None => self.answer.take().unwrap_or_default(),
+            None => self.caller_decision.take().unwrap_or_default(),
         };
         check_decision(&decision, world)?;
         world.log.add_number(world.ending_superstep as u64);
@@ -290,16 +290,16 @@ impl<'a> Rescheduling<'a> {
     /// settings demand.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
-        for (host, mark) in &self.varying {
+        for (host, mark) in &self.varying_hosts {
             engine.refresh(*host)?;
             let left = match world.setup.runtime.load {
                 LoadMeasure::SinceCall => engine.mean_availability(*host, *mark),
-                LoadMeasure::Present => engine.available(*host),
+                LoadMeasure::Present => engine.available_fraction(*host),
             };
             self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
         }
         if let Some(reports) = &mut self.reports {
-            let varying = self.varying.iter().map(|(host, _)| host.index());
+            let varying = self.varying_hosts.iter().map(|(host, _)| host.index());
             reports.degrade_loads(world.ending_superstep, varying, &mut self.external_load);
         }
         Ok(())
@@ -311,14 +311,14 @@ impl<'a> Rescheduling<'a> {
 fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
-        Some(reports) => reports.view(view),
+        Some(reports) => reports.degrade_view(view),
     }
 }
 
 /// Returns whether a rescheduling call is allowed after a superstep; after the last superstep a call is allowed only if
 /// `after_last` is set.
 fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
-    world.setup.costs.call.after_last || superstep + 1 < world.supersteps
+    world.setup.costs.call.after_last || superstep + 1 < world.superstep_count
 }
 
 /// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no process migrates that
@@ -331,23 +331,23 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
         let what = format!("process {} moves twice", number(twice[0]));
-        return Err(impossible_decision(decision, world, &what));
+        return Err(impossible_decision_error(decision, world, &what));
     }
     for wanted in wanted {
         if wanted.process.index() >= world.placement.len() {
             let what = format!("there is no process {}", number(wanted.process));
-            return Err(impossible_decision(decision, world, &what));
+            return Err(impossible_decision_error(decision, world, &what));
         }
         if world.pinned.get(wanted.process.index()) == Some(&true) {
             let what = format!(
                 "process {} may not migrate (the workload forbids it)",
                 number(wanted.process)
             );
-            return Err(impossible_decision(decision, world, &what));
+            return Err(impossible_decision_error(decision, world, &what));
         }
         if wanted.to.index() >= platform.hosts.len() {
             let what = format!("there is no host with the number {}", wanted.to.0);
-            return Err(impossible_decision(decision, world, &what));
+            return Err(impossible_decision_error(decision, world, &what));
         }
     }
     let mut placement = world.placement.clone();
@@ -366,7 +366,7 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
                 "host `{}` has too little free memory for {needed}",
                 host.name
             );
-            return Err(impossible_decision(decision, world, &what));
+            return Err(impossible_decision_error(decision, world, &what));
         }
     }
     Ok(())
@@ -376,7 +376,7 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
 const MOST_LISTED: usize = 8;
 
 /// Creates the error that a decision cannot be carried out; `what` states the reason.
-fn impossible_decision(decision: &Decision, world: &World<'_>, what: &str) -> Error {
+fn impossible_decision_error(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
     let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {
         let host = hosts.get(wanted.to.index());

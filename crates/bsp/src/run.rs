@@ -61,12 +61,12 @@ pub(super) struct Run<'a, 'r> {
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
     /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates the supersteps.
-    pub(super) ahead: Option<OpenSupersteps>,
+    pub(super) open_supersteps: Option<OpenSupersteps>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
-    pub(super) checks: invariants::Sums,
+    pub(super) invariant_sums: invariants::Sums,
     /// Number of supersteps that are complete, including the rescheduling after each.
-    completed: usize,
+    completed_supersteps: usize,
     phase: Phase,
 }
 
@@ -103,32 +103,32 @@ impl<'a, 'r> Run<'a, 'r> {
         let world = World::new(setup);
         let superstep = Superstep::new(setup);
         Self {
-            ahead: superstep
+            open_supersteps: superstep
                 .barrier
-                .lets_run_ahead()
+                .allows_early_departure()
                 .then(OpenSupersteps::default),
             shortcuts: Shortcuts::new(setup, &superstep.barrier),
             rescheduling: Rescheduling::new(policy, &world),
             world,
             superstep,
             recorder,
-            checks: invariants::Sums::default(),
-            completed: 0,
+            invariant_sums: invariants::Sums::default(),
+            completed_supersteps: 0,
             phase: Phase::Begin,
         }
     }
 
     /// Returns a copy of the run that has no policy and no recorder; the caller of the copy decides at each barrier.
-    pub(super) fn fork(&self) -> Run<'a, 'static> {
+    pub(super) fn fork_without_policy(&self) -> Run<'a, 'static> {
         Run {
             world: self.world.clone(),
             superstep: self.superstep.clone(),
             shortcuts: self.shortcuts.clone(),
-            ahead: self.ahead.clone(),
-            rescheduling: self.rescheduling.fork(),
+            open_supersteps: self.open_supersteps.clone(),
+            rescheduling: self.rescheduling.fork_without_policy(),
             recorder: Box::leak(Box::new(())), // no memory: `()` has no size
-            checks: self.checks.clone(),
-            completed: self.completed,
+            invariant_sums: self.invariant_sums.clone(),
+            completed_supersteps: self.completed_supersteps,
             phase: self.phase,
         }
     }
@@ -136,14 +136,17 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Simulates the run to its end, or to the next barrier at which the caller has to decide about migrations. Returns whether
     /// the run is over.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
-        while self.completed < self.world.supersteps {
-            let Some(passed) = self.simulate_next()? else {
+        while self.completed_supersteps < self.world.superstep_count {
+            let Some(passed) = self.simulate_next_superstep()? else {
                 return Ok(false);
             };
-            self.completed += passed;
+            self.completed_supersteps += passed;
             self.reschedule()?;
             if self.recorder.is_stopped() {
-                let message = format!("the run was stopped after superstep {}", self.completed);
+                let message = format!(
+                    "the run was stopped after superstep {}",
+                    self.completed_supersteps
+                );
                 return Err(Error::Run(Problem::new(message)));
             }
         }
@@ -152,13 +155,13 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Simulates the next superstep to its end, or processes all following supersteps that equal the previous superstep. Returns
     /// the number of completed supersteps; `None` if the caller has to decide first.
-    fn simulate_next(&mut self) -> Result<Option<usize>, Error> {
+    fn simulate_next_superstep(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
-                let repeated = self.repeat(self.completed)?;
+                let repeated = self.repeat_supersteps(self.completed_supersteps)?;
                 if repeated == 0 {
-                    self.begin(self.completed)?;
-                    return self.complete();
+                    self.begin_superstep(self.completed_supersteps)?;
+                    return self.complete_superstep();
                 }
                 if self.rescheduling.awaits_answer {
                     self.phase = Phase::Repeated(repeated);
@@ -167,53 +170,59 @@ impl<'a, 'r> Run<'a, 'r> {
                 Ok(Some(repeated))
             }
             Phase::Repeated(supersteps) => {
-                self.continue_all()?;
+                self.continue_all_processes()?;
                 Ok(Some(supersteps))
             }
             Phase::Closed => {
-                let left = if self.ahead.is_some() {
+                let left = if self.open_supersteps.is_some() {
                     self.finish_closing()?
                 } else {
-                    self.leave_released()?
+                    self.release_processes()?
                 };
                 if left == Left::All {
                     return Ok(Some(1));
                 }
-                self.next_event()?;
-                self.complete()
+                self.handle_next_event()?;
+                self.complete_superstep()
             }
         }
     }
 
     /// Begins a superstep: computes its result by a shortcut, or lets all processes begin it. Nothing happens if the superstep is
     /// already in progress.
-    pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
+    pub(super) fn begin_superstep(&mut self, superstep: usize) -> Result<(), Error> {
         let is_open = |ahead: &OpenSupersteps| ahead.is_open(superstep);
         if std::mem::take(&mut self.superstep.is_next_underway)
-            || self.ahead.as_ref().is_some_and(is_open)
+            || self.open_supersteps.as_ref().is_some_and(is_open)
         {
             return Ok(());
         }
-        self.open(superstep);
+        self.open_superstep(superstep);
         let is_idle = self.world.engine.rebase();
         if is_idle {
             self.superstep.origin = self.world.engine.now();
         }
         // A call that overlaps the superstep is about to start.
-        let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
+        let is_alone =
+            is_idle && !self.rescheduling.call.is_overlapped && self.open_supersteps.is_none();
         let Superstep {
             barrier,
-            next_begins: begins,
+            next_begin_delays: begins,
             ..
         } = &mut self.superstep;
-        if is_alone && self.shortcuts.try_run(&mut self.world, barrier, begins)? {
+        if is_alone
+            && self
+                .shortcuts
+                .try_shortcut(&mut self.world, barrier, begins)?
+        {
             self.superstep.finish_shortcut();
             return Ok(());
         }
         barrier.departure_delays.clear();
-        self.shortcuts.run_by_events(is_alone, &self.world);
-        if self.superstep.next_begins.is_empty() {
-            self.superstep.begin_all(None, &mut self.world)
+        self.shortcuts
+            .record_simulation_by_events(is_alone, &self.world);
+        if self.superstep.next_begin_delays.is_empty() {
+            self.superstep.begin_all_processes(None, &mut self.world)
         } else {
             self.superstep.begin_one_by_one(&mut self.world)
         }
@@ -221,10 +230,10 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Processes events until all processes have left the barrier of the superstep, and returns the number of completed
     /// supersteps. The result is `None` if the caller of the run must first decide about migrations.
-    fn complete(&mut self) -> Result<Option<usize>, Error> {
+    fn complete_superstep(&mut self) -> Result<Option<usize>, Error> {
         loop {
-            if !self.has_more_ends_now() {
-                match self.leave()? {
+            if !self.has_more_events_now() {
+                match self.leave_barrier()? {
                     Left::All => return Ok(Some(1)),
                     Left::Some => {}
                     Left::Asked => {
@@ -233,7 +242,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     }
                 }
             }
-            self.next_event()?;
+            self.handle_next_event()?;
         }
     }
 
@@ -246,30 +255,32 @@ impl<'a, 'r> Run<'a, 'r> {
         if self.rescheduling.call.is_overlapped {
             self.rescheduling.call.waiting_since = Some(self.world.engine.now());
         }
-        while self.rescheduling.call.is_overlapped || self.rescheduling.migrations.pending > 0 {
-            self.next_event()?;
+        while self.rescheduling.call.is_overlapped
+            || self.rescheduling.migrations.pending_migrations > 0
+        {
+            self.handle_next_event()?;
         }
-        if self.rescheduling.is_due {
-            self.call()?;
+        if self.rescheduling.is_call_due {
+            self.execute_call()?;
         }
-        if self.world.is_last() {
-            self.superstep.stage.fill(Stage::Finished);
+        if self.world.is_last_superstep() {
+            self.superstep.stages.fill(Stage::Finished);
         }
         Ok(())
     }
 
     /// Executes a rescheduling call: the decision of the policy, the cost of the call, and its migrations.
-    fn call(&mut self) -> Result<(), Error> {
+    fn execute_call(&mut self) -> Result<(), Error> {
         self.rescheduling.decide(&mut self.world)?;
         let supersteps = self.rescheduling.take_supersteps_since_call();
         let is_overlapped = self.world.setup.costs.call.waiting == CallWaiting::Overlapped
             && !self.world.applies_migrations()
-            && !self.world.is_last();
+            && !self.world.is_last_superstep();
         if is_overlapped {
             self.rescheduling.report_outcome(0, &self.world)?;
             self.rescheduling.call.is_overlapped = true;
             self.world.may_fast_forward = false;
-            self.begin(self.world.ending_superstep + 1)?;
+            self.begin_superstep(self.world.ending_superstep + 1)?;
             self.world.may_fast_forward = true;
             self.superstep.is_next_underway = true;
         }
@@ -277,7 +288,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.rescheduling.call.start(supersteps, world, shortcuts)?;
         if is_overlapped {
             if self.rescheduling.call.is_idle() {
-                self.end_overlap();
+                self.end_overlapped_call();
             }
             return Ok(());
         }
@@ -285,10 +296,10 @@ impl<'a, 'r> Run<'a, 'r> {
             return self.begin_by_answers();
         }
         while !self.rescheduling.call.is_idle() {
-            self.next_event()?;
+            self.handle_next_event()?;
         }
         self.record_call_cost();
-        self.migrate()
+        self.execute_migrations()
     }
 
     /// Returns whether the processes continue one by one, each when it receives its answer in the rescheduling call that is in
@@ -305,14 +316,15 @@ impl<'a, 'r> Run<'a, 'r> {
     fn begin_by_answers(&mut self) -> Result<(), Error> {
         self.set_migrations()?;
         self.rescheduling.migrations.set_start_at_answers();
-        if self.world.is_last() {
+        if self.world.is_last_superstep() {
             while !self.rescheduling.call.is_idle() {
-                self.next_event()?;
+                self.handle_next_event()?;
             }
             return Ok(());
         }
-        self.open(self.world.ending_superstep + 1);
-        self.shortcuts.run_by_events(false, &self.world);
+        self.open_superstep(self.world.ending_superstep + 1);
+        self.shortcuts
+            .record_simulation_by_events(false, &self.world);
         self.superstep.is_next_underway = true;
         Ok(())
     }
@@ -332,7 +344,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let is_paid = !was_paid && self.rescheduling.call.is_idle();
         if is_paid && self.rescheduling.call.is_overlapped {
-            self.end_overlap();
+            self.end_overlapped_call();
         }
         if !goes_on {
             return Ok(());
@@ -341,7 +353,7 @@ impl<'a, 'r> Run<'a, 'r> {
             self.record_call_cost();
         }
         match answered {
-            Some(process) if !self.world.is_last() => self.continue_after_answer(process),
+            Some(process) if !self.world.is_last_superstep() => self.continue_after_answer(process),
             _ => Ok(()),
         }
     }
@@ -349,10 +361,10 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Lets a process that has received its answer start its migration, or begin the next superstep if it does not migrate.
     fn continue_after_answer(&mut self, process: u32) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
-        if migrations.start_answered(process, &mut self.world, self.recorder)? {
-            return self.continue_migrated();
+        if migrations.start_of_answered_process(process, &mut self.world, self.recorder)? {
+            return self.continue_migrated_processes();
         }
-        self.begin_next(&[process])
+        self.begin_following_superstep(&[process])
     }
 
     /// Records the cost of a call for which all processes have waited.
@@ -368,7 +380,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Ends a call that overlapped the next superstep. The cost of the call is the time for which all processes waited for it.
-    fn end_overlap(&mut self) {
+    fn end_overlapped_call(&mut self) {
         self.rescheduling.call.is_overlapped = false;
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
@@ -399,7 +411,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Starts the migrations of a rescheduling call that are executed in this scenario. If all processes have to wait, simulates
     /// until the migrations have ended.
-    fn migrate(&mut self) -> Result<(), Error> {
+    fn execute_migrations(&mut self) -> Result<(), Error> {
         if self.set_migrations()? == 0 {
             return Ok(());
         }
@@ -407,36 +419,39 @@ impl<'a, 'r> Run<'a, 'r> {
         let migrations = &mut self.rescheduling.migrations;
         migrations.apply_instant(world, self.recorder);
         if world.setup.costs.migration.wait == Waiting::Movers {
-            let movers = migrations.has_migration(world.placement.len());
+            let movers = migrations.migrating_processes(world.placement.len());
             // Processes whose moves were applied begin with the processes that stay.
-            migrations.take_arrived();
-            self.open(self.world.ending_superstep + 1);
-            self.shortcuts.run_by_events(false, &self.world);
+            migrations.take_migrated_processes();
+            self.open_superstep(self.world.ending_superstep + 1);
+            self.shortcuts
+                .record_simulation_by_events(false, &self.world);
             let world = &mut self.world;
-            self.superstep.begin_all(Some(&movers), world)?;
+            self.superstep.begin_all_processes(Some(&movers), world)?;
             self.superstep.is_next_underway = true;
             return self.rescheduling.migrations.start(world);
         }
         migrations.start(world)?;
-        while self.rescheduling.migrations.pending > 0 {
-            self.next_event()?;
+        while self.rescheduling.migrations.pending_migrations > 0 {
+            self.handle_next_event()?;
         }
         Ok(())
     }
 
     /// Advances time to the end of the next activity, and handles this event. Events of migrations and rescheduling calls are
     /// handled before other events of the same time.
-    fn next_event(&mut self) -> Result<(), Error> {
+    fn handle_next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
-            if let Some(ahead) = &mut self.ahead {
+            if let Some(ahead) = &mut self.open_supersteps {
                 ahead.switch_to_oldest(&mut self.world, &mut self.superstep);
             }
             return Err(invariants::deadlock_error(&self.world, &self.superstep));
         };
-        if self.rescheduling.migrations.pending > 0 || self.rescheduling.call.is_overlapped {
+        if self.rescheduling.migrations.pending_migrations > 0
+            || self.rescheduling.call.is_overlapped
+        {
             self.handle_in_order(token)
         } else {
-            self.react(token)
+            self.handle_event(token)
         }
     }
 
@@ -453,46 +468,48 @@ impl<'a, 'r> Run<'a, 'r> {
         let world = &mut self.world;
         world.engine.take_ended(Token::is_handled_first, &mut ended);
         let migrations = &mut self.rescheduling.migrations;
-        let pending = migrations.pending;
+        let pending = migrations.pending_migrations;
         for token in &ended {
             match *token {
                 Token::Transferred(index) => {
                     migrations.on_transferred(index, world, self.recorder)?;
                 }
-                Token::Settled(index) => migrations.on_settled(index, world, self.recorder)?,
+                Token::Settled(index) => {
+                    migrations.on_migration_ended(index, world, self.recorder)?
+                }
                 _ => {}
             }
         }
         if let Some(since) = &mut self.rescheduling.call.waiting_since
-            && migrations.pending < pending
+            && migrations.pending_migrations < pending
         {
             // From here on all processes wait for the call alone.
             *since = world.engine.now();
         }
         let calls = ended.iter().filter(|token| **token == Token::Call);
         for call in calls {
-            self.react(*call)?;
+            self.handle_event(*call)?;
         }
-        self.continue_migrated()?;
-        reaction.map_or(Ok(()), |token| self.react(token))
+        self.continue_migrated_processes()?;
+        reaction.map_or(Ok(()), |token| self.handle_event(token))
     }
 
     /// Handles the end of an activity in the part of the run that started the activity.
-    fn react(&mut self, token: Token) -> Result<(), Error> {
+    fn handle_event(&mut self, token: Token) -> Result<(), Error> {
         self.world.engine.set_cause(token);
-        if let Some(ahead) = &mut self.ahead {
+        if let Some(ahead) = &mut self.open_supersteps {
             ahead.switch_to_event(&token, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
         match token {
-            Token::Begins(process) => self.superstep.begin(process, world),
+            Token::Begins(process) => self.superstep.begin_process(process, world),
             Token::Computed(process) => self.superstep.on_computed(process, world),
             Token::Delivered(message) => self.superstep.on_delivered(message, world),
             Token::Barrier(message) => self.superstep.on_barrier_message(message, world),
             Token::Call => {
                 let (call, shortcuts) = (&mut self.rescheduling.call, &mut self.shortcuts);
-                if call.on_ended(world, shortcuts)? && call.is_overlapped {
-                    self.end_overlap();
+                if call.on_activity_ended(world, shortcuts)? && call.is_overlapped {
+                    self.end_overlapped_call();
                 }
                 Ok(())
             }
@@ -504,56 +521,56 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets the processes continue that have migrated, unless all processes wait for all migrations.
-    fn continue_migrated(&mut self) -> Result<(), Error> {
+    fn continue_migrated_processes(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
-        let arrived = migrations.take_arrived();
+        let arrived = migrations.take_migrated_processes();
         if arrived.is_empty() || migrations.waiting == Waiting::All {
             return Ok(());
         }
-        self.begin_next(&arrived)
+        self.begin_following_superstep(&arrived)
     }
 
     /// Lets the given processes begin the superstep that follows the superstep that is ending.
-    fn begin_next(&mut self, processes: &[u32]) -> Result<(), Error> {
-        if let Some(ahead) = &mut self.ahead {
+    fn begin_following_superstep(&mut self, processes: &[u32]) -> Result<(), Error> {
+        if let Some(ahead) = &mut self.open_supersteps {
             let next = self.world.ending_superstep + 1;
             ahead.switch_to(next, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
-        (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
+        (processes.iter()).try_for_each(|process| self.superstep.begin_process(*process, world))
     }
 
     /// Lets those processes leave the barrier that it has released. The superstep is closed before the first process leaves.
-    fn leave(&mut self) -> Result<Left, Error> {
-        if self.ahead.is_some() {
+    fn leave_barrier(&mut self) -> Result<Left, Error> {
+        if self.open_supersteps.is_some() {
             return self.continue_without_barrier();
         }
-        if !self.superstep.barrier.leaving.is_empty() && self.superstep.departed == 0 {
-            self.close()?;
+        if !self.superstep.barrier.leaving.is_empty() && self.superstep.departed_processes == 0 {
+            self.close_superstep()?;
             if self.rescheduling.awaits_answer {
                 return Ok(Left::Asked);
             }
         }
-        self.leave_released()
+        self.release_processes()
     }
 
     /// Lets the released processes leave the barrier without closing the superstep, because it is already closed or some
     /// processes have not arrived.
-    fn leave_released(&mut self) -> Result<Left, Error> {
+    fn release_processes(&mut self) -> Result<Left, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
             self.superstep.barrier.leaving.clear();
             if let Some(later) = self.leave_as_predicted() {
                 self.end_superstep(later);
-                self.continue_all()?;
+                self.continue_all_processes()?;
                 return Ok(Left::All);
             }
         }
         while let Some(process) = self.superstep.barrier.leaving.pop() {
-            self.superstep.departed += 1;
-            let is_last_to_leave = self.superstep.departed == processes;
+            self.superstep.departed_processes += 1;
+            let is_last_to_leave = self.superstep.departed_processes == processes;
             if is_last_to_leave {
-                self.superstep.departed = 0;
+                self.superstep.departed_processes = 0;
                 self.end_superstep(Seconds::ZERO);
             }
             self.continue_process(process)?;
@@ -569,7 +586,7 @@ impl<'a, 'r> Run<'a, 'r> {
     fn leave_as_predicted(&mut self) -> Option<Seconds> {
         let Superstep {
             barrier,
-            next_begins: begins,
+            next_begin_delays: begins,
             ..
         } = &mut self.superstep;
         let last = barrier.departure_delays.iter().copied().fold(0.0, greater);
@@ -577,10 +594,12 @@ impl<'a, 'r> Run<'a, 'r> {
             barrier.departure_delays.clear();
             return Some(Seconds::ZERO);
         }
-        let all_meet = self.rescheduling.must_synchronize || self.world.is_last();
+        let all_meet = self.rescheduling.must_synchronize || self.world.is_last_superstep();
         let engine = &mut self.world.engine;
-        if !self.rescheduling.prescribed_moves.is_empty() || all_meet && !engine.pass(last, 0) {
-            barrier.leave_by_events(engine);
+        if !self.rescheduling.prescribed_moves.is_empty()
+            || all_meet && !engine.advance_without_events(last, 0)
+        {
+            barrier.schedule_departures(engine);
             return None;
         }
         if all_meet {
@@ -593,17 +612,17 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Closes the superstep at whose barrier all processes have arrived: completes, checks and records the measurements of the
     /// superstep.
-    pub(super) fn close(&mut self) -> Result<(), Error> {
+    pub(super) fn close_superstep(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
         let price = self.superstep.barrier.root_cost();
-        let (digest, longest) = self.shortcuts.close(price, world);
+        let (digest, longest) = self.shortcuts.close_superstep(price, world);
         world.log.add_log(&digest);
         self.record_computed(longest);
         invariants::check_superstep(
             &self.world,
             &self.superstep,
             &self.shortcuts,
-            &mut self.checks,
+            &mut self.invariant_sums,
         )?;
         let world = &mut self.world;
         if self.superstep.barrier.leaving.len() == world.placement.len() {
@@ -611,28 +630,32 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         self.recorder.on_beginnings(Beginnings {
             origin: self.superstep.origin,
-            delays: &self.superstep.began,
+            delays: &self.superstep.begin_times,
             now: world.engine.now(),
         });
         let (measures, placement) = (&world.measures, &world.placement);
         self.recorder
-            .on_superstep(world.superstep, measures, placement);
-        world.ending_superstep = world.superstep;
-        self.rescheduling.observe(world)
+            .on_superstep(world.open_superstep, measures, placement);
+        world.ending_superstep = world.open_superstep;
+        self.rescheduling.observe_superstep(world)
     }
 
     /// Records when the last computation of the closed superstep ended. `longest` is the duration of the longest computation of
     /// the superstep.
     fn record_computed(&mut self, longest: Seconds) {
         let world = &mut self.world;
-        let dates = &mut world.outcome.supersteps[world.superstep];
-        if let Some(computed) = self.superstep.last_computed.take() {
+        let dates = &mut world.outcome.supersteps[world.open_superstep];
+        if let Some(computed) = self.superstep.last_computation_end.take() {
             dates.computed = computed;
             let migrations = &self.rescheduling.migrations;
-            migrations.record_late_migrations(computed, longest, world);
+            migrations.record_delay_by_migrations(computed, longest, world);
         } else {
             // After a shortcut: all processes began at one time, or each at its time after the first one.
-            let began = self.superstep.began.iter().zip(&world.measures.compute);
+            let began = self
+                .superstep
+                .begin_times
+                .iter()
+                .zip(&world.measures.compute);
             let ends = began.map(|(began, compute)| began + compute.get());
             dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), greater));
         }
@@ -647,13 +670,13 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets all processes continue, which have left the barrier at the same time.
-    pub(super) fn continue_all(&mut self) -> Result<(), Error> {
+    pub(super) fn continue_all_processes(&mut self) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
             (0..self.world.placement.len())
                 .try_for_each(|process| self.wait_for_all(ProcessId::from_index(process).0))
         } else {
-            if self.world.is_last() {
-                self.superstep.stage.fill(Stage::Finished);
+            if self.world.is_last_superstep() {
+                self.superstep.stages.fill(Stage::Finished);
             }
             Ok(())
         }
@@ -664,22 +687,23 @@ impl<'a, 'r> Run<'a, 'r> {
         if self.rescheduling.must_synchronize {
             return self.wait_for_all(process);
         }
-        if self.world.is_last() {
-            self.superstep.stage[process as usize] = Stage::Finished;
+        if self.world.is_last_superstep() {
+            self.superstep.stages[process as usize] = Stage::Finished;
             return Ok(());
         }
         if !self.superstep.is_next_underway {
             self.superstep.is_next_underway = true;
-            self.open(self.world.ending_superstep + 1);
-            self.shortcuts.run_by_events(false, &self.world);
+            self.open_superstep(self.world.ending_superstep + 1);
+            self.shortcuts
+                .record_simulation_by_events(false, &self.world);
         }
-        self.superstep.begin(process, &mut self.world)
+        self.superstep.begin_process(process, &mut self.world)
     }
 
     /// Makes a process wait until all processes have completed the superstep. If the workload prescribes a migration of the
     /// process, the migration starts.
     fn wait_for_all(&mut self, process: u32) -> Result<(), Error> {
-        self.superstep.stage[process as usize] = Stage::Waiting;
+        self.superstep.stages[process as usize] = Stage::Waiting;
         let Rescheduling {
             migrations,
             prescribed_moves: prescribed,
@@ -688,14 +712,14 @@ impl<'a, 'r> Run<'a, 'r> {
         migrations.start_prescribed(process, prescribed, &mut self.world)
     }
 
-    pub(super) fn open(&mut self, superstep: usize) {
-        if let Some(ahead) = &mut self.ahead {
+    pub(super) fn open_superstep(&mut self, superstep: usize) {
+        if let Some(ahead) = &mut self.open_supersteps {
             ahead.open_superstep(superstep, &mut self.world, &mut self.superstep);
         }
-        let is_new = self.world.open_superstep(superstep);
-        self.superstep.open(is_new, &self.world);
-        self.shortcuts.open(is_new);
-        if let Some(ahead) = &mut self.ahead {
+        let is_new = self.world.read_plan(superstep);
+        self.superstep.open_superstep(is_new, &self.world);
+        self.shortcuts.open_superstep(is_new);
+        if let Some(ahead) = &mut self.open_supersteps {
             ahead.reserve_message_numbers(self.world.plan.messages.len());
         }
     }
@@ -706,7 +730,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let mut outcome = self.world.outcome;
         outcome.makespan = self.world.engine.now();
         check_failures(self.world.setup.platform, outcome.makespan)?;
-        outcome.flows = self.world.engine.flows();
+        outcome.flows = self.world.engine.flow_count();
         self.world.log.add_time(outcome.makespan.get());
         outcome.event_hash = self.world.log.to_string();
         if let Some(path) = self.world.engine.take_path() {
@@ -718,13 +742,13 @@ impl<'a, 'r> Run<'a, 'r> {
 /// Returns an error if the run ends after the first failure of a host or link of the platform, because failures are not
 /// simulated.
 fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
-    let Some(failure) = &platform.failure else {
+    let Some(failure) = &platform.first_failure else {
         return Ok(());
     };
-    if makespan.get() <= failure.date.get() {
+    if makespan.get() <= failure.time.get() {
         return Ok(());
     }
-    let Failure { name, date } = failure;
+    let Failure { name, time: date } = failure;
     let message =
         format!("by its `state_file`, `{name}` fails at {date}, before the run ends at {makespan}");
     let problem = Problem::new(message).source(platform.name.clone());

@@ -36,12 +36,12 @@ pub(super) struct Script {
     rounds: u32,
     /// Number of processes that take part in the rounds of recursive doubling, which is the largest power of two up to the number
     /// of processes.
-    core: u32,
+    round_processes: u32,
     /// The stored actions of all processes, `table_width` entries for each process; empty if there are too many processes for a
     /// table.
-    table: Vec<Option<Action>>,
+    action_table: Vec<Option<Action>>,
     /// Number of entries for each process in the table of actions; it exceeds the largest number of actions by one.
-    width: u32,
+    table_width: u32,
 }
 
 /// Maximum number of processes for which the actions are stored in a table (of at most 200 kB).
@@ -64,9 +64,9 @@ impl Script {
             kind,
             processes,
             rounds,
-            core: 1 << lower,
-            table: Vec::new(),
-            width: 0,
+            round_processes: 1 << lower,
+            action_table: Vec::new(),
+            table_width: 0,
         };
         if processes <= MOST_IN_TABLE {
             let count = |process: u32| {
@@ -74,10 +74,10 @@ impl Script {
                 actions.count()
             };
             let longest = (0..processes).map(count).max().unwrap_or(0);
-            script.width = to_u32(longest) + 1;
-            let places =
-                (0..processes).flat_map(|process| (0..script.width).map(move |at| (process, at)));
-            script.table = places
+            script.table_width = to_u32(longest) + 1;
+            let places = (0..processes)
+                .flat_map(|process| (0..script.table_width).map(move |at| (process, at)));
+            script.action_table = places
                 .map(|(process, at)| script.compute_action(process, at))
                 .collect();
         }
@@ -87,10 +87,10 @@ impl Script {
     /// Returns the action with index `at`, counted from 0, in the script of a process; `None` after the last action.
     #[inline]
     pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
-        if self.table.is_empty() {
+        if self.action_table.is_empty() {
             return self.compute_action(process, at);
         }
-        self.table[(process * self.width + at) as usize]
+        self.action_table[(process * self.table_width + at) as usize]
     }
 
     /// Computes the action with index `at` in the script of a process; `None` after the last action.
@@ -117,8 +117,8 @@ impl Script {
     /// Computes the action with index `at` of a process in a barrier by recursive doubling; `None` after the last action.
     fn doubling_action(&self, process: u32, at: u32) -> Option<Action> {
         let answer = self.rounds + 1;
-        if process >= self.core {
-            let to = process - self.core;
+        if process >= self.round_processes {
+            let to = process - self.round_processes;
             return match at {
                 0 => Some(Action::Send { to, slot: OUTSIDE }),
                 1 => Some(Action::Receive { slot: OUTSIDE }),
@@ -126,7 +126,7 @@ impl Script {
                 _ => None,
             };
         }
-        let has_partner = process < self.processes - self.core;
+        let has_partner = process < self.processes - self.round_processes;
         let (at, rounds) = match at.checked_sub(u32::from(has_partner)) {
             None => return Some(Action::Receive { slot: OUTSIDE }),
             Some(at) => (at, 2 * self.rounds),
@@ -139,7 +139,7 @@ impl Script {
             }),
             None => Some(Action::Receive { slot }),
             Some(0) if has_partner => Some(Action::Send {
-                to: process + self.core,
+                to: process + self.round_processes,
                 slot: OUTSIDE,
             }),
             Some(1) if has_partner => Some(Action::Receive { slot: answer }),
@@ -249,7 +249,7 @@ mod tests {
         for kind in KINDS {
             for processes in [2, 5, 16, 50, MOST_IN_TABLE, MOST_IN_TABLE + 1] {
                 let script = Script::new(kind, processes);
-                assert_eq!(script.table.is_empty(), processes > MOST_IN_TABLE);
+                assert_eq!(script.action_table.is_empty(), processes > MOST_IN_TABLE);
                 for process in 0..processes {
                     let end = actions(&script, process).count();
                     for at in (0..).take(end + 1) {

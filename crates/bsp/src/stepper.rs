@@ -91,7 +91,7 @@ impl<'a> Stepper<'a> {
 
     /// Returns whether the run is at the barrier of the last superstep, where migrations can no longer save time.
     pub fn is_at_last_barrier(&self) -> bool {
-        !self.is_over && self.run.world.is_last()
+        !self.is_over && self.run.world.is_last_superstep()
     }
 
     /// Returns the records of all rescheduling calls up to now, in order. Without barriers between supersteps, the last call may
@@ -128,7 +128,7 @@ impl<'a> Stepper<'a> {
             world,
             ..
         } = &mut self.run;
-        rescheduling.answer(decision, world)?;
+        rescheduling.set_caller_decision(decision, world)?;
         self.is_over = self.run.advance()?;
         Ok(self.is_over)
     }
@@ -148,7 +148,7 @@ impl<'a> Stepper<'a> {
 impl Clone for Stepper<'_> {
     fn clone(&self) -> Self {
         Self {
-            run: self.run.fork(),
+            run: self.run.fork_without_policy(),
             is_over: self.is_over,
         }
     }

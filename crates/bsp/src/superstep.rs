@@ -16,33 +16,33 @@ use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
 pub(super) struct Superstep {
     pub(super) barrier: Barrier,
     pub(super) exchange: Exchange,
-    pub(super) stage: Vec<Stage>,
+    pub(super) stages: Vec<Stage>,
     /// For the superstep that is opened next, the time from the begin of the first process to the begin of each process \[s\];
     /// empty if all processes begin together.
-    pub(super) next_begins: Vec<f64>,
+    pub(super) next_begin_delays: Vec<f64>,
     /// Whether at least one process has begun the open superstep.
     pub(super) has_begun: bool,
     /// Whether the open superstep is simulated by events rather than computed by a shortcut.
-    pub(super) is_by_events: bool,
+    pub(super) is_simulated_by_events: bool,
     /// The instant from which the local times of the superstep are counted.
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
-    pub(super) first_began: f64,
+    pub(super) first_begin: f64,
     /// Local time at which each process began the open superstep \[s\]; empty if all processes began at `origin`.
-    pub(super) began: Vec<f64>,
+    pub(super) begin_times: Vec<f64>,
     /// Local time at which the computation of each process ended \[s\].
-    pub(super) computed: Vec<f64>,
+    pub(super) computation_ends: Vec<f64>,
     /// Instant at which the last computation of the open superstep ended. It is `None` before any computation has ended, and
     /// after the superstep was computed by a shortcut.
-    pub(super) last_computed: Option<Time>,
+    pub(super) last_computation_end: Option<Time>,
     /// Number of processes that have left the barrier of the superstep that is ending.
-    pub(super) departed: usize,
+    pub(super) departed_processes: usize,
     /// Whether processes begin the next superstep one by one and at least one process may already have begun it.
     pub(super) is_next_underway: bool,
     /// For each process, the number of the superstep that the process began last.
-    pub(super) number_of: Vec<usize>,
+    pub(super) superstep_of_process: Vec<usize>,
     /// Number of the first message of the open superstep in the engine; 0 unless several supersteps are open.
-    pub(super) first_message: u32,
+    pub(super) first_message_number: u32,
 }
 
 impl Superstep {
@@ -52,25 +52,25 @@ impl Superstep {
         Self {
             barrier: Barrier::new(setup, count),
             exchange: Exchange::default(),
-            stage: vec![Stage::Waiting; processes],
-            next_begins: Vec::new(),
+            stages: vec![Stage::Waiting; processes],
+            next_begin_delays: Vec::new(),
             has_begun: false,
-            is_by_events: false,
+            is_simulated_by_events: false,
             origin: Time::ZERO,
-            first_began: 0.0,
-            began: vec![0.0; processes],
-            computed: vec![0.0; processes],
-            last_computed: None,
-            departed: 0,
+            first_begin: 0.0,
+            begin_times: vec![0.0; processes],
+            computation_ends: vec![0.0; processes],
+            last_computation_end: None,
+            departed_processes: 0,
             is_next_underway: false,
-            number_of: vec![0; processes],
-            first_message: 0,
+            superstep_of_process: vec![0; processes],
+            first_message_number: 0,
         }
     }
 
     /// Prepares the state for a superstep that has just been opened; `is_new` states whether its plan differs from the previous
     /// plan.
-    pub(super) fn open(&mut self, is_new: bool, world: &World<'_>) {
+    pub(super) fn open_superstep(&mut self, is_new: bool, world: &World<'_>) {
         self.has_begun = false;
         if is_new {
             let computing = world.plan.work.iter().filter(|work| work.get() > 0.0);
@@ -80,39 +80,43 @@ impl Superstep {
 
     /// Ends a superstep that was computed by a shortcut: lets all processes leave its barrier.
     pub(super) fn finish_shortcut(&mut self) {
-        (self.has_begun, self.is_by_events) = (true, false);
-        std::mem::swap(&mut self.began, &mut self.next_begins);
-        self.next_begins.clear();
+        (self.has_begun, self.is_simulated_by_events) = (true, false);
+        std::mem::swap(&mut self.begin_times, &mut self.next_begin_delays);
+        self.next_begin_delays.clear();
         self.barrier.let_all_leave();
     }
 
     /// Lets each process begin the open superstep by an event, at its delay after the first process. It is used if processes left
     /// the previous barrier one by one.
     pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
-        let begins = std::mem::take(&mut self.next_begins);
+        let begins = std::mem::take(&mut self.next_begin_delays);
         for (process, &later) in (0..).zip(&begins) {
             if later > 0.0 {
                 let token = Token::Begins(process);
                 world.engine.wait(Seconds::of(later), token);
             } else {
-                self.begin(process, world)?;
+                self.begin_process(process, world)?;
             }
         }
         Ok(())
     }
 
     /// Lets one process begin the open superstep: the computation of the process starts.
-    pub(super) fn begin(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn begin_process(
+        &mut self,
+        process: u32,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
         let at = process as usize;
         if !self.has_begun {
-            self.begin_first(world);
+            self.begin_first_process(world);
         }
-        self.number_of[at] = world.superstep;
-        self.began[at] = world.engine.local_now();
-        world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
+        self.superstep_of_process[at] = world.open_superstep;
+        self.begin_times[at] = world.engine.local_time();
+        world.measures.delay[at] = Seconds::of((self.begin_times[at] - self.first_begin).max(0.0));
         let work = world.plan.work[at].get();
         if work > 0.0 {
-            self.stage[at] = Stage::Computing;
+            self.stages[at] = Stage::Computing;
             let cycles = Instructions::of(work * world.setup.workload.cycles_per_instruction());
             let host = world.placement[at];
             return world.engine.execute(host, cycles, Token::Computed(process));
@@ -121,28 +125,28 @@ impl Superstep {
     }
 
     /// Lets all processes begin the open superstep; processes for which the list `without` contains true are left out.
-    pub(super) fn begin_all(
+    pub(super) fn begin_all_processes(
         &mut self,
         without: Option<&[bool]>,
         world: &mut World<'_>,
     ) -> Result<(), Error> {
         for process in 0..world.placement.len() {
             if without.is_none_or(|without| !without[process]) {
-                self.begin(ProcessId::from_index(process).0, world)?;
+                self.begin_process(ProcessId::from_index(process).0, world)?;
             }
         }
         Ok(())
     }
 
     /// Initializes the state of the open superstep when the first process begins it.
-    fn begin_first(&mut self, world: &mut World<'_>) {
+    fn begin_first_process(&mut self, world: &mut World<'_>) {
         let processes = world.placement.len();
-        (self.has_begun, self.is_by_events) = (true, true);
-        self.began.resize(processes, 0.0);
-        self.first_began = world.engine.local_now();
+        (self.has_begun, self.is_simulated_by_events) = (true, true);
+        self.begin_times.resize(processes, 0.0);
+        self.first_begin = world.engine.local_time();
         let runtime = &world.setup.runtime;
         self.exchange.open(&world.plan, processes, runtime);
-        world.outcome.supersteps[world.superstep].start = world.engine.now();
+        world.outcome.supersteps[world.open_superstep].start = world.engine.now();
         world.measures.clear(processes);
         world.measures.work.clone_from(&world.plan.work);
     }
@@ -150,15 +154,16 @@ impl Superstep {
     /// Handles the end of the computation of a process, which then starts to send its messages.
     pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
-        self.last_computed = Some(world.engine.now());
-        self.computed[at] = world.engine.local_now();
-        world.measures.compute[at] = Seconds::of((self.computed[at] - self.began[at]).max(0.0));
-        self.stage[at] = Stage::Sending;
+        self.last_computation_end = Some(world.engine.now());
+        self.computation_ends[at] = world.engine.local_time();
+        world.measures.compute[at] =
+            Seconds::of((self.computation_ends[at] - self.begin_times[at]).max(0.0));
+        self.stages[at] = Stage::Sending;
         match world.setup.runtime.sends {
-            Sends::Sequential => self.send_next(process, world),
+            Sends::Sequential => self.send_next_message(process, world),
             Sends::Concurrent => {
                 while let Some(message) = self.exchange.take_next_send(process) {
-                    self.send(message, world)?;
+                    self.send_message(message, world)?;
                 }
                 self.begin_receives(process, world)
             }
@@ -167,19 +172,19 @@ impl Superstep {
 
     /// Starts the next message of a process that sends its messages one after the other; if all messages are sent, the process
     /// begins to receive.
-    fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    fn send_next_message(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         match self.exchange.take_next_send(process) {
-            Some(message) => self.send(message, world),
+            Some(message) => self.send_message(message, world),
             None => self.begin_receives(process, world),
         }
     }
 
     /// Sends a message: starts the flow of the message, or makes the message wait for its receiver if the options demand it.
-    fn send(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+    fn send_message(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
         let planned = world.plan.messages[message as usize];
         let (to, receives) = (planned.to, world.setup.runtime.receives);
         if receives.is_late(planned.size) && !self.exchange.is_receiving[to.index()] {
-            self.exchange.block(message, to.0);
+            self.exchange.block_message(message, to.0);
             return Ok(());
         }
         self.start_flow(message, world)
@@ -190,9 +195,9 @@ impl Superstep {
         let planned = world.plan.messages[message as usize];
         let from = world.placement[planned.from.index()];
         let to = world.placement[planned.to.index()];
-        let now = world.engine.local_now();
-        self.exchange.start(message, now, (from, to));
-        let token = Token::Delivered(self.first_message.wrapping_add(message));
+        let now = world.engine.local_time();
+        self.exchange.record_start(message, now, (from, to));
+        let token = Token::Delivered(self.first_message_number.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
         world.engine.set_message_ends(planned.from, planned.to);
@@ -201,9 +206,9 @@ impl Superstep {
 
     /// Begins to receive in a process that has sent its messages; all messages that waited for this receiver start.
     fn begin_receives(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
-        self.stage[process as usize] = Stage::Receiving;
+        self.stages[process as usize] = Stage::Receiving;
         self.exchange.is_receiving[process as usize] = true;
-        while let Some(message) = self.exchange.unblock(process) {
+        while let Some(message) = self.exchange.unblock_message(process) {
             self.start_flow(message, world)?;
         }
         self.on_received(process, world)
@@ -215,11 +220,11 @@ impl Superstep {
         message: u32,
         world: &mut World<'_>,
     ) -> Result<(), Error> {
-        let message = message.wrapping_sub(self.first_message);
+        let message = message.wrapping_sub(self.first_message_number);
         let planned = world.plan.messages[message as usize];
         let (from, to) = (planned.from.index(), planned.to.index());
-        let now = world.engine.local_now();
-        let Some(started) = self.exchange.deliver(message, to) else {
+        let now = world.engine.local_time();
+        let Some(started) = self.exchange.record_delivery(message, to) else {
             return Err(world.internal_error(Some(to), "a message to it was delivered twice"));
         };
         let duration = Seconds::of((now - started).max(0.0));
@@ -232,14 +237,14 @@ impl Superstep {
             let (size, measures) = (planned.size, &mut world.measures);
             measures.add_message(ends.0, ends.1, size, duration);
         }
-        world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
+        world.measures.send[from] = Seconds::of((now - self.computation_ends[from]).max(0.0));
         self.on_received(planned.to.0, world)?;
         if world.setup.runtime.waits_for_send(planned.size) {
             self.exchange.undelivered_sends[from] -= 1;
             self.arrive_if_ready(planned.from.0, world)?;
         }
         if world.setup.runtime.sends == Sends::Sequential {
-            self.send_next(planned.from.0, world)?;
+            self.send_next_message(planned.from.0, world)?;
         }
         Ok(())
     }
@@ -249,8 +254,8 @@ impl Superstep {
     fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends
-            && self.stage[at] == Stage::Receiving
-            && self.exchange.receives_left[at] == 0
+            && self.stages[at] == Stage::Receiving
+            && self.exchange.pending_receives[at] == 0
         {
             self.measure_communication(at, world);
         }
@@ -259,24 +264,24 @@ impl Superstep {
 
     /// Records the duration of the communication of a process, which ends now.
     fn measure_communication(&self, process: usize, world: &mut World<'_>) {
-        let spent = (world.engine.local_now() - self.computed[process]).max(0.0);
+        let spent = (world.engine.local_time() - self.computation_ends[process]).max(0.0);
         world.measures.communication[process] = Seconds::of(spent);
     }
 
     /// Makes a process arrive at the barrier if it has completed its sends and receives.
     fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
-        if self.stage[at] != Stage::Receiving
-            || self.exchange.receives_left[at] > 0
+        if self.stages[at] != Stage::Receiving
+            || self.exchange.pending_receives[at] > 0
             || self.exchange.undelivered_sends[at] > 0
         {
             return Ok(());
         }
-        self.stage[at] = Stage::AtBarrier;
+        self.stages[at] = Stage::AtBarrier;
         if !world.setup.runtime.wait_for_sends {
             self.measure_communication(at, world);
         }
-        self.barrier.arrive(process, &mut context(world))
+        self.barrier.arrive(process, &mut barrier_context(world))
     }
 
     /// Handles the delivery of a barrier message.
@@ -285,11 +290,12 @@ impl Superstep {
         message: BarrierMessage,
         world: &mut World<'_>,
     ) -> Result<(), Error> {
-        self.barrier.on_message(message, &mut context(world))
+        self.barrier
+            .on_message_delivered(message, &mut barrier_context(world))
     }
 }
 
-fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
+fn barrier_context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
         may_fast_forward: world.may_fast_forward,

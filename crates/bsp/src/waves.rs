@@ -26,7 +26,7 @@ pub(super) struct Waves {
     stages: Vec<Wave>,
     control_messages: Vec<Notice>,
     /// Duration of each control message, from sending to delivery \[s\].
-    duration: Vec<f64>,
+    message_durations: Vec<f64>,
     receives: Vec<Receive>,
 }
 
@@ -80,7 +80,7 @@ impl Waves {
             let (first, first_receive) = (waves.control_messages.len(), waves.receives.len());
             for &process in &ready {
                 if reading.next_send_slot(process) == Some(slot) {
-                    reading.take_sends(process, &mut waves.control_messages);
+                    reading.execute_sends(process, &mut waves.control_messages);
                 }
             }
             if waves.control_messages.len() > MOST_CONTROL_MESSAGES {
@@ -94,13 +94,13 @@ impl Waves {
             ready.sort_unstable();
             ready.dedup();
             ready.retain(|&process| {
-                reading.take_receives(process, &mut waves.receives);
+                reading.execute_receives(process, &mut waves.receives);
                 reading.next_send_slot(process).is_some()
             });
             // A process takes the latest of its control messages, in any order.
             let received = &mut waves.receives[first_receive..];
             received.sort_unstable_by_key(|received| received.message);
-            let shape = shape(
+            let shape = find_shape(
                 processes,
                 (first, &waves.control_messages[first..]),
                 received,
@@ -111,7 +111,9 @@ impl Waves {
                 shape,
             });
         }
-        waves.duration.resize(waves.control_messages.len(), 0.0);
+        waves
+            .message_durations
+            .resize(waves.control_messages.len(), 0.0);
         Some(waves)
     }
 
@@ -120,8 +122,10 @@ impl Waves {
     }
 
     /// Returns an iterator over all control messages and their durations \[s\], both mutable.
-    pub(super) fn durations(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
-        self.control_messages.iter_mut().zip(&mut self.duration)
+    pub(super) fn iter_durations_mut(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
+        self.control_messages
+            .iter_mut()
+            .zip(&mut self.message_durations)
     }
 
     /// Replaces the local arrival times of processes in `dates` by the times at which the processes leave the barrier \[s\]. Sets
@@ -130,10 +134,13 @@ impl Waves {
         let (mut notice, mut receive) = (0, 0);
         for wave in &self.stages {
             let part = notice..wave.messages_end;
-            let row = (&self.duration[part.clone()], &mut delivered[part.clone()]);
+            let row = (
+                &self.message_durations[part.clone()],
+                &mut delivered[part.clone()],
+            );
             match wave.shape {
-                Shape::Exchange(distance) => exchange(distance, dates, row),
-                Shape::Rows { from, to } => send_in_rows((from, to), dates, row),
+                Shape::Exchange(distance) => exchange_at_distance(distance, dates, row),
+                Shape::Rows { from, to } => send_between_ranges((from, to), dates, row),
                 Shape::Listed => {
                     let sent = self.control_messages[part].iter().zip(row.0);
                     for (date, (sent, duration)) in row.1.iter_mut().zip(sent) {
@@ -154,7 +161,7 @@ impl Waves {
 #[derive(Debug)]
 struct Reading<'s> {
     script: &'s Script,
-    position: Vec<u32>,
+    next_actions: Vec<u32>,
     /// For each process, the control messages that were sent to the process and that it has not received yet, as pairs of slot
     /// and message.
     unreceived: Vec<Vec<(u32, u32)>>,
@@ -164,14 +171,15 @@ impl<'s> Reading<'s> {
     fn new(script: &'s Script, processes: u32) -> Self {
         Self {
             script,
-            position: vec![0; processes as usize],
+            next_actions: vec![0; processes as usize],
             unreceived: vec![Vec::new(); processes as usize],
         }
     }
 
     /// Returns the next action in the script of a process; `None` at the end of the script.
     fn next_action(&self, process: u32) -> Option<Action> {
-        self.script.action(process, self.position[process as usize])
+        self.script
+            .action(process, self.next_actions[process as usize])
     }
 
     /// Returns the slot of the control message that a process sends next; `None` if the process must receive first or has
@@ -184,9 +192,9 @@ impl<'s> Reading<'s> {
     }
 
     /// Executes the sends of a process up to its next receive, and appends the sent control messages to `notices`.
-    fn take_sends(&mut self, process: u32, notices: &mut Vec<Notice>) {
+    fn execute_sends(&mut self, process: u32, notices: &mut Vec<Notice>) {
         while let Some(Action::Send { to, slot }) = self.next_action(process) {
-            self.position[process as usize] += 1;
+            self.next_actions[process as usize] += 1;
             self.unreceived[to as usize].push((slot, to_u32(notices.len())));
             notices.push(Notice {
                 from: process,
@@ -198,7 +206,7 @@ impl<'s> Reading<'s> {
 
     /// Executes the receives of a process up to its next send, or to a message that has not been sent, and appends them to
     /// `receives`.
-    fn take_receives(&mut self, process: u32, receives: &mut Vec<Receive>) {
+    fn execute_receives(&mut self, process: u32, receives: &mut Vec<Receive>) {
         while let Some(Action::Receive { slot }) = self.next_action(process) {
             let here = &mut self.unreceived[process as usize];
             let Some(found) = here.iter().position(|notice| notice.0 == slot) else {
@@ -209,14 +217,14 @@ impl<'s> Reading<'s> {
                 process,
                 message: notice,
             });
-            self.position[process as usize] += 1;
+            self.next_actions[process as usize] += 1;
         }
     }
 }
 
 /// Returns the arrangement of the senders and receivers in a stage among `processes` processes. The control messages of the stage
 /// have numbers from `first` on, and the receives are in the order of these messages.
-fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
+fn find_shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
     let sent = to_u32(first)..to_u32(first + notices.len());
     if !sent.eq(receives.iter().map(|received| received.message)) {
         return Shape::Listed;
@@ -248,7 +256,7 @@ type Row<'a> = (&'a [f64], &'a mut [f64]);
 
 /// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by `distance`,
 /// a power of two.
-fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
+fn exchange_at_distance(distance: usize, dates: &mut [f64], row: Row<'_>) {
     match distance {
         1 => exchange_near::<1>(dates, row),
         2 => exchange_near::<2>(dates, row),
@@ -320,19 +328,23 @@ fn exchange_blocks<const N: usize>(
 
 /// Updates `delivered` by the control messages that the processes `from`, `from` + 1, ... send to the processes `to`, `to` + 1,
 /// ..., and the times of the receivers.
-fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delivered): Row<'_>) {
+fn send_between_ranges(
+    (from, to): (usize, usize),
+    dates: &mut [f64],
+    (duration, delivered): Row<'_>,
+) {
     let senders = dates[from..].iter().zip(duration);
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
         *delivered = date + duration;
     }
     let (of_first, of_last) = dates.split_at_mut(to);
     let (to_last, to_first) = delivered.split_at(delivered.len().min(of_last.len()));
-    receive(of_last, to_last);
-    receive(of_first, to_first);
+    receive_messages(of_last, to_last);
+    receive_messages(of_first, to_first);
 }
 
 /// Sets the time of each process to the delivery time of its control message, if the message is delivered later.
-fn receive(dates: &mut [f64], delivered: &[f64]) {
+fn receive_messages(dates: &mut [f64], delivered: &[f64]) {
     for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);
     }
@@ -376,7 +388,7 @@ mod tests {
             for processes in 2..140_u32 {
                 let script = Script::new(kind, processes);
                 let mut shaped = Waves::from_script(&script, processes).expect("few notices");
-                for (at, duration) in (1_u32..).zip(&mut shaped.duration) {
+                for (at, duration) in (1_u32..).zip(&mut shaped.message_durations) {
                     *duration = f64::from(at * 7919 % 1009);
                 }
                 let mut listed = shaped.clone();

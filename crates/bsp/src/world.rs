@@ -53,9 +53,9 @@ pub(super) struct World<'a> {
     /// Total size of the messages in the plan of the open superstep \[B\].
     planned_bytes: f64,
     /// Number of supersteps of the application.
-    pub(super) supersteps: usize,
+    pub(super) superstep_count: usize,
     /// Number of the open superstep, counted from 0.
-    pub(super) superstep: usize,
+    pub(super) open_superstep: usize,
     /// Number of the superstep whose barrier processes are leaving, or left last, counted from 0.
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
@@ -70,7 +70,7 @@ pub(super) struct World<'a> {
 }
 
 /// Returns for each process whether it must not migrate; the list is empty if all processes may migrate.
-fn pinned(workload: &dyn Workload) -> Vec<bool> {
+fn pinned_processes(workload: &dyn Workload) -> Vec<bool> {
     let is_pinned = |process| !workload.is_movable(ProcessId::from_index(process));
     let mut all: Vec<bool> = (0..workload.processes()).map(is_pinned).collect();
     if !all.contains(&true) {
@@ -97,12 +97,12 @@ impl<'a> World<'a> {
             may_fast_forward: true,
             plan: Plan::default(),
             planned_bytes: 0.0,
-            supersteps: setup.workload.supersteps(),
-            superstep: 0,
+            superstep_count: setup.workload.supersteps(),
+            open_superstep: 0,
             ending_superstep: 0,
             placement: setup.placement.to_vec(),
             memory: (0..processes).map(memory).collect(),
-            pinned: pinned(setup.workload),
+            pinned: pinned_processes(setup.workload),
             measures: Measures::default(),
             is_policy_done: false,
             outcome: Outcome {
@@ -121,7 +121,7 @@ impl<'a> World<'a> {
     }
 
     /// Reads the plan of a superstep from the application, and returns whether this plan differs from the previous plan.
-    pub(super) fn open_superstep(&mut self, superstep: usize) -> bool {
+    pub(super) fn read_plan(&mut self, superstep: usize) -> bool {
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
             self.plan.clear(self.placement.len());
@@ -129,27 +129,27 @@ impl<'a> World<'a> {
             let sizes = self.plan.messages.iter().map(|message| message.size.get());
             self.planned_bytes = sizes.sum();
         }
-        self.engine.record_opening();
+        self.engine.record_superstep_opening();
         self.begin_superstep(superstep);
         !repeats
     }
 
     /// Begins a superstep whose plan has been read, and adds its messages to the statistics of the run.
     pub(super) fn begin_superstep(&mut self, superstep: usize) {
-        self.superstep = superstep;
+        self.open_superstep = superstep;
         self.engine.set_superstep(superstep);
         self.outcome.sent.messages += self.plan.messages.len() as u64;
         self.outcome.sent.bytes += self.planned_bytes;
     }
 
     /// Returns whether superstep `superstep` exists and has the same plan as the superstep before it.
-    pub(super) fn repeats(&self, superstep: usize) -> bool {
-        superstep < self.supersteps && self.setup.workload.repeats(superstep)
+    pub(super) fn repeats_previous(&self, superstep: usize) -> bool {
+        superstep < self.superstep_count && self.setup.workload.repeats(superstep)
     }
 
     /// Returns whether the superstep that is ending is the last superstep of the application.
-    pub(super) fn is_last(&self) -> bool {
-        self.ending_superstep + 1 == self.supersteps
+    pub(super) fn is_last_superstep(&self) -> bool {
+        self.ending_superstep + 1 == self.superstep_count
     }
 
     /// Returns whether a policy can still decide about migrations in this run: the scenario has a policy, and the policy may
@@ -167,7 +167,7 @@ impl<'a> World<'a> {
     /// Returns whether the migrations decided in the present rescheduling call are executed. They are executed in scenario iii,
     /// except after the last superstep.
     pub(super) fn applies_migrations(&self) -> bool {
-        self.setup.scenario == Scenario::Iii && !self.is_last()
+        self.setup.scenario == Scenario::Iii && !self.is_last_superstep()
     }
 
     /// Returns the exact view of the run for a policy, given the external load of each host.
@@ -182,9 +182,9 @@ impl<'a> World<'a> {
             memory: &self.memory,
             external_load,
             cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
-            migrations_happen: self.setup.scenario == Scenario::Iii,
+            executes_migrations: self.setup.scenario == Scenario::Iii,
             messages: &self.plan.messages,
-            supersteps: self.supersteps,
+            supersteps: self.superstep_count,
             last_call_cost: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration),
             pinned: &self.pinned,
@@ -194,7 +194,7 @@ impl<'a> World<'a> {
 
     /// Creates the error for an internal fault in the open superstep, with data for its diagnosis.
     pub(super) fn internal_error(&self, process: Option<usize>, what: &str) -> Error {
-        let superstep = self.superstep + 1;
+        let superstep = self.open_superstep + 1;
         let place = match process {
             Some(process) => format!("superstep {superstep}, process {}", process + 1),
             None => format!("superstep {superstep}"),

@@ -15,36 +15,39 @@ use migsim_platform::Platform;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     /// An execution on the host with this number ended with work left, or executed more work than it had.
-    Work(u32),
+    WorkNotConserved(u32),
     /// A flow ended with bytes left, or transferred more bytes than it had.
-    Bytes,
+    BytesNotConserved,
     /// The link with this number carried more than its capacity.
-    Overload(u32),
+    LinkOverloaded(u32),
 }
 
 /// Tolerance within which two end times count as simultaneous, relative to the time. Work or bytes that would be finished within
 /// this tolerance count as finished.
-pub const DATE_SLACK: f64 = 2e-13;
+pub const END_TIME_TOLERANCE: f64 = 2e-13;
 /// Rounding error that is accepted in an amount of work \[instructions\] or data \[B\], relative to the amount.
-const ROUNDING: f64 = 1e-9;
+const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 /// Whether the amount `left` at the end of an activity is so small that only rounding errors explain it. `left` is what remains
 /// of `amount`, which was used up at `rate` until the local time `now` \[s\]. Always true if `left` is not finite.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
-    let rounding = ROUNDING * amount + rate * (DATE_SLACK * now + f64::MIN_POSITIVE);
+    let rounding =
+        ROUNDING_TOLERANCE * amount + rate * (END_TIME_TOLERANCE * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
 impl Fault {
     /// Returns a description of the violated invariant that names the host or link.
-    pub(super) fn to_words(self, platform: &Platform) -> String {
+    pub(super) fn description(self, platform: &Platform) -> String {
         match self {
-            Self::Work(host) => format!(
+            Self::WorkNotConserved(host) => format!(
                 "an execution on host `{}` did not end exactly when its work was done",
                 platform.hosts[host as usize].name
             ),
-            Self::Bytes => "a flow did not end exactly when its bytes were transferred".to_owned(),
-            Self::Overload(link) => format!(
+            Self::BytesNotConserved => {
+                "a flow did not end exactly when its bytes were transferred".to_owned()
+            }
+            Self::LinkOverloaded(link) => format!(
                 "link `{}` carried more than its capacity",
                 platform.links[link as usize].name
             ),

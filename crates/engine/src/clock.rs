@@ -8,18 +8,18 @@ use migsim_base::units::Time;
 
 /// Tolerance within which two events count as simultaneous, relative to the local time; it is needed because activities that
 /// should end at the same time may differ by rounding errors.
-pub const SAME_DATE: f64 = 1e-14;
+pub const SAME_TIME_TOLERANCE: f64 = 1e-14;
 
 /// Returns the last local time \[s\] that counts as simultaneous with the local time `date` \[s\]; finite if `date` is finite.
 #[inline]
-pub(super) fn same_until(date: f64) -> f64 {
-    until_within(date, SAME_DATE)
+pub(super) fn last_simultaneous(date: f64) -> f64 {
+    last_within(date, SAME_TIME_TOLERANCE)
 }
 
 /// Returns the last local time \[s\] that is later than the local time `date` \[s\] by at most the fraction `near` of `date`;
 /// finite if `date` is finite.
 #[inline]
-pub(super) fn until_within(date: f64, near: f64) -> f64 {
+pub(super) fn last_within(date: f64, near: f64) -> f64 {
     (date * (1.0 + near)).min(f64::MAX.max(date))
 }
 
@@ -27,20 +27,20 @@ pub(super) fn until_within(date: f64, near: f64) -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Clock {
     origin: f64,
-    local: f64,
-    went_back: bool,
+    local_time: f64,
+    has_gone_back: bool,
 }
 
 impl Clock {
     /// Returns the current instant.
     #[inline]
     pub(crate) fn now(self) -> Time {
-        Time::new(self.origin + self.local).expect("the sum of two dates is a date")
+        Time::new(self.origin + self.local_time).expect("the sum of two dates is a date")
     }
 
     /// Returns the local time, which is the time since the origin of the clock \[s\].
-    pub(crate) fn local(self) -> f64 {
-        self.local
+    pub(crate) fn local_time(self) -> f64 {
+        self.local_time
     }
 
     /// Converts an absolute time \[s\] into a local time \[s\]; a time before the origin becomes 0.
@@ -49,7 +49,7 @@ impl Clock {
     }
 
     /// Whether the origin of the clock plus the local time `date` \[s\] is a finite number.
-    pub(crate) fn can_reach(self, date: f64) -> bool {
+    pub(crate) fn is_finite_at(self, date: f64) -> bool {
         (self.origin + date).is_finite()
     }
 
@@ -58,20 +58,20 @@ impl Clock {
     /// If `date` is earlier than the current time, the clock does not change. A fault is then recorded, unless the difference is
     /// at most the accepted rounding error (1e-12 of the current local time).
     pub(crate) fn advance_to(&mut self, date: f64) {
-        let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
-        self.went_back |= !is_later;
-        self.local = self.local.max(date);
+        let is_later = date >= self.local_time * (1.0 - 1e-12); // not so for a date that is no number
+        self.has_gone_back |= !is_later;
+        self.local_time = self.local_time.max(date);
     }
 
     /// Whether any call has tried to set the clock to an earlier time, by more than rounding errors.
-    pub(crate) fn went_back(self) -> bool {
-        self.went_back
+    pub(crate) fn has_gone_back(self) -> bool {
+        self.has_gone_back
     }
 
     /// Makes the current instant the new origin of the clock, so that the local time becomes 0.
     pub(crate) fn rebase(&mut self) {
-        self.origin += self.local;
-        self.local = 0.0;
+        self.origin += self.local_time;
+        self.local_time = 0.0;
     }
 }
 
@@ -85,15 +85,18 @@ mod tests {
         clock.advance_to(2.5);
         let before = clock.now();
         clock.rebase();
-        assert_eq!((clock.now(), clock.local()), (before, 0.0));
+        assert_eq!((clock.now(), clock.local_time()), (before, 0.0));
         assert_eq!(clock.to_local(4.0), 1.5);
     }
 
     #[test]
     fn what_counts_as_a_date_is_a_little_later_and_never_for_ever() {
-        assert!(same_until(1.0) > 1.0 && same_until(1.0) < 1.0 + 2.0 * SAME_DATE);
+        assert!(
+            last_simultaneous(1.0) > 1.0
+                && last_simultaneous(1.0) < 1.0 + 2.0 * SAME_TIME_TOLERANCE
+        );
         for date in [0.0, f64::MAX, f64::INFINITY] {
-            assert_eq!(same_until(date), date);
+            assert_eq!(last_simultaneous(date), date);
         }
     }
 
@@ -102,11 +105,11 @@ mod tests {
         let mut clock = Clock::default();
         clock.advance_to(2.0);
         clock.advance_to(2.0 * (1.0 - 1e-13));
-        assert!(!clock.went_back());
+        assert!(!clock.has_gone_back());
         for past in [1.9, f64::NAN] {
             let mut clock = clock;
             clock.advance_to(past);
-            assert_eq!((clock.local(), clock.went_back()), (2.0, true));
+            assert_eq!((clock.local_time(), clock.has_gone_back()), (2.0, true));
         }
     }
 }

@@ -19,71 +19,72 @@ use migsim_base::units::{lesser, to_u32};
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompletionIndex {
     /// Number of flow classes; the last block of blocks is filled up with infinite times.
-    count: usize,
-    times: Vec<f64>,
-    blocks: BlockMinimum,
-    blocks_of_blocks: BlockMinimum,
+    class_count: usize,
+    end_times: Vec<f64>,
+    block_minima: BlockMinima,
+    superblock_minima: BlockMinima,
 }
 
 /// The minimum of each block of consecutive entries of a list of times.
 #[derive(Clone, Debug, Default)]
-struct BlockMinimum {
-    minimum: Vec<f64>,
+struct BlockMinima {
+    minima: Vec<f64>,
     /// The blocks whose minimum is unknown and has to be searched again.
-    stale: Vec<u32>,
+    stale_blocks: Vec<u32>,
     is_stale: Vec<bool>,
 }
 
 /// Number of entries in a block of a list of times.
-const BLOCK: usize = 32;
+const BLOCK_SIZE: usize = 32;
 const LANES: usize = 8;
 
 impl CompletionIndex {
     /// Sets the time at which the next flow of a class ends \[s\]; NaN counts as infinite.
     #[inline]
-    pub(super) fn set(&mut self, class: u32, date: f64) {
+    pub(super) fn set_end(&mut self, class: u32, date: f64) {
         let at = class as usize;
-        if at >= self.count {
+        if at >= self.class_count {
             self.grow(at + 1);
         }
-        let before = std::mem::replace(&mut self.times[at], date);
-        if let Some(least) = self.blocks.change(at, before, date) {
-            self.blocks_of_blocks.change(at / BLOCK, least, date);
+        let before = std::mem::replace(&mut self.end_times[at], date);
+        if let Some(least) = self.block_minima.change_entry(at, before, date) {
+            self.superblock_minima
+                .change_entry(at / BLOCK_SIZE, least, date);
         }
     }
 
     /// Returns the earliest end time of all classes \[s\]; infinite if no flow of any class ends.
     pub(super) fn next_end(&mut self) -> f64 {
         let Self {
-            times,
-            blocks,
-            blocks_of_blocks,
+            end_times: times,
+            block_minima: blocks,
+            superblock_minima: blocks_of_blocks,
             ..
         } = self;
-        blocks.search_stale(times, |block, before, least| {
-            blocks_of_blocks.change(block, before, least);
+        blocks.search_stale_blocks(times, |block, before, least| {
+            blocks_of_blocks.change_entry(block, before, least);
         });
-        blocks_of_blocks.search_stale(&blocks.minimum, |_, _, _| {});
-        least(&blocks_of_blocks.minimum)
+        blocks_of_blocks.search_stale_blocks(&blocks.minima, |_, _, _| {});
+        minimum(&blocks_of_blocks.minima)
     }
 
     /// Removes the end times of all classes up to the finite time `limit` \[s\], and sets `taken` to the numbers of these
     /// classes. The earliest end time must have been requested since the last change.
-    pub(super) fn take_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
+    pub(super) fn take_ends_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
-        let blocks = self.count.div_ceil(BLOCK);
-        for (tier, &least) in self.blocks_of_blocks.minimum.iter().enumerate() {
+        let blocks = self.class_count.div_ceil(BLOCK_SIZE);
+        for (tier, &least) in self.superblock_minima.minima.iter().enumerate() {
             if least > limit {
                 continue;
             }
-            let first = tier * BLOCK;
-            let last = (first + BLOCK).min(blocks);
-            for (block, &least) in (first..).zip(&self.blocks.minimum[first..last]) {
+            let first = tier * BLOCK_SIZE;
+            let last = (first + BLOCK_SIZE).min(blocks);
+            for (block, &least) in (first..).zip(&self.block_minima.minima[first..last]) {
                 if least > limit {
                     continue;
                 }
-                let first = block * BLOCK;
-                for (at, &date) in (first..).zip(&self.times[first..first + BLOCK]) {
+                let first = block * BLOCK_SIZE;
+                for (at, &date) in (first..).zip(&self.end_times[first..first + BLOCK_SIZE]) {
                     if date <= limit {
                         taken.push(to_u32(at));
                     }
@@ -91,68 +92,68 @@ impl CompletionIndex {
             }
         }
         for &class in &*taken {
-            self.set(class, f64::INFINITY);
+            self.set_end(class, f64::INFINITY);
         }
     }
 
     /// Removes all classes, so that later classes lead to the same results and costs as in a new index.
     pub(super) fn clear(&mut self) {
-        self.count = 0;
-        self.times.clear();
-        self.blocks.resize(0);
-        self.blocks_of_blocks.resize(0);
+        self.class_count = 0;
+        self.end_times.clear();
+        self.block_minima.resize(0);
+        self.superblock_minima.resize(0);
     }
 
     fn grow(&mut self, count: usize) {
-        self.count = count;
-        if count <= self.times.len() {
+        self.class_count = count;
+        if count <= self.end_times.len() {
             return;
         }
-        let blocks_of_blocks = count.div_ceil(BLOCK * BLOCK);
-        self.blocks_of_blocks.resize(blocks_of_blocks);
-        self.blocks.resize(blocks_of_blocks * BLOCK);
-        self.times
-            .resize(blocks_of_blocks * BLOCK * BLOCK, f64::INFINITY);
+        let blocks_of_blocks = count.div_ceil(BLOCK_SIZE * BLOCK_SIZE);
+        self.superblock_minima.resize(blocks_of_blocks);
+        self.block_minima.resize(blocks_of_blocks * BLOCK_SIZE);
+        self.end_times
+            .resize(blocks_of_blocks * BLOCK_SIZE * BLOCK_SIZE, f64::INFINITY);
     }
 }
 
-impl BlockMinimum {
+impl BlockMinima {
     /// Records that entry `at` of the list of times has changed from `before` to `value`. Returns the previous minimum of the
     /// entry's block if `value` is now the minimum, otherwise `None`.
     #[inline]
-    fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
-        let block = at / BLOCK;
-        let least = &mut self.minimum[block];
+    fn change_entry(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
+        let block = at / BLOCK_SIZE;
+        let least = &mut self.minima[block];
         if value <= *least {
             return Some(std::mem::replace(least, value));
         }
         if before <= *least && !self.is_stale[block] {
             self.is_stale[block] = true;
-            self.stale.push(to_u32(block));
+            self.stale_blocks.push(to_u32(block));
         }
         None
     }
 
     /// Searches the minimum of each block for which it is unknown; calls `changed` with the number of the block, its previous
     /// minimum and its new minimum.
-    fn search_stale(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
-        for block in self.stale.drain(..) {
+    fn search_stale_blocks(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
+        for block in self.stale_blocks.drain(..) {
             let at = block as usize;
             self.is_stale[at] = false;
-            let now = least(&list[at * BLOCK..(at + 1) * BLOCK]);
-            let before = std::mem::replace(&mut self.minimum[at], now);
+            let now = minimum(&list[at * BLOCK_SIZE..(at + 1) * BLOCK_SIZE]);
+            let before = std::mem::replace(&mut self.minima[at], now);
             changed(at, before, now);
         }
     }
 
     fn resize(&mut self, blocks: usize) {
-        self.minimum.resize(blocks, f64::INFINITY);
+        self.minima.resize(blocks, f64::INFINITY);
         self.is_stale.resize(blocks, false);
-        self.stale.retain(|block| (*block as usize) < blocks);
+        self.stale_blocks.retain(|block| (*block as usize) < blocks);
     }
 }
 
-fn least(list: &[f64]) -> f64 {
+fn minimum(list: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; LANES];
     let (rows, rest) = list.as_chunks::<LANES>();
     for row in rows {
@@ -175,19 +176,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::queue::{EventQueue, Key};
+    use crate::queue::{EventKey, EventQueue};
 
     proptest! {
         #[test]
         fn classes_end_as_they_leave_a_queue(steps in prop::collection::vec((0_u32..100, 0_u32..40), 1..300), apart in prop_oneof![Just(1_u32), Just(50)]) {
             let (mut ends, mut queue) = (CompletionIndex::default(), EventQueue::new());
-            let mut keys: Vec<Option<Key>> = vec![None; 5000];
+            let mut keys: Vec<Option<EventKey>> = vec![None; 5000];
             for (at, &(class, date)) in steps.iter().enumerate() {
                 // Within a block of blocks, or in several.
                 let class = class * apart;
                 // Few different times, so that many are equal.
                 let date = f64::from(date);
-                ends.set(class, date);
+                ends.set_end(class, date);
                 match keys[class as usize] {
                     Some(key) => queue.reschedule(key, date),
                     None => keys[class as usize] = Some(queue.push(date, class)),
@@ -196,10 +197,10 @@ mod tests {
                     continue;
                 }
                 let next = ends.next_end();
-                prop_assert_eq!(Some(next), queue.next_date());
+                prop_assert_eq!(Some(next), queue.next_time());
                 let (mut taken, mut popped) = (Vec::new(), Vec::new());
-                ends.take_until(next, &mut taken);
-                while queue.next_date() == Some(next) {
+                ends.take_ends_until(next, &mut taken);
+                while queue.next_time() == Some(next) {
                     let (_, class) = queue.pop().unwrap();
                     keys[class as usize] = None;
                     popped.push(class);
@@ -213,23 +214,23 @@ mod tests {
     #[test]
     fn what_is_no_number_and_what_is_forgotten_never_ends() {
         let mut ends = CompletionIndex::default();
-        ends.set(70, f64::NAN);
+        ends.set_end(70, f64::NAN);
         assert_eq!(ends.next_end(), f64::INFINITY);
-        ends.set(3, 5.0);
-        ends.set(70, 4.0);
+        ends.set_end(3, 5.0);
+        ends.set_end(70, 4.0);
         assert_eq!(ends.next_end(), 4.0);
-        ends.set(70, f64::NAN);
+        ends.set_end(70, f64::NAN);
         assert_eq!(ends.next_end(), 5.0);
         let mut taken = Vec::new();
         for (limit, expected) in [(4.9, &[][..]), (5.0, &[3]), (5.0, &[])] {
-            ends.take_until(limit, &mut taken);
+            ends.take_ends_until(limit, &mut taken);
             assert_eq!(taken, expected);
         }
         assert_eq!(ends.next_end(), f64::INFINITY);
-        ends.set(3, 1.0);
+        ends.set_end(3, 1.0);
         ends.clear();
         assert_eq!(ends.next_end(), f64::INFINITY);
-        ends.take_until(1.0, &mut taken);
+        ends.take_ends_until(1.0, &mut taken);
         assert!(taken.is_empty());
     }
 }

@@ -6,15 +6,15 @@
 //! Cost: O(log n) to insert an execution, and one event per host.
 
 use super::checks::{Fault, is_used_up};
-use super::clock::SAME_DATE;
-use super::queue::{EventQueue, Key};
+use super::clock::SAME_TIME_TOLERANCE;
+use super::queue::{EventKey, EventQueue};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
 /// The computation of a process that runs on a host at present.
 #[derive(Clone, Copy, Debug)]
 struct Execution<T> {
-    target: f64,
+    target_service: f64,
     token: T,
 }
 
@@ -23,18 +23,18 @@ struct Cpu<T> {
     /// Nominal speed of a core \[instructions/s\].
     speed: f64,
     /// Fraction of the nominal speed that is available at the present time, from 0 to 1.
-    available: f64,
+    available_fraction: f64,
     /// Number of cores of the host.
     cores: f64,
     /// Instructions that each running execution would have executed if it had run since the host was last idle: V in the
     /// equations of the module \[instructions\].
-    service: f64,
+    attained_service: f64,
     /// Local time at which the attained service was last computed \[s\].
-    updated: f64,
+    last_update: f64,
     /// The executions on the host, in decreasing order of the service at which they end. Among executions that end at the same
     /// service, those that started later come first, since executions are removed from the end of the list.
-    running: Vec<Execution<T>>,
-    event: Option<Key>,
+    executions: Vec<Execution<T>>,
+    end_event: Option<EventKey>,
     /// Integral of the available fraction of the speed over time, from the start of the run to the time `integrated_until` \[s\].
     availability_integral: f64,
     /// Absolute time up to which the available fraction of the speed has been integrated \[s\].
@@ -43,25 +43,25 @@ struct Cpu<T> {
 
 impl<T> Cpu<T> {
     /// Returns the speed at which each execution on the host progresses \[instructions/s\].
-    fn rate(&self) -> f64 {
-        self.speed * self.available * (self.cores / self.running.len() as f64).min(1.0)
+    fn execution_rate(&self) -> f64 {
+        self.speed * self.available_fraction * (self.cores / self.executions.len() as f64).min(1.0)
     }
 
     fn advance_to(&mut self, now: f64) {
-        if self.running.is_empty() {
-            self.service = 0.0;
+        if self.executions.is_empty() {
+            self.attained_service = 0.0;
         } else {
-            self.service += self.rate() * (now - self.updated);
+            self.attained_service += self.execution_rate() * (now - self.last_update);
         }
-        self.updated = now;
+        self.last_update = now;
     }
 
     /// Changes the available fraction of the host's speed to `available` at the absolute time `absolute` \[s\].
     #[inline]
-    fn set_available(&mut self, absolute: f64, available: f64) {
-        self.availability_integral += self.available * (absolute - self.integrated_until);
+    fn set_available_fraction(&mut self, absolute: f64, available: f64) {
+        self.availability_integral += self.available_fraction * (absolute - self.integrated_until);
         self.integrated_until = absolute;
-        self.available = available;
+        self.available_fraction = available;
     }
 }
 
@@ -77,12 +77,12 @@ impl<T: Copy> Cpus<T> {
     pub(super) fn new(platform: &Platform) -> Self {
         let idle = |host: &migsim_platform::Host| Cpu {
             speed: host.speed.get(),
-            available: 1.0,
+            available_fraction: 1.0,
             cores: f64::from(host.cores),
-            service: 0.0,
-            updated: 0.0,
-            running: Vec::new(),
-            event: None,
+            attained_service: 0.0,
+            last_update: 0.0,
+            executions: Vec::new(),
+            end_event: None,
             availability_integral: 0.0,
             integrated_until: 0.0,
         };
@@ -94,7 +94,7 @@ impl<T: Copy> Cpus<T> {
 
     /// Starts an execution of `work` instructions on a host at local time `now` \[s\]; `token` identifies the execution when it
     /// ends.
-    pub(super) fn start<E: Copy>(
+    pub(super) fn start_execution<E: Copy>(
         &mut self,
         host: usize,
         work: f64,
@@ -105,15 +105,23 @@ impl<T: Copy> Cpus<T> {
     ) {
         let cpu = &mut self.cpus[host];
         cpu.advance_to(now);
-        let target = cpu.service + work;
-        let place = cpu.running.partition_point(|other| other.target > target);
-        cpu.running.insert(place, Execution { target, token });
-        schedule(cpu, queue, event);
+        let target = cpu.attained_service + work;
+        let place = cpu
+            .executions
+            .partition_point(|other| other.target_service > target);
+        cpu.executions.insert(
+            place,
+            Execution {
+                target_service: target,
+                token,
+            },
+        );
+        schedule_next_end(cpu, queue, event);
     }
 
     /// Ends the executions on a host whose end times count as simultaneous with local time `now` \[s\], and passes their tokens
     /// to `ended`.
-    pub(super) fn finish<E: Copy>(
+    pub(super) fn end_executions<E: Copy>(
         &mut self,
         host: usize,
         now: f64,
@@ -122,35 +130,37 @@ impl<T: Copy> Cpus<T> {
         mut ended: impl FnMut(T),
     ) {
         let cpu = &mut self.cpus[host];
-        cpu.event = None; // it has just been popped
-        let rate = cpu.rate();
+        cpu.end_event = None; // it has just been popped
+        let rate = cpu.execution_rate();
         let first = cpu
-            .running
+            .executions
             .last()
             .expect("a host with an event has an execution")
-            .target;
+            .target_service;
         if cfg!(debug_assertions) {
-            let done = cpu.service + rate * (now - cpu.updated);
+            let done = cpu.attained_service + rate * (now - cpu.last_update);
             let is_right = is_used_up(first - done, first, rate, now);
-            let fault = (!is_right).then(|| Fault::Work(HostId::from_index(host).0));
+            let fault = (!is_right).then(|| Fault::WorkNotConserved(HostId::from_index(host).0));
             self.fault = self.fault.or(fault);
         }
-        cpu.service = first;
-        cpu.updated = now;
-        while let Some(next) = cpu.running.last() {
-            if next.target > first && (next.target - first) / rate > SAME_DATE * now {
+        cpu.attained_service = first;
+        cpu.last_update = now;
+        while let Some(next) = cpu.executions.last() {
+            if next.target_service > first
+                && (next.target_service - first) / rate > SAME_TIME_TOLERANCE * now
+            {
                 break;
             }
             ended(next.token);
-            cpu.running.pop();
+            cpu.executions.pop();
         }
-        schedule(cpu, queue, event);
+        schedule_next_end(cpu, queue, event);
     }
 
     /// Changes the available fraction of a host's speed to `available`, at an instant given both as local time `now` \[s\] and as
     /// absolute time `absolute` \[s\].
     #[inline]
-    pub(super) fn set_available<E: Copy>(
+    pub(super) fn set_available_fraction<E: Copy>(
         &mut self,
         host: usize,
         available: f64,
@@ -160,64 +170,70 @@ impl<T: Copy> Cpus<T> {
     ) {
         let cpu = &mut self.cpus[host];
         cpu.advance_to(now);
-        cpu.set_available(absolute, available);
-        if cpu.event.is_some() || !cpu.running.is_empty() {
-            schedule(cpu, queue, event);
+        cpu.set_available_fraction(absolute, available);
+        if cpu.end_event.is_some() || !cpu.executions.is_empty() {
+            schedule_next_end(cpu, queue, event);
         }
     }
 
     /// Returns a function that changes the available fraction of the speed of an idle host. The arguments of the function are the
     /// absolute time of the change \[s\] and the new fraction.
-    pub(super) fn change_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
+    pub(super) fn availability_setter_if_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
         let cpu = &mut self.cpus[host];
         |absolute, available| {
-            debug_assert!(cpu.running.is_empty() && cpu.event.is_none(), "it is idle");
-            cpu.set_available(absolute, available);
+            debug_assert!(
+                cpu.executions.is_empty() && cpu.end_event.is_none(),
+                "it is idle"
+            );
+            cpu.set_available_fraction(absolute, available);
         }
     }
 
     /// Whether at least one execution runs on a host.
     pub(super) fn is_busy(&self, host: usize) -> bool {
-        !self.cpus[host].running.is_empty()
+        !self.cpus[host].executions.is_empty()
     }
 
     /// Returns the fraction of a host's speed that is available at the present time, from 0 to 1.
-    pub(super) fn available(&self, host: usize) -> f64 {
-        self.cpus[host].available
+    pub(super) fn available_fraction(&self, host: usize) -> f64 {
+        self.cpus[host].available_fraction
     }
 
     /// Returns the integral over time of the available fraction of a host's speed, from the start of the run to the absolute time
     /// `absolute` \[s\].
     pub(super) fn availability_integral(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
-        cpu.availability_integral + cpu.available * (absolute - cpu.integrated_until)
+        cpu.availability_integral + cpu.available_fraction * (absolute - cpu.integrated_until)
     }
 
     /// Returns the hosts that have executions although their speed is zero at the present time, so that no execution can end.
-    pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
+    pub(super) fn stopped_hosts(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_stopped = |cpu: &Cpu<T>| !cpu.executions.is_empty() && cpu.execution_rate() <= 0.0;
         (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
 }
 
 /// Schedules the event of a host for the time at which the next execution ends, or cancels the event if no execution will end.
-fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
-    let date = cpu.running.last().map(|first| {
-        let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());
+fn schedule_next_end<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
+    let date = cpu.executions.last().map(|first| {
+        let (left, rate) = (
+            (first.target_service - cpu.attained_service).max(0.0),
+            cpu.execution_rate(),
+        );
         if left <= 0.0 {
-            cpu.updated // nothing is left to do, even on a host that stands still
+            cpu.last_update // nothing is left to do, even on a host that stands still
         } else if rate > 0.0 {
-            cpu.updated + left / rate
+            cpu.last_update + left / rate
         } else {
             f64::INFINITY
         }
     });
-    match (cpu.event, date) {
+    match (cpu.end_event, date) {
         (Some(key), Some(date)) => queue.reschedule(key, date),
-        (None, Some(date)) => cpu.event = Some(queue.push(date, event)),
+        (None, Some(date)) => cpu.end_event = Some(queue.push(date, event)),
         (Some(key), None) => {
             queue.cancel(key);
-            cpu.event = None;
+            cpu.end_event = None;
         }
         (None, None) => {}
     }

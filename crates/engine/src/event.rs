@@ -6,11 +6,11 @@ use super::queue::EventQueue;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event<T> {
     /// The execution that ends first on the host with this number ends.
-    Host(u32),
+    ExecutionEnd(u32),
     /// A step of a message in the network is due; the network model has assigned the number of the step.
-    Network(u32),
+    NetworkStep(u32),
     /// A waiting time of a process, or a message inside a host, ends; the value identifies it.
-    Wait(T),
+    WaitEnd(T),
 }
 
 /// The event list of the engine: all future events, ordered by time.

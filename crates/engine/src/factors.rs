@@ -49,21 +49,21 @@ const NO_FACTOR: SizeFactor = SizeFactor {
 };
 
 /// Maximum number of message sizes for which factors can be given.
-const MOST_STEPS: usize = 4;
+const MAX_SIZE_FACTORS: usize = 4;
 
 /// Factors of latency and bandwidth that depend on the size of a message, in increasing order of minimum sizes. Both factors are
 /// 1 for messages below the first minimum size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeFactors {
-    steps: [SizeFactor; MOST_STEPS],
-    count: usize,
+    size_factors: [SizeFactor; MAX_SIZE_FACTORS],
+    factor_count: usize,
 }
 
 impl SizeFactors {
     /// The empty list of factors, with which latency and bandwidth are not changed.
     pub const NONE: Self = Self {
-        steps: [NO_FACTOR; MOST_STEPS],
-        count: 0,
+        size_factors: [NO_FACTOR; MAX_SIZE_FACTORS],
+        factor_count: 0,
     };
 
     /// Creates the size-dependent factors from a list in increasing order of minimum sizes.
@@ -71,12 +71,12 @@ impl SizeFactors {
     /// # Errors
     /// There are too many factors, their sizes do not increase, or a factor is not positive.
     pub fn new(factors: &[SizeFactor]) -> Result<Self, Problem> {
-        if factors.len() > MOST_STEPS {
+        if factors.len() > MAX_SIZE_FACTORS {
             let count = factors.len();
             return Err(Problem::new(format!(
                 "the list has {count} factors by size, which is too many"
             ))
-            .hint(format!("give at most {MOST_STEPS} factors")));
+            .hint(format!("give at most {MAX_SIZE_FACTORS} factors")));
         }
         let rises = factors.is_sorted_by(|a, b| a.from < b.from);
         let is_factor = |value: f64| value.is_finite() && value > 0.0;
@@ -87,26 +87,26 @@ impl SizeFactors {
             ));
         }
         let mut all = Self::NONE;
-        all.steps[..factors.len()].copy_from_slice(factors);
-        all.count = factors.len();
+        all.size_factors[..factors.len()].copy_from_slice(factors);
+        all.factor_count = factors.len();
         Ok(all)
     }
 
     /// Whether the list of factors is empty, so that no factor depends on the size of a message.
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.factor_count == 0
     }
 
     /// Returns the factors of latency and bandwidth that apply to a message of `bytes` bytes.
-    pub(super) fn for_bytes(&self, bytes: f64) -> &SizeFactor {
-        let steps = self.steps[..self.count].iter().rev();
+    pub(super) fn factors_for_bytes(&self, bytes: f64) -> &SizeFactor {
+        let steps = self.size_factors[..self.factor_count].iter().rev();
         let mut steps = steps.skip_while(|step| step.from.get() > bytes);
         steps.next().unwrap_or(&NO_FACTOR)
     }
 
     /// Returns the largest bandwidth factor for any size of message; at least 1.
     pub(super) fn largest_bandwidth_factor(&self) -> f64 {
-        let steps = self.steps[..self.count].iter();
+        let steps = self.size_factors[..self.factor_count].iter();
         steps.map(|step| step.bandwidth).fold(1.0, f64::max)
     }
 }
@@ -119,7 +119,7 @@ impl Default for SizeFactors {
 
 impl Serialize for SizeFactors {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.steps[..self.count].serialize(serializer)
+        self.size_factors[..self.factor_count].serialize(serializer)
     }
 }
 

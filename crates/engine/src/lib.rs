@@ -90,12 +90,12 @@ pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventLog;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
-pub use profile::CapacityChanges;
+pub use profile::BandwidthChanges;
 
-pub use queue::{EventQueue, Key};
-pub use simulation::{Availability, Simulation};
+pub use queue::{EventKey, EventQueue};
+pub use simulation::{AvailabilityStart, Simulation};
 
-pub use batch::{FlowBatch, PathId, PathTable, Start};
-pub use checks::DATE_SLACK;
-pub use clock::SAME_DATE;
-pub use simulation::Steady;
+pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
+pub use checks::END_TIME_TOLERANCE;
+pub use clock::SAME_TIME_TOLERANCE;
+pub use simulation::SteadyUntil;

@@ -11,16 +11,16 @@ use std::fmt;
 /// safe against an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLog {
-    lanes: [u64; 2],
-    entries: u64,
+    hash_lanes: [u64; 2],
+    entry_count: u64,
 }
 
 impl Default for EventLog {
     fn default() -> Self {
         // The fractional digits of the golden ratio and of the square root of 2: constants that were not chosen for an effect.
         Self {
-            lanes: [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909],
-            entries: 0,
+            hash_lanes: [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909],
+            entry_count: 0,
         }
     }
 }
@@ -33,8 +33,8 @@ impl EventLog {
 
     /// Adds the value of another hash to this hash, as two numbers.
     pub fn add_log(&mut self, other: &Self) {
-        self.add_number(other.lanes[0]);
-        self.add_number(other.lanes[1]);
+        self.add_number(other.hash_lanes[0]);
+        self.add_number(other.hash_lanes[1]);
     }
 
     /// Adds two numbers to the hash in one step.
@@ -44,11 +44,12 @@ impl EventLog {
 
     /// Adds a number to the hash, such as an identifier, a count, or a kind of event.
     pub fn add_number(&mut self, value: u64) {
-        self.entries += 1;
-        self.lanes[0] = (self.lanes[0] ^ value)
+        self.entry_count += 1;
+        self.hash_lanes[0] = (self.hash_lanes[0] ^ value)
             .wrapping_mul(0xff51_afd7_ed55_8ccd)
             .rotate_left(29);
-        self.lanes[1] = (self.lanes[1].rotate_left(23) ^ value).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        self.hash_lanes[1] =
+            (self.hash_lanes[1].rotate_left(23) ^ value).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     }
 }
 
@@ -56,9 +57,9 @@ impl EventLog {
 impl fmt::Display for EventLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut end = *self;
-        let entries = end.entries;
+        let entries = end.entry_count;
         (0..4).for_each(|_| end.add_number(entries));
-        write!(f, "{:016x}{:016x}", end.lanes[0], end.lanes[1])
+        write!(f, "{:016x}{:016x}", end.hash_lanes[0], end.hash_lanes[1])
     }
 }
 

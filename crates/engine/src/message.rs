@@ -24,11 +24,11 @@ use super::model::NetworkModel;
 use migsim_base::units::{HostId, greater, lesser, to_u32};
 
 /// Size of the headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
-pub(super) const HEADERS: f64 = 90.0;
+pub(super) const HEADER_BYTES: f64 = 90.0;
 /// Initial congestion window of TCP \[B\]: 10 segments of 1448 B.
-const WINDOW: f64 = 14_480.0;
+const INITIAL_WINDOW: f64 = 14_480.0;
 /// Time without a message after which a connection counts as idle \[s\]: the minimum retransmission timeout of Linux.
-const IDLE: f64 = 0.2;
+const IDLE_TIME: f64 = 0.2;
 
 impl NetworkModel {
     /// Whether the delay of a message depends only on the latency of its route, not on its size.
@@ -53,7 +53,7 @@ impl NetworkModel {
     /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\]. `latency` is the latency
     /// of its route \[s\], and `hop` the time per byte that packets wait in routers \[s/B\].
     pub(super) fn message_delay(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
-        let latency = self.delay(latency) * self.factors.for_bytes(bytes).latency;
+        let latency = self.delay(latency) * self.factors.factors_for_bytes(bytes).latency;
         latency + self.overhead.get() + hop * self.packet_size(bytes)
     }
 
@@ -68,7 +68,7 @@ impl NetworkModel {
     #[inline]
     pub(super) fn packet_size(&self, bytes: f64) -> f64 {
         self.packet
-            .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADERS)
+            .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADER_BYTES)
     }
 
     /// Returns the number of bytes that the flow of a message of `bytes` bytes transfers, which is the size divided by the
@@ -77,19 +77,20 @@ impl NetworkModel {
         if self.factors.is_empty() {
             return bytes;
         }
-        bytes / self.factors.for_bytes(bytes).bandwidth
+        bytes / self.factors.factors_for_bytes(bytes).bandwidth
     }
 
     /// Returns the duration of the handshake of a message, which is one round trip on a route with the latency `latency` \[s\].
     pub(super) fn round_trip(&self, latency: f64) -> f64 {
-        2.0 * self.delay(latency) * self.factors.for_bytes(0.0).latency + self.overhead.get()
+        2.0 * self.delay(latency) * self.factors.factors_for_bytes(0.0).latency
+            + self.overhead.get()
     }
 
     /// Returns the time by which slow start delays a message whose connection was idle \[s\]. `narrowest` is the smallest
     /// bandwidth of the route \[B/s\], and `round_trip` the time until an acknowledgement arrives \[s\].
     pub(super) fn slow_start_delay(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
         let rate = narrowest * self.bandwidth_factor;
-        let (mut window, mut left, mut waited) = (WINDOW, bytes, 0.0);
+        let (mut window, mut left, mut waited) = (INITIAL_WINDOW, bytes, 0.0);
         while left > window && window < rate * round_trip {
             waited += round_trip - window / rate;
             left -= window;
@@ -101,13 +102,13 @@ impl NetworkModel {
     /// Returns whether a message of `bytes` bytes fits into the initial TCP window, so that slow start cannot delay it.
     #[inline]
     pub fn fits_first_window(bytes: f64) -> bool {
-        bytes <= WINDOW
+        bytes <= INITIAL_WINDOW
     }
 
     /// Whether slow start can delay messages on a route if the connection is idle, because the initial window is sent before its
     /// first acknowledgement arrives.
-    pub(super) fn may_be_slow(&self, narrowest: f64, round_trip: f64) -> bool {
-        WINDOW < narrowest * self.bandwidth_factor * round_trip
+    pub(super) fn may_slow_start(&self, narrowest: f64, round_trip: f64) -> bool {
+        INITIAL_WINDOW < narrowest * self.bandwidth_factor * round_trip
     }
 
     /// Returns the largest factor by which the bandwidth is multiplied for a message of any size; dimensionless.
@@ -126,12 +127,12 @@ impl NetworkModel {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
     /// Index of each connection in the list of connections, by its sender and receiver.
-    lookup: HashTable<u32>,
-    list: Vec<Connection>,
+    index_by_hosts: HashTable<u32>,
+    connections: Vec<Connection>,
     /// Instant to which the local time 0 corresponds, counted from the start of the run \[s\].
-    zero: f64,
+    time_origin: f64,
     /// Ends of messages that have been recorded but not yet stored in the list of connections.
-    pending: PendingEnds,
+    pending_ends: PendingEnds,
 }
 
 /// Ends of the control messages of a barrier, which recur with each barrier, before they are stored in the list of connections.
@@ -141,81 +142,85 @@ pub(super) struct Connections {
 #[derive(Clone, Debug, Default)]
 struct PendingEnds {
     /// Pairs of the index of a message and the index of its connection; `None` if no ends are pending.
-    messages: Option<Arc<[(u32, u32)]>>,
+    message_connections: Option<Arc<[(u32, u32)]>>,
     /// Time at which each message ends, counted from the time origin of these pending ends \[s\].
-    ends: Vec<f64>,
-    zero: f64,
+    end_times: Vec<f64>,
+    time_origin: f64,
 }
 
 /// Index of a message that stands for no pending message.
-const NOTHING: u32 = u32::MAX;
+const NO_MESSAGE: u32 = u32::MAX;
 
 /// State of a connection, which carries the messages from one host to another.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
-    ends: (HostId, HostId),
+    hosts: (HostId, HostId),
     /// Number of messages of the connection that are in progress.
-    in_progress: u32,
+    messages_in_progress: u32,
     /// Time at which the connection last became busy, counted from the start of the run \[s\]: the start of the first message
     /// after a time without messages in progress.
-    since: f64,
+    busy_since: f64,
     /// Time at which the last message of the connection ended, counted from the start of the run \[s\]; it does not include a
     /// message whose end is still pending.
     last_end: f64,
-    pending: u32,
+    pending_message: u32,
 }
 
 impl Connections {
     /// Returns the index of the connection from one host to another; adds the connection if it is new.
-    pub(super) fn find(&mut self, ends: (HostId, HostId)) -> u32 {
-        let Self { lookup, list, .. } = self;
-        let is_it = |place: &u32| list[*place as usize].ends == ends;
-        if let Some(place) = lookup.find(hash_of(ends), is_it) {
+    pub(super) fn find_or_add(&mut self, ends: (HostId, HostId)) -> u32 {
+        let Self {
+            index_by_hosts: lookup,
+            connections: list,
+            ..
+        } = self;
+        let is_it = |place: &u32| list[*place as usize].hosts == ends;
+        if let Some(place) = lookup.find(hash_of_hosts(ends), is_it) {
             return *place;
         }
         let place = to_u32(list.len());
         list.push(Connection {
-            ends,
-            in_progress: 0,
-            since: 0.0,
+            hosts: ends,
+            messages_in_progress: 0,
+            busy_since: 0.0,
             last_end: f64::NEG_INFINITY,
-            pending: NOTHING,
+            pending_message: NO_MESSAGE,
         });
-        let hash = |place: &u32| hash_of(list[*place as usize].ends);
-        lookup.insert_unique(hash_of(ends), place, hash);
+        let hash = |place: &u32| hash_of_hosts(list[*place as usize].hosts);
+        lookup.insert_unique(hash_of_hosts(ends), place, hash);
         place
     }
 
     /// Records that a message of the connection `place` starts at local time `now` \[s\]; returns whether the connection was idle
     /// before. All messages that start at the same time get the same result.
     #[inline]
-    pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
-        if self.pending.messages.is_some() {
-            self.store_pending();
+    pub(super) fn start_message(&mut self, place: u32, now: f64) -> bool {
+        if self.pending_ends.message_connections.is_some() {
+            self.store_pending_ends();
         }
-        let now = self.zero + now;
-        let connection = &mut self.list[place as usize];
-        connection.in_progress += 1;
-        if connection.in_progress == 1 {
-            connection.since = now;
+        let now = self.time_origin + now;
+        let connection = &mut self.connections[place as usize];
+        connection.messages_in_progress += 1;
+        if connection.messages_in_progress == 1 {
+            connection.busy_since = now;
         }
-        connection.since.total_cmp(&now).is_eq() && now - connection.last_end > IDLE
+        connection.busy_since.total_cmp(&now).is_eq() && now - connection.last_end > IDLE_TIME
     }
 
     /// Whether the connection from one host to another is idle at local time `now` \[s\], on the assumption that none of its
     /// messages is in progress.
     pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
-        let is_it = |place: &u32| self.list[*place as usize].ends == ends;
-        let known = self.lookup.find(hash_of(ends), is_it);
+        let is_it = |place: &u32| self.connections[*place as usize].hosts == ends;
+        let known = self.index_by_hosts.find(hash_of_hosts(ends), is_it);
         known.is_none_or(|place| {
             let Connection {
                 last_end: last,
-                pending,
+                pending_message: pending,
                 ..
-            } = self.list[*place as usize];
-            let pending = self.pending.ends.get(pending as usize);
-            let last = pending.map_or(last, |end| last.max(self.pending.zero + end));
-            self.zero + now - last > IDLE
+            } = self.connections[*place as usize];
+            let pending = self.pending_ends.end_times.get(pending as usize);
+            let last = pending.map_or(last, |end| last.max(self.pending_ends.time_origin + end));
+            self.time_origin + now - last > IDLE_TIME
         })
     }
 
@@ -224,56 +229,62 @@ impl Connections {
     /// `messages` are pairs of a message and its connection, one per connection. If the same messages are recorded again, each
     /// end must be later than before. `ends` contains the local time at which each message ends \[s\]; its content is undefined
     /// afterwards.
-    pub(super) fn record_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
-        let known = self.pending.messages.as_ref();
+    pub(super) fn record_message_ends(
+        &mut self,
+        messages: &Arc<[(u32, u32)]>,
+        ends: &mut Vec<f64>,
+    ) {
+        let known = self.pending_ends.message_connections.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
-            self.store_pending();
+            self.store_pending_ends();
             for &(message, connection) in &**messages {
-                self.list[connection as usize].pending = message;
+                self.connections[connection as usize].pending_message = message;
             }
-            self.pending.messages = Some(messages.clone());
-            self.pending.ends.resize(ends.len(), f64::NEG_INFINITY);
+            self.pending_ends.message_connections = Some(messages.clone());
+            self.pending_ends
+                .end_times
+                .resize(ends.len(), f64::NEG_INFINITY);
         }
-        std::mem::swap(&mut self.pending.ends, ends);
-        self.pending.zero = self.zero;
+        std::mem::swap(&mut self.pending_ends.end_times, ends);
+        self.pending_ends.time_origin = self.time_origin;
     }
 
     /// Stores all pending ends of messages in the list of connections.
-    fn store_pending(&mut self) {
-        let Some(messages) = self.pending.messages.take() else {
+    fn store_pending_ends(&mut self) {
+        let Some(messages) = self.pending_ends.message_connections.take() else {
             return;
         };
         for &(message, connection) in &*messages {
-            let connection = &mut self.list[connection as usize];
-            let end = self.pending.zero + self.pending.ends[message as usize];
+            let connection = &mut self.connections[connection as usize];
+            let end = self.pending_ends.time_origin + self.pending_ends.end_times[message as usize];
             connection.last_end = connection.last_end.max(end);
-            connection.pending = NOTHING;
+            connection.pending_message = NO_MESSAGE;
         }
-        self.pending.ends.clear();
+        self.pending_ends.end_times.clear();
     }
 
     /// Records that a message of the connection `place`, which was simulated elsewhere, ends at local time `date` \[s\].
-    pub(super) fn record_end(&mut self, place: u32, date: f64) {
-        let connection = &mut self.list[place as usize];
-        connection.last_end = greater(self.zero + date, connection.last_end);
+    pub(super) fn record_message_end(&mut self, place: u32, date: f64) {
+        let connection = &mut self.connections[place as usize];
+        connection.last_end = greater(self.time_origin + date, connection.last_end);
     }
 
     /// Records that a message in progress of the connection `place` ends at local time `now` \[s\].
-    pub(super) fn end(&mut self, place: u32, now: f64) {
-        let connection = &mut self.list[place as usize];
-        connection.in_progress -= 1;
-        connection.last_end = connection.last_end.max(self.zero + now); // a packet may still be on its way
+    pub(super) fn end_message(&mut self, place: u32, now: f64) {
+        let connection = &mut self.connections[place as usize];
+        connection.messages_in_progress -= 1;
+        connection.last_end = connection.last_end.max(self.time_origin + now); // a packet may still be on its way
     }
 
     /// Moves the instant to which the local time 0 corresponds to a time that is later by `elapsed` \[s\].
     pub(super) fn rebase(&mut self, elapsed: f64) {
-        self.zero += elapsed;
+        self.time_origin += elapsed;
     }
 }
 
 /// Returns a hash of the sender and the receiver of a connection.
 #[inline]
-fn hash_of((from, to): (HostId, HostId)) -> u64 {
+fn hash_of_hosts((from, to): (HostId, HostId)) -> u64 {
     let pair = u64::from(from.0) << 32 | u64::from(to.0);
     (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -324,24 +335,24 @@ mod tests {
     #[test]
     fn a_connection_is_idle_a_while_after_its_last_message() {
         let mut connections = Connections::default();
-        let there = connections.find((HostId(0), HostId(1)));
-        assert!(connections.start(there, 0.0));
-        assert!(!connections.start(there, 9.0), "one is on its way");
-        let both = connections.find((HostId(2), HostId(1)));
-        assert!(connections.start(both, 9.0) && connections.start(both, 9.0));
-        connections.end(there, 9.5);
-        connections.end(there, 10.0);
+        let there = connections.find_or_add((HostId(0), HostId(1)));
+        assert!(connections.start_message(there, 0.0));
+        assert!(!connections.start_message(there, 9.0), "one is on its way");
+        let both = connections.find_or_add((HostId(2), HostId(1)));
+        assert!(connections.start_message(both, 9.0) && connections.start_message(both, 9.0));
+        connections.end_message(there, 9.5);
+        connections.end_message(there, 10.0);
         connections.rebase(10.0);
-        assert!(!connections.start(there, 0.1));
-        connections.end(there, 0.1);
-        let back = connections.find((HostId(1), HostId(0)));
-        assert!(back != there && connections.start(back, 0.1));
-        assert_eq!(connections.find((HostId(0), HostId(1))), there);
-        assert!(connections.start(there, 0.4));
-        connections.end(there, 0.4);
+        assert!(!connections.start_message(there, 0.1));
+        connections.end_message(there, 0.1);
+        let back = connections.find_or_add((HostId(1), HostId(0)));
+        assert!(back != there && connections.start_message(back, 0.1));
+        assert_eq!(connections.find_or_add((HostId(0), HostId(1))), there);
+        assert!(connections.start_message(there, 0.4));
+        connections.end_message(there, 0.4);
         // A message that was simulated elsewhere counts as any other.
-        connections.record_end(there, 1.0);
-        connections.record_end(there, 0.9);
+        connections.record_message_end(there, 1.0);
+        connections.record_message_end(there, 0.9);
         let is_idle = |date| connections.is_idle((HostId(0), HostId(1)), date);
         assert!(!is_idle(1.1) && is_idle(1.3));
         assert!(connections.is_idle((HostId(7), HostId(1)), 0.0));
@@ -352,7 +363,7 @@ mod tests {
         let ends = [(0, 1), (1, 0), (1, 2)].map(|(from, to)| (HostId(from), HostId(to)));
         let (mut kept, mut told) = (Connections::default(), Connections::default());
         for ends in ends {
-            assert_eq!(kept.find(ends), told.find(ends));
+            assert_eq!(kept.find_or_add(ends), told.find_or_add(ends));
         }
         // Message 1 uses connection 0 and message 2 uses connection 1; then other messages use connections 1 and 2.
         let lists: [Arc<[(u32, u32)]>; 2] = [[(1, 0), (2, 1)], [(0, 1), (2, 2)]].map(Arc::from);
@@ -363,9 +374,9 @@ mod tests {
             (&lists[0], [9.0, 0.125, 0.5]),
         ];
         for (list, dates) in barriers {
-            kept.record_ends(list, &mut dates.to_vec());
+            kept.record_message_ends(list, &mut dates.to_vec());
             for &(message, connection) in &**list {
-                told.record_end(connection, dates[message as usize]);
+                told.record_message_end(connection, dates[message as usize]);
             }
             for quarter in 0..10 {
                 let date = 0.05 + 0.25 * f64::from(quarter);
@@ -378,7 +389,10 @@ mod tests {
             }
         }
         for connection in 0..3 {
-            assert_eq!(kept.start(connection, 0.2), told.start(connection, 0.2));
+            assert_eq!(
+                kept.start_message(connection, 0.2),
+                told.start_message(connection, 0.2)
+            );
         }
     }
 }

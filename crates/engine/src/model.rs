@@ -197,10 +197,10 @@ impl Default for NetworkModel {
 
 /// Load of a flow on the links of the route from its receiver to its sender, as a fraction of its rate, if `crosstraffic` is on
 /// (SimGrid's constant).
-pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
+pub(super) const ACKNOWLEDGEMENT_LOAD: f64 = 0.05;
 /// Minimum weight of a flow \[s\]; the next constant is the maximum. Both lie beyond any latency in practice; outside this range
 /// the product of a weight and a size may overflow or vanish.
-const LIGHTEST: f64 = 1e-60;
+const MIN_WEIGHT: f64 = 1e-60;
 const HEAVIEST: f64 = 1e60;
 
 /// The equations for the duration of a flow, with L the latency of its route \[s\]:
@@ -239,13 +239,13 @@ impl NetworkModel {
     ) -> Seconds {
         let (latency, bytes) = (latency.get(), size.get());
         let link = narrowest.map_or(f64::INFINITY, BytesPerSecond::get);
-        let rate = self.bandwidth_factor * lesser(link, self.window_bound(latency));
+        let rate = self.bandwidth_factor * lesser(link, self.max_share_of_window(latency));
         Seconds::of(self.message_delay(latency, 0.0, bytes) + self.flow_bytes(bytes) / rate)
     }
 
     /// Returns the factor by which the latency of a route is multiplied for a message of this size; dimensionless.
     pub fn latency_factor_of(&self, size: Bytes) -> f64 {
-        self.latency_factor * self.factors.for_bytes(size.get()).latency
+        self.latency_factor * self.factors.factors_for_bytes(size.get()).latency
     }
 
     /// Returns the time from the start of a flow until its transfer begins \[s\], on a route with this latency \[s\].
@@ -269,7 +269,7 @@ impl NetworkModel {
     }
 
     /// Returns the maximum rate of a flow whose route has this number of loopbacks \[B/s\]; infinite without loopbacks.
-    pub(super) fn loopback_bound(&self, loopbacks: u32) -> f64 {
+    pub(super) fn loopback_max_rate(&self, loopbacks: u32) -> f64 {
         if loopbacks > 0 {
             self.loopback_bandwidth
         } else {
@@ -284,7 +284,7 @@ impl NetworkModel {
         if self.weights == Weights::Equal {
             1.0
         } else if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
-            (latency + of_links).clamp(LIGHTEST, HEAVIEST)
+            (latency + of_links).clamp(MIN_WEIGHT, HEAVIEST)
         } else {
             1.0
         }
@@ -292,7 +292,7 @@ impl NetworkModel {
 
     /// Returns the maximum share of a flow that the TCP window allows on a route with this latency \[B/s\]; infinite if there is
     /// no window or no latency.
-    pub(super) fn window_bound(&self, latency: f64) -> f64 {
+    pub(super) fn max_share_of_window(&self, latency: f64) -> f64 {
         match self.tcp_gamma {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
             _ => f64::INFINITY,
@@ -301,13 +301,13 @@ impl NetworkModel {
 
     /// Whether a message that crosses no link takes only its delay and no time for the transfer, as SimGrid's rule is for its
     /// platforms. Links that the acknowledgements cross count as well.
-    pub(super) fn frees_linkless(platform: &Platform) -> bool {
+    pub(super) fn has_instant_linkless_transfer(platform: &Platform) -> bool {
         matches!(platform.routes, Routes::Zoned { .. })
     }
 
     /// Whether SimGrid's rule for links of kind `FATPIPE` applies to any link of the platform, so that it affects the rates of
     /// flows.
-    pub fn follows_pipes(&self, platform: &Platform) -> bool {
+    pub fn uses_pipe_sharing(&self, platform: &Platform) -> bool {
         let is_followed = self
             .fatpipe
             .map_or(!platform.unshared_links_have_full_bandwidth(), |kind| {
@@ -328,7 +328,7 @@ impl NetworkModel {
 }
 
 /// The names of the constants of the network model that users can set by name.
-const CONSTANTS: [&str; 18] = [
+const CONSTANT_NAMES: [&str; 18] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -361,7 +361,7 @@ impl NetworkModel {
             .find(|preset| preset.name == wanted)
             .map(|preset| preset.model)
             .ok_or_else(|| {
-                Problem::unknown("network model", name).known(
+                Problem::unknown("network model", name).with_known_names(
                     "network models",
                     PRESETS.iter().map(|preset| preset.name).chain(["lv08"]),
                 )
@@ -373,7 +373,7 @@ impl NetworkModel {
     ///
     /// # Errors
     /// The key is unknown, or the value is not of its kind or out of range.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
+    pub fn set_constant(&mut self, key: &str, value: &str) -> Result<(), Problem> {
         let wanted = key.to_ascii_lowercase().replace('-', "_");
         match wanted.as_str() {
             "sharing" if value == "equal" => {
@@ -386,7 +386,7 @@ impl NetworkModel {
                     "equal" => Weights::Equal,
                     _ => {
                         let problem = Problem::unknown("value of `weights`", value);
-                        return Err(problem.known("values", ["latency", "equal"]));
+                        return Err(problem.with_known_names("values", ["latency", "equal"]));
                     }
                 };
             }
@@ -420,17 +420,17 @@ impl NetworkModel {
                     "whole" => Fatpipe::Whole,
                     _ => {
                         let problem = Problem::unknown("value of `fatpipe`", value);
-                        return Err(problem.known("values", ["simgrid", "whole"]));
+                        return Err(problem.with_known_names("values", ["simgrid", "whole"]));
                     }
                 });
             }
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
             "bandwidth_factor" => {
-                self.bandwidth_factor = parse_number(key, value, LEAST)?;
+                self.bandwidth_factor = parse_number(key, value, MIN_POSITIVE_CONSTANT)?;
             }
             "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
             "loopback_bandwidth" => {
-                self.loopback_bandwidth = parse_number(key, value, LEAST)?;
+                self.loopback_bandwidth = parse_number(key, value, MIN_POSITIVE_CONSTANT)?;
             }
             "tcp_gamma" => {
                 let window = if matches!(value, "none" | "null") {
@@ -441,7 +441,8 @@ impl NetworkModel {
                 self.tcp_gamma = (window > 0.0 && window < 1e20).then_some(window);
             }
             _ => {
-                return Err(Problem::unknown("network constant", key).known("constants", CONSTANTS));
+                return Err(Problem::unknown("network constant", key)
+                    .with_known_names("constants", CONSTANT_NAMES));
             }
         }
         Ok(())
@@ -474,15 +475,15 @@ fn parse_quantity<T>(
 }
 
 /// Maximum value of a constant of the network model.
-const LARGEST: f64 = 1e30;
+const MAX_CONSTANT: f64 = 1e30;
 /// Minimum value of those constants of the network model that must not be 0.
-const LEAST: f64 = 1e-30;
+const MIN_POSITIVE_CONSTANT: f64 = 1e-30;
 
 fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
     match value.parse::<f64>() {
-        Ok(number) if (least..=LARGEST).contains(&number) => Ok(number),
+        Ok(number) if (least..=MAX_CONSTANT).contains(&number) => Ok(number),
         _ => Err(Problem::new(format!(
-            "network constant `{key}` is `{value}`; it must be a number from {least:?} to {LARGEST:?}"
+            "network constant `{key}` is `{value}`; it must be a number from {least:?} to {MAX_CONSTANT:?}"
         ))),
     }
 }
@@ -495,20 +496,20 @@ mod tests {
     fn a_preset_and_its_overrides() {
         let mut model = NetworkModel::preset("lv08").unwrap();
         assert_eq!(model, NetworkModel::preset("simgrid-3.9").unwrap());
-        model.set("TCP-gamma", "20000").unwrap();
-        model.set("crosstraffic", "no").unwrap();
+        model.set_constant("TCP-gamma", "20000").unwrap();
+        model.set_constant("crosstraffic", "no").unwrap();
         assert_eq!(
             (model.tcp_gamma, model.crosstraffic),
             (Some(20_000.0), false)
         );
-        model.set("tcp_gamma", "1e20").unwrap();
+        model.set_constant("tcp_gamma", "1e20").unwrap();
         assert_eq!(model.tcp_gamma, None);
     }
 
     #[test]
     fn an_error_tells_whether_0_is_allowed() {
         let told = |key: &str| {
-            let problem = NetworkModel::default().set(key, "-1").unwrap_err();
+            let problem = NetworkModel::default().set_constant(key, "-1").unwrap_err();
             problem.message
         };
         assert!(told("weight_s").ends_with("a number from 0.0 to 1e30"));
@@ -521,13 +522,21 @@ mod tests {
         assert!(problem.hint.unwrap().contains("cm02, ideal, lv08"));
         assert!(
             NetworkModel::default()
-                .set("gamma", "1")
+                .set_constant("gamma", "1")
                 .unwrap_err()
                 .hint
                 .unwrap()
                 .contains("tcp_gamma")
         );
-        assert!(NetworkModel::default().set("weight_s", "-1").is_err());
-        assert!(NetworkModel::default().set("weight_s", "nan").is_err());
+        assert!(
+            NetworkModel::default()
+                .set_constant("weight_s", "-1")
+                .is_err()
+        );
+        assert!(
+            NetworkModel::default()
+                .set_constant("weight_s", "nan")
+                .is_err()
+        );
     }
 }

@@ -19,8 +19,8 @@
 
 use std::collections::VecDeque;
 
-use super::message::HEADERS;
-use super::queue::{EventQueue, Key};
+use super::message::HEADER_BYTES;
+use super::queue::{EventKey, EventQueue};
 use migsim_base::units::{greater, to_u32};
 
 /// A step of a packet in the network, which is due at the time of an event.
@@ -58,10 +58,10 @@ impl Step {
 struct Burst {
     message: u32,
     /// Index of the next link on the route of the message.
-    hop: u32,
-    count: u32,
+    next_hop: u32,
+    packet_count: u32,
     /// Whether the burst contains the last packet of the message.
-    has_last: bool,
+    has_last_packet: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -79,27 +79,27 @@ struct Message<T> {
 #[derive(Clone, Debug)]
 struct Queue {
     link: u32,
-    waiting: VecDeque<u32>,
+    waiting_bursts: VecDeque<u32>,
     /// Index of the burst with the packet that is being sent; `None` if the queue sends nothing.
-    sending: Option<u32>,
+    sending_burst: Option<u32>,
     /// Key of an event at infinite time that exists while the queue waits for its link to have bandwidth; otherwise `None`.
-    stopped: Option<Key>,
+    stopped_event: Option<EventKey>,
 }
 
 impl Queue {
     fn new(link: u32) -> Self {
         Self {
             link,
-            waiting: VecDeque::new(),
-            sending: None,
-            stopped: None,
+            waiting_bursts: VecDeque::new(),
+            sending_burst: None,
+            stopped_event: None,
         }
     }
 }
 
 /// The parameters of a message that starts, besides its route.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct MessageStart {
     pub(super) bytes: f64,
     /// Time from the sending of the message until its packets join the first queue \[s\].
     pub(super) delay: f64,
@@ -108,7 +108,7 @@ pub(super) struct Start {
 
 /// A message whose last packet has arrived at the receiver.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended<T> {
+pub(super) struct EndedMessage<T> {
     message: u32,
     pub(super) token: T,
     pub(super) connection: Option<u32>,
@@ -118,11 +118,11 @@ pub(super) struct Ended<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Queues<T> {
     /// Maximum payload of a packet \[B\].
-    packet: f64,
+    payload: f64,
     /// The queue of each link, in the order of links, followed by the queues that serve a single message each.
-    by_resource: Vec<Queue>,
-    links: usize,
-    free_exclusive: Vec<u32>,
+    queues: Vec<Queue>,
+    link_count: usize,
+    free_exclusive_queues: Vec<u32>,
     bursts: Vec<Burst>,
     free_bursts: Vec<u32>,
     messages: Vec<Message<T>>,
@@ -130,11 +130,11 @@ pub(super) struct Queues<T> {
 }
 
 /// Maximum number of packets of a message; larger messages are rejected with an error, since each packet causes several events.
-pub(super) const MOST_PACKETS: f64 = 1e7;
+pub(super) const MAX_PACKETS: f64 = 1e7;
 
 /// Returns the number of packets into which a message of `bytes` bytes is divided, where `payload` is the payload of a packet
 /// \[B\].
-pub(super) fn packets_of(bytes: f64, payload: f64) -> f64 {
+pub(super) fn packet_count(bytes: f64, payload: f64) -> f64 {
     greater((bytes / payload).ceil(), 1.0)
 }
 
@@ -142,10 +142,10 @@ impl<T: Copy> Queues<T> {
     /// Creates empty queues for `links` links, for packets with a payload of at most `packet` bytes.
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
-            packet,
-            by_resource: (0..to_u32(links)).map(Queue::new).collect(),
-            links,
-            free_exclusive: Vec::new(),
+            payload: packet,
+            queues: (0..to_u32(links)).map(Queue::new).collect(),
+            link_count: links,
+            free_exclusive_queues: Vec::new(),
             bursts: Vec::new(),
             free_bursts: Vec::new(),
             messages: Vec::new(),
@@ -155,17 +155,17 @@ impl<T: Copy> Queues<T> {
 
     /// Starts a message on a route, which is a list of links, each with its latency \[s\] and whether messages share it. `event`
     /// converts a step of a packet into an event of the event list.
-    pub(super) fn start<E: Copy>(
+    pub(super) fn start_message<E: Copy>(
         &mut self,
-        start: Start,
+        start: MessageStart,
         route: impl Iterator<Item = (u32, f64, bool)>,
         token: T,
         now: f64,
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
     ) {
-        let packets = packets_of(start.bytes, self.packet);
-        debug_assert!(packets <= MOST_PACKETS, "it was refused");
+        let packets = packet_count(start.bytes, self.payload);
+        debug_assert!(packets <= MAX_PACKETS, "it was refused");
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -195,35 +195,39 @@ impl<T: Copy> Queues<T> {
         self.messages[message as usize] = Message {
             token,
             route: way,
-            last_packet_bytes: start.bytes - self.packet * (packets - 1.0) + HEADERS,
+            last_packet_bytes: start.bytes - self.payload * (packets - 1.0) + HEADER_BYTES,
             packets_left: count,
             connection: start.connection,
         };
-        let burst = self.new_burst(Burst {
+        let burst = self.add_burst(Burst {
             message,
-            hop: 0,
-            count,
-            has_last: true,
+            next_hop: 0,
+            packet_count: count,
+            has_last_packet: true,
         });
         // Even without a delay it joins after all other events of this time.
         queue.push(now + start.delay, event(Step::Joins(burst)));
     }
 
     /// Performs a step of a packet at local time `now` \[s\]; returns the message that ends as a result, or `None`.
-    pub(super) fn on_step<E: Copy>(
+    pub(super) fn perform_step<E: Copy>(
         &mut self,
         step: Step,
         now: f64,
         bandwidth: &impl Fn(u32) -> f64,
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
-    ) -> Option<Ended<T>> {
+    ) -> Option<EndedMessage<T>> {
         match step {
             Step::Joins(burst) => self.enqueue_burst(burst, now, bandwidth, queue, event),
             Step::Sent(at) => {
-                let sent = self.by_resource[at as usize].sending.take()?;
-                let Burst { message, hop, .. } = self.bursts[sent as usize];
-                self.bursts[sent as usize].hop += 1;
+                let sent = self.queues[at as usize].sending_burst.take()?;
+                let Burst {
+                    message,
+                    next_hop: hop,
+                    ..
+                } = self.bursts[sent as usize];
+                self.bursts[sent as usize].next_hop += 1;
                 let (_, latency) = self.messages[message as usize].route[hop as usize];
                 queue.push(now + latency, event(Step::Joins(sent)));
                 self.send_next(at, now, bandwidth, queue, event);
@@ -241,22 +245,23 @@ impl<T: Copy> Queues<T> {
         bandwidth: &impl Fn(u32) -> f64,
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
-    ) -> Option<Ended<T>> {
+    ) -> Option<EndedMessage<T>> {
         let Burst {
             message,
-            hop,
-            count,
+            next_hop: hop,
+            packet_count: count,
             ..
         } = self.bursts[burst as usize];
         let state = &mut self.messages[message as usize];
         let Some(&(at, _)) = state.route.get(hop as usize) else {
             state.packets_left -= count;
             self.free_bursts.push(burst);
-            return (self.messages[message as usize].packets_left == 0).then(|| self.end(message));
+            return (self.messages[message as usize].packets_left == 0)
+                .then(|| self.end_message(message));
         };
-        let next = &mut self.by_resource[at as usize];
-        next.waiting.push_back(burst);
-        if next.sending.is_none() && next.stopped.is_none() {
+        let next = &mut self.queues[at as usize];
+        next.waiting_bursts.push_back(burst);
+        if next.sending_burst.is_none() && next.stopped_event.is_none() {
             self.send_next(at, now, bandwidth, queue, event);
         }
         None
@@ -271,39 +276,39 @@ impl<T: Copy> Queues<T> {
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
     ) {
-        let state = &mut self.by_resource[at as usize];
-        let Some(&first) = state.waiting.front() else {
+        let state = &mut self.queues[at as usize];
+        let Some(&first) = state.waiting_bursts.front() else {
             return;
         };
         let bandwidth = bandwidth(state.link);
         if bandwidth <= 0.0 {
-            state.stopped = Some(queue.push(f64::INFINITY, event(Step::Sent(at))));
+            state.stopped_event = Some(queue.push(f64::INFINITY, event(Step::Sent(at))));
             return;
         }
         let burst = self.bursts[first as usize];
-        let is_last = burst.has_last && burst.count == 1;
-        let sent = if burst.count == 1 {
-            state.waiting.pop_front();
+        let is_last = burst.has_last_packet && burst.packet_count == 1;
+        let sent = if burst.packet_count == 1 {
+            state.waiting_bursts.pop_front();
             first
         } else {
-            self.bursts[first as usize].count -= 1;
-            self.new_burst(Burst {
-                count: 1,
-                has_last: false,
+            self.bursts[first as usize].packet_count -= 1;
+            self.add_burst(Burst {
+                packet_count: 1,
+                has_last_packet: false,
                 ..burst
             })
         };
-        self.by_resource[at as usize].sending = Some(sent);
+        self.queues[at as usize].sending_burst = Some(sent);
         let size = if is_last {
             self.messages[burst.message as usize].last_packet_bytes
         } else {
-            self.packet + HEADERS
+            self.payload + HEADER_BYTES
         };
         queue.push(now + size / bandwidth, event(Step::Sent(at)));
     }
 
     /// Restarts the queues of a link that have waited for bandwidth, when the bandwidth has changed to `bandwidth` \[B/s\].
-    pub(super) fn resume<E: Copy>(
+    pub(super) fn resume_link<E: Copy>(
         &mut self,
         link: u32,
         bandwidth: f64,
@@ -314,11 +319,11 @@ impl<T: Copy> Queues<T> {
         if bandwidth <= 0.0 {
             return;
         }
-        let own = to_u32(self.links)..to_u32(self.by_resource.len());
+        let own = to_u32(self.link_count)..to_u32(self.queues.len());
         for at in std::iter::once(link).chain(own) {
-            let state = &mut self.by_resource[at as usize];
+            let state = &mut self.queues[at as usize];
             if state.link == link
-                && let Some(key) = state.stopped.take()
+                && let Some(key) = state.stopped_event.take()
             {
                 queue.cancel(key);
                 self.send_next(at, now, &|_| bandwidth, queue, event);
@@ -328,18 +333,18 @@ impl<T: Copy> Queues<T> {
 
     /// Returns the links on the route of a message that has just ended; a link that the message crossed several times is
     /// repeated.
-    pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn links_on_route(&self, ended: &EndedMessage<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
-        route.map(|&(queue, _)| self.by_resource[queue as usize].link)
+        route.map(|&(queue, _)| self.queues[queue as usize].link)
     }
 
-    fn end(&mut self, message: u32) -> Ended<T> {
+    fn end_message(&mut self, message: u32) -> EndedMessage<T> {
         let state = &self.messages[message as usize];
         let own = state.route.iter().map(|&(queue, _)| queue);
-        self.free_exclusive
-            .extend(own.filter(|&queue| queue as usize >= self.links));
+        self.free_exclusive_queues
+            .extend(own.filter(|&queue| queue as usize >= self.link_count));
         self.free_messages.push(message);
-        Ended {
+        EndedMessage {
             message,
             token: state.token,
             connection: state.connection,
@@ -348,15 +353,15 @@ impl<T: Copy> Queues<T> {
 
     /// Returns a queue for one message on a link that messages do not share.
     fn exclusive_queue(&mut self, link: u32) -> u32 {
-        if let Some(queue) = self.free_exclusive.pop() {
-            self.by_resource[queue as usize].link = link;
+        if let Some(queue) = self.free_exclusive_queues.pop() {
+            self.queues[queue as usize].link = link;
             return queue;
         }
-        self.by_resource.push(Queue::new(link));
-        to_u32(self.by_resource.len() - 1)
+        self.queues.push(Queue::new(link));
+        to_u32(self.queues.len() - 1)
     }
 
-    fn new_burst(&mut self, burst: Burst) -> u32 {
+    fn add_burst(&mut self, burst: Burst) -> u32 {
         if let Some(free) = self.free_bursts.pop() {
             self.bursts[free as usize] = burst;
             return free;

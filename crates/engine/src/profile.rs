@@ -10,11 +10,11 @@ use std::collections::BinaryHeap;
 
 use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
-use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
+use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
 /// A quantity of a host or link that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Target {
+pub(crate) enum ChangingQuantity {
     /// The available fraction of the speed of the host; dimensionless.
     Speed(HostId),
     /// The capacity of the link \[B/s\].
@@ -25,24 +25,24 @@ pub(crate) enum Target {
 
 /// One change of a speed, bandwidth or latency at a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct CapacityChange {
     /// Absolute time of the change \[s\], from which the new value applies.
-    pub date: f64,
+    pub time: f64,
     /// The speed, bandwidth or latency that changes.
-    pub target: Target,
+    pub target: ChangingQuantity,
     /// The value after the change, in the unit of the quantity that changes.
-    pub value: f64,
+    pub new_value: f64,
 }
 
 /// The future changes of all capacities of a platform that vary over time; for each capacity, the next change is stored.
 #[derive(Clone, Debug)]
-pub(crate) struct Changes {
+pub(crate) struct CapacitySchedule {
     /// The capacities that vary, in the order in which changes at the same time are applied.
-    varying: Vec<Varying>,
+    varying_capacities: Vec<VaryingCapacity>,
     /// For each host, the index of its speed in the list of varying capacities; `NONE` if the speed does not vary.
-    speed_index: Vec<u32>,
+    speed_index_of_host: Vec<u32>,
     /// For each link, the index of its bandwidth in the list of varying capacities, or `NONE`; empty if no bandwidth varies.
-    bandwidth_index: Vec<u32>,
+    bandwidth_index_of_link: Vec<u32>,
     /// The chains of awake capacities that change at the same time, as a heap. Each entry has the bits of the time and the index
     /// of the first capacity of the chain.
     ///
@@ -50,22 +50,22 @@ pub(crate) struct Changes {
     /// within a chain increase.
     chains: BinaryHeap<Reverse<(u64, u32)>>,
     /// Index of the next capacity in the chain whose changes are being applied; `NONE` if no chain is in progress.
-    current: u32,
+    current_in_chain: u32,
     /// Index of the capacity that was added to a chain last.
-    last: u32,
+    last_chained: u32,
     /// Number of awake capacities of hosts and links, without the latencies, which never sleep.
-    awake: usize,
+    awake_count: usize,
 }
 
 /// A capacity that varies over time, with its next change.
 #[derive(Clone, Debug)]
-struct Varying {
-    target: Target,
+struct VaryingCapacity {
+    target: ChangingQuantity,
     /// Absolute time of the next change \[s\]; infinite after the last change.
-    date: f64,
+    next_change_time: f64,
     /// Value that the capacity gets by its next change.
-    value: f64,
-    later_changes: Course,
+    next_value: f64,
+    later_changes: ChangeSource,
     is_awake: bool,
     /// Index of the capacity that follows in the same chain; `NONE` at the end of the chain.
     next_in_chain: u32,
@@ -73,21 +73,21 @@ struct Varying {
 
 /// Source of those changes of a capacity that follow its next change.
 #[derive(Clone, Debug)]
-enum Course {
+enum ChangeSource {
     Profile(ProfileSteps),
-    Generated(Box<dyn StepsAhead>),
+    Generated(Box<dyn BufferedSteps>),
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Target {
+impl ChangingQuantity {
     /// Whether changes of this quantity may be postponed while no activity uses the host or link.
     fn may_sleep(self) -> bool {
         !matches!(self, Self::Latency(_))
     }
 }
 
-impl Course {
+impl ChangeSource {
     fn of_host(host: &Host) -> Option<Self> {
         match (&host.speed_profile, &*host.loads) {
             (Some(profile), []) => Some(Self::Profile(profile.steps())),
@@ -98,11 +98,11 @@ impl Course {
     fn of_link(link: &Link) -> Option<Self> {
         match (&link.bandwidth_profile, &*link.loads) {
             (Some(profile), []) => Some(Self::Profile(profile.steps())),
-            _ => link.capacity().map(Self::Generated),
+            _ => link.bandwidth_over_time().map(Self::Generated),
         }
     }
 
-    fn next(&mut self) -> Option<(f64, f64)> {
+    fn next_step(&mut self) -> Option<(f64, f64)> {
         match self {
             Self::Profile(steps) => steps.next(),
             Self::Generated(steps) => steps.next(),
@@ -112,7 +112,7 @@ impl Course {
     /// Applies changes that have already been computed and are due, by calling `take(time, value)` for each, in order. Applies at
     /// most `most` changes, and returns their number.
     #[inline]
-    fn take_computed(
+    fn take_computed_changes(
         &mut self,
         most: usize,
         is_due: impl Fn(f64) -> bool,
@@ -132,13 +132,13 @@ impl Course {
     }
 }
 
-impl Varying {
-    fn new(target: Target, mut course: Course) -> Self {
-        let (date, value) = course.next().unwrap_or((f64::INFINITY, 0.0));
+impl VaryingCapacity {
+    fn new(target: ChangingQuantity, mut course: ChangeSource) -> Self {
+        let (date, value) = course.next_step().unwrap_or((f64::INFINITY, 0.0));
         Self {
             target,
-            date,
-            value,
+            next_change_time: date,
+            next_value: value,
             later_changes: course,
             is_awake: false,
             next_in_chain: NONE,
@@ -146,27 +146,34 @@ impl Varying {
     }
 
     /// Removes and returns the next change of the capacity, and stores the change that follows as the next one.
-    fn advance(&mut self) -> Change {
-        let change = Change {
-            date: self.date,
+    fn take_next_change(&mut self) -> CapacityChange {
+        let change = CapacityChange {
+            time: self.next_change_time,
             target: self.target,
-            value: self.value,
+            new_value: self.next_value,
         };
-        (self.date, self.value) = self.later_changes.next().unwrap_or((f64::INFINITY, 0.0));
+        (self.next_change_time, self.next_value) = self
+            .later_changes
+            .next_step()
+            .unwrap_or((f64::INFINITY, 0.0));
         change
     }
 
     /// Removes all changes for which `is_due` returns true, and returns the last of them; at least one change must be due.
     /// Returns `None` if more than `most` changes would have to be computed one by one.
-    fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
-        if let Course::Profile(steps) = &mut self.later_changes
+    fn take_last_due_change(
+        &mut self,
+        most: u64,
+        is_due: impl Fn(f64) -> bool,
+    ) -> Option<CapacityChange> {
+        if let ChangeSource::Profile(steps) = &mut self.later_changes
             && let Some((date, value)) = steps.skip_to_last(&is_due)
         {
-            (self.date, self.value) = (date, value);
+            (self.next_change_time, self.next_value) = (date, value);
         }
         for _ in 0..most {
-            let change = self.advance();
-            if !(self.date.is_finite() && is_due(self.date)) {
+            let change = self.take_next_change();
+            if !(self.next_change_time.is_finite() && is_due(self.next_change_time)) {
                 return Some(change);
             }
         }
@@ -174,130 +181,145 @@ impl Varying {
     }
 }
 
-impl Changes {
+impl CapacitySchedule {
     /// Creates the list of changes of all capacities of `platform` from the start of the run; all capacities are awake.
     pub(crate) fn new(platform: &Platform) -> Self {
-        let mut changes = Self::from_varying(Vec::new());
-        changes.speed_index.resize(platform.hosts.len(), NONE);
+        let mut changes = Self::from_varying_capacities(Vec::new());
+        changes
+            .speed_index_of_host
+            .resize(platform.hosts.len(), NONE);
         for (index, host) in platform.hosts.iter().enumerate() {
-            if let Some(course) = Course::of_host(host) {
-                changes.speed_index[index] = to_u32(changes.varying.len());
-                let target = Target::Speed(HostId::from_index(index));
-                changes.varying.push(Varying::new(target, course));
+            if let Some(course) = ChangeSource::of_host(host) {
+                changes.speed_index_of_host[index] = to_u32(changes.varying_capacities.len());
+                let target = ChangingQuantity::Speed(HostId::from_index(index));
+                changes
+                    .varying_capacities
+                    .push(VaryingCapacity::new(target, course));
             }
         }
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
-            if let Some(course) = Course::of_link(link) {
-                changes.bandwidth_index.resize(platform.links.len(), NONE);
-                changes.bandwidth_index[index] = to_u32(changes.varying.len());
-                let target = Target::Bandwidth(id);
-                changes.varying.push(Varying::new(target, course));
+            if let Some(course) = ChangeSource::of_link(link) {
+                changes
+                    .bandwidth_index_of_link
+                    .resize(platform.links.len(), NONE);
+                changes.bandwidth_index_of_link[index] = to_u32(changes.varying_capacities.len());
+                let target = ChangingQuantity::Bandwidth(id);
+                changes
+                    .varying_capacities
+                    .push(VaryingCapacity::new(target, course));
             }
             if let Some(profile) = &link.latency_profile {
-                let course = Course::Profile(profile.steps());
+                let course = ChangeSource::Profile(profile.steps());
                 changes
-                    .varying
-                    .push(Varying::new(Target::Latency(id), course));
+                    .varying_capacities
+                    .push(VaryingCapacity::new(ChangingQuantity::Latency(id), course));
             }
         }
-        changes.rouse_all();
+        changes.wake_all();
         changes
     }
 
     /// Creates the list of future changes of the bandwidths of the given links. Returns `None` if the bandwidth of any of these
     /// links depends on a load, whose changes are not known in advance.
-    fn for_links(&self, links: &[LinkId]) -> Option<Self> {
+    fn future_changes_of_links(&self, links: &[LinkId]) -> Option<Self> {
         let varying = |link: &LinkId| {
             let varying = self
-                .varying
-                .get(self.bandwidth_index[link.index()] as usize)?;
-            let Course::Profile(steps) = &varying.later_changes else {
+                .varying_capacities
+                .get(self.bandwidth_index_of_link[link.index()] as usize)?;
+            let ChangeSource::Profile(steps) = &varying.later_changes else {
                 return None;
             };
-            Some(Varying {
-                later_changes: Course::Profile(steps.clone()),
+            Some(VaryingCapacity {
+                later_changes: ChangeSource::Profile(steps.clone()),
                 is_awake: false,
                 next_in_chain: NONE,
                 ..*varying
             })
         };
-        let mut changes = Self::from_varying(links.iter().map(varying).collect::<Option<_>>()?);
-        changes.rouse_all();
+        let mut changes =
+            Self::from_varying_capacities(links.iter().map(varying).collect::<Option<_>>()?);
+        changes.wake_all();
         Some(changes)
     }
 
     /// Creates the list of changes of the given capacities, all of which are asleep.
-    fn from_varying(varying: Vec<Varying>) -> Self {
+    fn from_varying_capacities(varying: Vec<VaryingCapacity>) -> Self {
         Self {
-            varying,
-            speed_index: Vec::new(),
-            bandwidth_index: Vec::new(),
+            varying_capacities: varying,
+            speed_index_of_host: Vec::new(),
+            bandwidth_index_of_link: Vec::new(),
             chains: BinaryHeap::new(),
-            current: NONE,
-            last: NONE,
-            awake: 0,
+            current_in_chain: NONE,
+            last_chained: NONE,
+            awake_count: 0,
         }
     }
 
-    fn rouse_all(&mut self) {
-        for place in 0..to_u32(self.varying.len()) {
-            self.wake_index(place);
+    fn wake_all(&mut self) {
+        for place in 0..to_u32(self.varying_capacities.len()) {
+            self.wake_capacity(place);
         }
     }
 
     /// Whether no capacity of the platform varies.
     pub(crate) fn is_empty(&self) -> bool {
-        self.varying.is_empty()
+        self.varying_capacities.is_empty()
     }
 
     /// Whether the bandwidth of at least one link varies.
-    pub(crate) fn has_links(&self) -> bool {
-        !self.bandwidth_index.is_empty()
+    pub(crate) fn has_varying_bandwidths(&self) -> bool {
+        !self.bandwidth_index_of_link.is_empty()
     }
 
     /// Whether the bandwidth of the given link varies over time.
     #[inline]
-    pub(crate) fn varies(&self, link: LinkId) -> bool {
-        let place = self.bandwidth_index.get(link.index());
+    pub(crate) fn has_varying_bandwidth(&self, link: LinkId) -> bool {
+        let place = self.bandwidth_index_of_link.get(link.index());
         place.is_some_and(|place| *place != NONE)
     }
 
     /// Returns the absolute time of the next change of any awake capacity \[s\]; infinite if no awake capacity changes.
-    pub(crate) fn next_date(&self) -> f64 {
-        let current = self.varying.get(self.current as usize);
+    pub(crate) fn next_change_time(&self) -> f64 {
+        let current = self.varying_capacities.get(self.current_in_chain as usize);
         let next = || {
             let first = self.chains.peek();
             first.map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
         };
-        current.map_or_else(next, |varying| varying.date)
+        current.map_or_else(next, |varying| varying.next_change_time)
     }
 
     /// Removes and returns the next change of an awake capacity; `None` if no awake capacity changes. The capacity then falls
     /// asleep, unless `is_needed` returns true for it or it never sleeps.
-    pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
-        let place = self.take_first()?;
-        let varying = &mut self.varying[place as usize];
-        let change = varying.advance();
-        self.current = std::mem::replace(&mut varying.next_in_chain, NONE);
+    pub(crate) fn take_next_change(
+        &mut self,
+        is_needed: impl FnOnce(ChangingQuantity) -> bool,
+    ) -> Option<CapacityChange> {
+        let place = self.take_first_in_chain()?;
+        let varying = &mut self.varying_capacities[place as usize];
+        let change = varying.take_next_change();
+        self.current_in_chain = std::mem::replace(&mut varying.next_in_chain, NONE);
         let may_sleep = change.target.may_sleep();
-        varying.is_awake = varying.date.is_finite() && (!may_sleep || is_needed(change.target));
+        varying.is_awake =
+            varying.next_change_time.is_finite() && (!may_sleep || is_needed(change.target));
         if varying.is_awake {
             self.append_to_chain(place);
         } else {
-            self.awake -= usize::from(may_sleep);
+            self.awake_count -= usize::from(may_sleep);
         }
         Some(change)
     }
 
     /// Removes the awake capacity that changes next from its chain, and returns its index; `None` if no awake capacity changes.
     /// The capacity is taken from the chain in progress, unless another chain of the same time begins with a lower index.
-    fn take_first(&mut self) -> Option<u32> {
-        let current = self.current;
+    fn take_first_in_chain(&mut self) -> Option<u32> {
+        let current = self.current_in_chain;
         if current == NONE {
             return self.chains.pop().map(|Reverse((_, place))| place);
         }
-        let date = self.varying[current as usize].date.to_bits();
+        let date = self.varying_capacities[current as usize]
+            .next_change_time
+            .to_bits();
         if self
             .chains
             .peek()
@@ -313,33 +335,33 @@ impl Changes {
     /// Appends a capacity to the chain of capacities whose next change is at the same time, or starts a new chain. `place` is the
     /// index in the list of varying capacities.
     fn append_to_chain(&mut self, place: u32) {
-        if can_follow(&self.varying, self.last, place) {
-            self.varying[self.last as usize].next_in_chain = place;
+        if can_follow_in_chain(&self.varying_capacities, self.last_chained, place) {
+            self.varying_capacities[self.last_chained as usize].next_in_chain = place;
         } else {
-            let date = self.varying[place as usize].date;
+            let date = self.varying_capacities[place as usize].next_change_time;
             self.chains.push(Reverse((date.to_bits(), place)));
         }
-        self.last = place;
+        self.last_chained = place;
     }
 
     /// Puts all hosts and links to sleep, so that their changes are not returned until the hosts and links are woken.
     #[inline]
-    pub(crate) fn put_to_sleep(&mut self) {
-        if self.awake > 0 {
-            self.let_all_sleep();
+    pub(crate) fn put_all_to_sleep(&mut self) {
+        if self.awake_count > 0 {
+            self.put_awake_to_sleep();
         }
     }
 
-    fn let_all_sleep(&mut self) {
-        self.awake = 0;
-        self.last = NONE;
-        let current = std::mem::replace(&mut self.current, NONE);
+    fn put_awake_to_sleep(&mut self) {
+        self.awake_count = 0;
+        self.last_chained = NONE;
+        let current = std::mem::replace(&mut self.current_in_chain, NONE);
         let chains = std::mem::take(&mut self.chains);
         let firsts = chains.into_iter().map(|Reverse((_, first))| first);
         let mut restless = Vec::new();
         for mut place in firsts.chain([current]) {
             while place != NONE {
-                let varying = &mut self.varying[place as usize];
+                let varying = &mut self.varying_capacities[place as usize];
                 varying.is_awake = !varying.target.may_sleep();
                 if varying.is_awake {
                     restless.push(place);
@@ -356,29 +378,36 @@ impl Changes {
     /// Applies the due changes of the speed of a sleeping host by calling `take(time, value)` for each. Applies at most `most`
     /// changes, and returns their number.
     #[inline]
-    pub(crate) fn take_due(
+    pub(crate) fn take_due_of_host(
         &mut self,
         host: HostId,
         most: u64,
         is_due: impl Fn(f64) -> bool,
         mut take: impl FnMut(f64, f64),
     ) -> u64 {
-        let place = self.speed_index[host.index()] as usize;
-        let Some(varying) = self.varying.get_mut(place).filter(|host| !host.is_awake) else {
+        let place = self.speed_index_of_host[host.index()] as usize;
+        let Some(varying) = self
+            .varying_capacities
+            .get_mut(place)
+            .filter(|host| !host.is_awake)
+        else {
             return 0;
         };
         let mut count = 0;
-        let (mut date, mut value) = (varying.date, varying.value);
+        let (mut date, mut value) = (varying.next_change_time, varying.next_value);
         while count < most && date.is_finite() && is_due(date) {
             take(date, value);
             count += 1;
             let left = usize::try_from(most - count).unwrap_or(usize::MAX);
             count += varying
                 .later_changes
-                .take_computed(left, &is_due, &mut take) as u64;
-            (date, value) = varying.later_changes.next().unwrap_or((f64::INFINITY, 0.0));
+                .take_computed_changes(left, &is_due, &mut take) as u64;
+            (date, value) = varying
+                .later_changes
+                .next_step()
+                .unwrap_or((f64::INFINITY, 0.0));
         }
-        (varying.date, varying.value) = (date, value);
+        (varying.next_change_time, varying.next_value) = (date, value);
         count
     }
 
@@ -386,42 +415,46 @@ impl Changes {
     ///
     /// # Errors
     /// More than `most` changes would have to be computed one by one.
-    pub(crate) fn take_last_due(
+    pub(crate) fn take_last_due_of_link(
         &mut self,
         link: LinkId,
         most: u64,
         is_due: impl Fn(f64) -> bool,
-    ) -> Result<Option<Change>, TooMany> {
-        let Some(place) = self.bandwidth_index.get(link.index()) else {
+    ) -> Result<Option<CapacityChange>, TooManyChanges> {
+        let Some(place) = self.bandwidth_index_of_link.get(link.index()) else {
             return Ok(None);
         };
-        let varying = self.varying.get_mut(*place as usize);
-        let is_taken = |varying: &&mut Varying| {
-            !varying.is_awake && varying.date.is_finite() && is_due(varying.date)
+        let varying = self.varying_capacities.get_mut(*place as usize);
+        let is_taken = |varying: &&mut VaryingCapacity| {
+            !varying.is_awake
+                && varying.next_change_time.is_finite()
+                && is_due(varying.next_change_time)
         };
         let taken = varying.filter(is_taken);
-        let change = taken.map(|varying| varying.advance_to_last(most, &is_due));
-        change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
+        let change = taken.map(|varying| varying.take_last_due_change(most, &is_due));
+        change.map_or(Ok(None), |change| change.ok_or(TooManyChanges).map(Some))
     }
 
     /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if the speed does not change any more.
-    pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
-        self.date_at(self.speed_index[host.index()])
+    pub(crate) fn next_change_time_of_host(&self, host: HostId) -> f64 {
+        self.next_change_time_at(self.speed_index_of_host[host.index()])
     }
 
     /// Returns the future changes of a host's speed that have already been computed, and the absolute time up to which this list
     /// is complete \[s\]. Each change is an absolute time \[s\] and the fraction of the speed that is available from then on.
-    pub(crate) fn known_changes(
+    pub(crate) fn computed_changes(
         &self,
         host: HostId,
     ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
-        let varying = self.varying.get(self.speed_index[host.index()] as usize);
-        let next = varying.map(|varying| (varying.date, varying.value));
+        let varying = self
+            .varying_capacities
+            .get(self.speed_index_of_host[host.index()] as usize);
+        let next = varying.map(|varying| (varying.next_change_time, varying.next_value));
         let next = next.filter(|next| next.0.is_finite());
         let (mut steps, mut ahead, mut until) = (None, &[][..], f64::INFINITY);
         match varying.map(|varying| &varying.later_changes) {
-            Some(Course::Profile(profile)) => steps = Some(profile.clone()),
-            Some(Course::Generated(generated)) => {
+            Some(ChangeSource::Profile(profile)) => steps = Some(profile.clone()),
+            Some(ChangeSource::Generated(generated)) => {
                 ahead = generated.computed_steps();
                 let last = ahead.last().copied().or(next);
                 until = last.map_or(f64::INFINITY, |last| last.0);
@@ -434,37 +467,37 @@ impl Changes {
 
     /// Returns the absolute time of the next change of a link's bandwidth \[s\]; infinite if the bandwidth does not change any
     /// more.
-    pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
-        let place = self.bandwidth_index.get(link.index());
-        place.map_or(f64::INFINITY, |place| self.date_at(*place))
+    pub(crate) fn next_change_time_of_link(&self, link: LinkId) -> f64 {
+        let place = self.bandwidth_index_of_link.get(link.index());
+        place.map_or(f64::INFINITY, |place| self.next_change_time_at(*place))
     }
 
-    fn date_at(&self, place: u32) -> f64 {
-        let varying = self.varying.get(place as usize);
-        varying.map_or(f64::INFINITY, |varying| varying.date)
+    fn next_change_time_at(&self, place: u32) -> f64 {
+        let varying = self.varying_capacities.get(place as usize);
+        varying.map_or(f64::INFINITY, |varying| varying.next_change_time)
     }
 
     /// Wakes a host, so that changes of its speed are returned when their time has come.
-    pub(crate) fn wake(&mut self, host: HostId) {
-        self.wake_at(self.speed_index[host.index()]);
+    pub(crate) fn wake_host(&mut self, host: HostId) {
+        self.wake_if_asleep(self.speed_index_of_host[host.index()]);
     }
 
     /// Wakes a link, so that changes of its bandwidth are returned when their time has come.
     pub(crate) fn wake_link(&mut self, link: LinkId) {
-        self.wake_at(self.bandwidth_index[link.index()]);
+        self.wake_if_asleep(self.bandwidth_index_of_link[link.index()]);
     }
 
-    fn wake_at(&mut self, place: u32) {
-        if place != NONE && !self.varying[place as usize].is_awake {
-            self.wake_index(place);
+    fn wake_if_asleep(&mut self, place: u32) {
+        if place != NONE && !self.varying_capacities[place as usize].is_awake {
+            self.wake_capacity(place);
         }
     }
 
-    fn wake_index(&mut self, place: u32) {
-        let varying = &mut self.varying[place as usize];
-        if varying.date.is_finite() {
+    fn wake_capacity(&mut self, place: u32) {
+        let varying = &mut self.varying_capacities[place as usize];
+        if varying.next_change_time.is_finite() {
             varying.is_awake = true;
-            self.awake += usize::from(varying.target.may_sleep());
+            self.awake_count += usize::from(varying.target.may_sleep());
             self.append_to_chain(place);
         }
     }
@@ -472,60 +505,62 @@ impl Changes {
 
 /// Whether the capacity with index `place` can be appended to the chain to which the capacity `last` was added last. The capacity
 /// `last` must be awake, have a lower index, and change at the same time.
-fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
-    let date = varying[place as usize].date;
-    let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
+fn can_follow_in_chain(varying: &[VaryingCapacity], last: u32, place: u32) -> bool {
+    let date = varying[place as usize].next_change_time;
+    let has_date = |before: &VaryingCapacity| {
+        before.is_awake && before.next_change_time.to_bits() == date.to_bits()
+    };
     last < place && varying.get(last as usize).is_some_and(has_date)
 }
 
 /// The future changes of the bandwidths of certain links, all of which can be computed in advance.
 #[derive(Clone, Debug)]
-pub struct CapacityChanges {
-    changes: Changes,
+pub struct BandwidthChanges {
+    schedule: CapacitySchedule,
     clock: Clock,
     /// Maximum number of further changes that are returned.
-    changes_left: usize,
+    max_changes_left: usize,
 }
 
 /// Maximum number of bandwidth changes that are returned for one superstep, if the superstep is computed without events.
-const MOST_TAKEN: usize = 1_000_000;
+const MAX_CHANGES_PER_SUPERSTEP: usize = 1_000_000;
 
-impl CapacityChanges {
+impl BandwidthChanges {
     /// Creates the list of changes of the bandwidths of the given links after the present time of `clock`. Returns `None` if the
     /// bandwidth of any of these links depends on a load.
-    pub(crate) fn new(changes: &Changes, links: &[LinkId], clock: Clock) -> Option<Self> {
-        changes.for_links(links).map(|changes| Self {
-            changes,
+    pub(crate) fn new(changes: &CapacitySchedule, links: &[LinkId], clock: Clock) -> Option<Self> {
+        changes.future_changes_of_links(links).map(|changes| Self {
+            schedule: changes,
             clock,
-            changes_left: MOST_TAKEN,
+            max_changes_left: MAX_CHANGES_PER_SUPERSTEP,
         })
     }
 
     /// Returns the local time of the next bandwidth change \[s\]; infinite after the last change.
-    pub(crate) fn next_time(&self) -> f64 {
-        if self.changes_left == 0 {
+    pub(crate) fn next_change_time(&self) -> f64 {
+        if self.max_changes_left == 0 {
             return f64::INFINITY;
         }
-        self.clock.to_local(self.changes.next_date())
+        self.clock.to_local(self.schedule.next_change_time())
     }
 
     /// Removes and returns the bandwidth changes up to the local time `until` \[s\]; each is given by the number of the link and
     /// its new bandwidth \[B/s\].
-    pub(crate) fn take_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
+    pub(crate) fn take_changes_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
         std::iter::from_fn(move || {
-            if self.next_time() > until {
+            if self.next_change_time() > until {
                 return None;
             }
-            self.changes_left -= 1;
-            let change = self.changes.pop(|_| true)?;
-            let Target::Bandwidth(link) = change.target else {
+            self.max_changes_left -= 1;
+            let change = self.schedule.take_next_change(|_| true)?;
+            let ChangingQuantity::Bandwidth(link) = change.target else {
                 return None;
             };
-            Some((link.0, change.value))
+            Some((link.0, change.new_value))
         })
     }
 }
 
 /// The error that more changes of a capacity are due than can be applied in reasonable time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TooMany;
+pub(crate) struct TooManyChanges;

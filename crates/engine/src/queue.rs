@@ -11,7 +11,7 @@
 
 /// The key by which a scheduled event can be moved or cancelled; valid until the event is returned or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key(u32);
+pub struct EventKey(u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -30,7 +30,7 @@ impl Entry {
     }
 
     #[inline]
-    fn date(&self) -> f64 {
+    fn time(&self) -> f64 {
         f64::from_bits(self.time_bits())
     }
 
@@ -45,41 +45,41 @@ impl Entry {
 pub struct EventQueue<E> {
     /// Sorted list of the next events, which begins at index `first`; all events in the heap come after these events. The list is
     /// empty only if the heap is empty as well.
-    near: Vec<Entry>,
-    first: usize,
+    near_events: Vec<Entry>,
+    first_near_event: usize,
     /// Heap of all events that are not in the sorted list; its first entry always has the same sort key as its event.
-    heap: Vec<Entry>,
+    far_events: Vec<Entry>,
     /// For each event slot, the sort key of its event.
     sort_keys: Vec<u128>,
     /// For each event slot, the position of its event in the heap, or `NEAR` if the event is in the sorted list.
-    position: Vec<u32>,
+    heap_position: Vec<u32>,
     /// For each event slot, its event.
-    event: Vec<E>,
-    free: Vec<u32>,
-    sequence: u64,
+    events: Vec<E>,
+    free_slots: Vec<u32>,
+    next_sequence_number: u64,
 }
 
 const ARITY: usize = 4;
 /// Value of a heap position that marks an event that is in the sorted list and not in the heap.
-const NEAR: u32 = u32::MAX;
+const IN_NEAR_LIST: u32 = u32::MAX;
 /// Number of events in the sorted list from which a new event that comes after all of them is put into the heap instead.
-const ENOUGH: usize = 128;
+const NEAR_LIST_LIMIT: usize = 128;
 /// Maximum number of events in the sorted list.
-const MOST: usize = 2 * ENOUGH;
+const NEAR_LIST_CAPACITY: usize = 2 * NEAR_LIST_LIMIT;
 /// Number of events that are moved from the heap to the sorted list when the list is empty.
-const REFILL: usize = 16;
+const NEAR_LIST_REFILL: usize = 16;
 
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
-            near: Vec::new(),
-            first: 0,
-            heap: Vec::new(),
+            near_events: Vec::new(),
+            first_near_event: 0,
+            far_events: Vec::new(),
             sort_keys: Vec::new(),
-            position: Vec::new(),
-            event: Vec::new(),
-            free: Vec::new(),
-            sequence: 0,
+            heap_position: Vec::new(),
+            events: Vec::new(),
+            free_slots: Vec::new(),
+            next_sequence_number: 0,
         }
     }
 }
@@ -92,104 +92,117 @@ impl<E: Copy> EventQueue<E> {
 
     /// Returns the number of scheduled events.
     pub fn len(&self) -> usize {
-        self.near.len() - self.first + self.heap.len()
+        self.near_events.len() - self.first_near_event + self.far_events.len()
     }
 
     /// Whether no event is scheduled.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.near.is_empty()
+        self.near_events.is_empty()
     }
 
     /// Schedules `event` at the time `date` \[s\] and returns the key of the event. An event at infinite time is never due unless
     /// it is rescheduled.
     #[inline]
-    pub fn push(&mut self, date: f64, event: E) -> Key {
+    pub fn push(&mut self, date: f64, event: E) -> EventKey {
         debug_assert!(date >= 0.0, "a date is not negative");
-        let slot = if let Some(slot) = self.free.pop() {
-            self.event[slot as usize] = event;
+        let slot = if let Some(slot) = self.free_slots.pop() {
+            self.events[slot as usize] = event;
             slot
         } else {
-            self.event.push(event);
-            self.position.push(0);
+            self.events.push(event);
+            self.heap_position.push(0);
             self.sort_keys.push(0);
-            u32::try_from(self.event.len() - 1).expect("fewer than 2^32 events wait at once")
+            u32::try_from(self.events.len() - 1).expect("fewer than 2^32 events wait at once")
         };
-        let entry = self.with_sequence(date, slot);
-        self.insert(entry);
-        Key(slot)
+        let entry = self.new_entry(date, slot);
+        self.insert_entry(entry);
+        EventKey(slot)
     }
 
     /// Moves the event of `key` to the time `date` \[s\], after all events that are already scheduled at that time.
     #[inline]
-    pub fn reschedule(&mut self, key: Key, date: f64) {
+    pub fn reschedule(&mut self, key: EventKey, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
-        let at = self.position[key.0 as usize];
-        if at == NEAR {
+        let at = self.heap_position[key.0 as usize];
+        if at == IN_NEAR_LIST {
             self.remove_near(key.0);
-            let entry = self.with_sequence(date, key.0);
-            self.insert(entry);
-            self.refill();
+            let entry = self.new_entry(date, key.0);
+            self.insert_entry(entry);
+            self.refill_near_list();
             return;
         }
-        let (at, entry) = (at as usize, self.with_sequence(date, key.0));
-        let is_near = self.near.last().is_some_and(|last| entry.is_before(last));
+        let (at, entry) = (at as usize, self.new_entry(date, key.0));
+        let is_near = self
+            .near_events
+            .last()
+            .is_some_and(|last| entry.is_before(last));
         if is_near {
-            self.remove_at(at);
-            self.insert(entry);
+            self.remove_from_heap(at);
+            self.insert_entry(entry);
         } else if at == 0 {
-            self.heap[at] = entry;
+            self.far_events[at] = entry;
             self.sift_down(at);
-            self.correct_first();
-        } else if entry.is_before(&self.heap[at]) {
-            self.heap[at] = entry;
+            self.correct_heap_front();
+        } else if entry.is_before(&self.far_events[at]) {
+            self.far_events[at] = entry;
             self.sift_up(at);
         }
     }
 
     /// Removes the event with the given key from the event list.
-    pub fn cancel(&mut self, key: Key) {
-        let at = self.position[key.0 as usize];
-        if at == NEAR {
+    pub fn cancel(&mut self, key: EventKey) {
+        let at = self.heap_position[key.0 as usize];
+        if at == IN_NEAR_LIST {
             self.remove_near(key.0);
-            self.refill();
+            self.refill_near_list();
         } else {
-            self.remove_at(at as usize);
+            self.remove_from_heap(at as usize);
         }
-        self.free.push(key.0);
+        self.free_slots.push(key.0);
     }
 
     /// Returns the time of the next event \[s\]; `None` if no event is scheduled.
     #[inline]
-    pub fn next_date(&self) -> Option<f64> {
-        self.near.get(self.first).map(Entry::date)
+    pub fn next_time(&self) -> Option<f64> {
+        self.near_events.get(self.first_near_event).map(Entry::time)
     }
 
     /// Removes and returns the next event, with its time \[s\]; `None` if no event is scheduled.
     #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
-        let first = *self.near.get(self.first)?;
-        self.first += 1;
-        self.free.push(first.slot);
-        if self.first == self.near.len() || self.first >= MOST {
-            self.refill();
+        let first = *self.near_events.get(self.first_near_event)?;
+        self.first_near_event += 1;
+        self.free_slots.push(first.slot);
+        if self.first_near_event == self.near_events.len()
+            || self.first_near_event >= NEAR_LIST_CAPACITY
+        {
+            self.refill_near_list();
         }
-        Some((first.date(), self.event[first.slot as usize]))
+        Some((first.time(), self.events[first.slot as usize]))
     }
 
     /// Inserts the entry of an event into the sorted list or the heap; the entry must have the sort key of the event.
     #[inline]
-    fn insert(&mut self, entry: Entry) {
-        if self.near.last().is_some_and(|last| entry.is_before(last)) {
+    fn insert_entry(&mut self, entry: Entry) {
+        if self
+            .near_events
+            .last()
+            .is_some_and(|last| entry.is_before(last))
+        {
             self.insert_near(entry);
             return;
         }
-        let is_next = || self.heap.first().is_none_or(|far| entry.is_before(far));
-        if self.near.len() - self.first < ENOUGH && is_next() {
-            self.position[entry.slot as usize] = NEAR;
-            self.near.push(entry);
+        let is_next = || {
+            self.far_events
+                .first()
+                .is_none_or(|far| entry.is_before(far))
+        };
+        if self.near_events.len() - self.first_near_event < NEAR_LIST_LIMIT && is_next() {
+            self.heap_position[entry.slot as usize] = IN_NEAR_LIST;
+            self.near_events.push(entry);
         } else {
-            self.insert_far(entry);
+            self.insert_into_heap(entry);
         }
     }
 
@@ -197,7 +210,7 @@ impl<E: Copy> EventQueue<E> {
     /// earlier time.
     #[inline]
     fn insertion_index(&self, entry: &Entry) -> usize {
-        let near = &self.near[self.first..];
+        let near = &self.near_events[self.first_near_event..];
         let bits = entry.time_bits();
         let is_after = |at: &usize| near[*at].time_bits() > bits;
         // The end of a short transfer is often among the first events, the end of a latency among the last.
@@ -212,14 +225,18 @@ impl<E: Copy> EventQueue<E> {
             // A new entry has the highest sequence of all.
             near.partition_point(|other| other.time_bits() <= bits)
         };
-        self.first + place
+        self.first_near_event + place
     }
 
     /// Inserts an entry into the sorted list, where the shorter side of the list is shifted.
     fn insert_near(&mut self, entry: Entry) {
         let at = self.insertion_index(&entry);
-        let Self { near, first, .. } = self;
-        self.position[entry.slot as usize] = NEAR;
+        let Self {
+            near_events: near,
+            first_near_event: first,
+            ..
+        } = self;
+        self.heap_position[entry.slot as usize] = IN_NEAR_LIST;
         if *first > 0 && at - *first <= near.len() - at {
             near.copy_within(*first..at, *first - 1);
             *first -= 1;
@@ -227,11 +244,11 @@ impl<E: Copy> EventQueue<E> {
             return;
         }
         near.insert(at, entry);
-        if near.len() - *first > MOST {
-            while self.near.len() - self.first > ENOUGH
-                && let Some(last) = self.near.pop()
+        if near.len() - *first > NEAR_LIST_CAPACITY {
+            while self.near_events.len() - self.first_near_event > NEAR_LIST_LIMIT
+                && let Some(last) = self.near_events.pop()
             {
-                self.insert_far(last);
+                self.insert_into_heap(last);
             }
         }
     }
@@ -239,8 +256,8 @@ impl<E: Copy> EventQueue<E> {
     /// Removes an event from the sorted list, which may be empty afterwards.
     fn remove_near(&mut self, slot: u32) {
         let Self {
-            near,
-            first,
+            near_events: near,
+            first_near_event: first,
             sort_keys: order,
             ..
         } = self;
@@ -261,35 +278,35 @@ impl<E: Copy> EventQueue<E> {
 
     /// Moves the next events from the heap to the sorted list if the list is empty; also frees the space of removed events in the
     /// list.
-    fn refill(&mut self) {
-        if self.first < self.near.len() {
-            if self.first >= MOST {
-                self.near.drain(..self.first);
-                self.first = 0;
+    fn refill_near_list(&mut self) {
+        if self.first_near_event < self.near_events.len() {
+            if self.first_near_event >= NEAR_LIST_CAPACITY {
+                self.near_events.drain(..self.first_near_event);
+                self.first_near_event = 0;
             }
             return;
         }
-        self.near.clear();
-        self.first = 0;
-        while self.near.len() < REFILL
-            && let Some(&next) = self.heap.first()
+        self.near_events.clear();
+        self.first_near_event = 0;
+        while self.near_events.len() < NEAR_LIST_REFILL
+            && let Some(&next) = self.far_events.first()
         {
-            self.remove_at(0);
-            self.position[next.slot as usize] = NEAR;
-            self.near.push(next);
+            self.remove_from_heap(0);
+            self.heap_position[next.slot as usize] = IN_NEAR_LIST;
+            self.near_events.push(next);
         }
     }
 
-    fn insert_far(&mut self, entry: Entry) {
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1);
+    fn insert_into_heap(&mut self, entry: Entry) {
+        self.far_events.push(entry);
+        self.sift_up(self.far_events.len() - 1);
     }
 
     #[inline]
-    fn with_sequence(&mut self, date: f64, slot: u32) -> Entry {
-        self.sequence += 1;
+    fn new_entry(&mut self, date: f64, slot: u32) -> Entry {
+        self.next_sequence_number += 1;
         let date = date + 0.0; // of -0 this makes 0
-        let order = u128::from(date.to_bits()) << 64 | u128::from(self.sequence);
+        let order = u128::from(date.to_bits()) << 64 | u128::from(self.next_sequence_number);
         self.sort_keys[slot as usize] = order;
         Entry {
             sort_key: order,
@@ -297,36 +314,36 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    fn remove_at(&mut self, at: usize) {
+    fn remove_from_heap(&mut self, at: usize) {
         let last = self
-            .heap
+            .far_events
             .pop()
             .expect("only called for an entry of the heap");
-        if at < self.heap.len() {
-            self.heap[at] = last;
-            self.restore(at);
+        if at < self.far_events.len() {
+            self.far_events[at] = last;
+            self.restore_heap_order(at);
             if at == 0 {
-                self.correct_first();
+                self.correct_heap_front();
             }
         }
     }
 
     /// Corrects the front of the heap until its first entry has the sort key of its event. Entries with an outdated sort key are
     /// moved to the positions of their events.
-    fn correct_first(&mut self) {
-        while let Some(first) = self.heap.first() {
+    fn correct_heap_front(&mut self) {
+        while let Some(first) = self.far_events.first() {
             let order = self.sort_keys[first.slot as usize];
             if first.sort_key == order {
                 break;
             }
-            self.heap[0].sort_key = order;
+            self.far_events[0].sort_key = order;
             self.sift_down(0);
         }
     }
 
     /// Moves the entry at position `at` of the heap to the position that its sort key requires.
-    fn restore(&mut self, at: usize) {
-        if at > 0 && self.heap[at].is_before(&self.heap[(at - 1) / ARITY]) {
+    fn restore_heap_order(&mut self, at: usize) {
+        if at > 0 && self.far_events[at].is_before(&self.far_events[(at - 1) / ARITY]) {
             self.sift_up(at);
         } else {
             self.sift_down(at);
@@ -334,24 +351,24 @@ impl<E: Copy> EventQueue<E> {
     }
 
     fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
+        let entry = self.far_events[at];
         while at > 0 {
             let parent = (at - 1) / ARITY;
-            if !entry.is_before(&self.heap[parent]) {
+            if !entry.is_before(&self.far_events[parent]) {
                 break;
             }
-            self.store_at(at, self.heap[parent]);
+            self.store_in_heap(at, self.far_events[parent]);
             at = parent;
         }
-        self.store_at(at, entry);
+        self.store_in_heap(at, entry);
     }
 
     fn sift_down(&mut self, mut at: usize) {
-        let entry = self.heap[at];
+        let entry = self.far_events[at];
         loop {
-            let children = ARITY * at + 1..(ARITY * at + 1 + ARITY).min(self.heap.len());
+            let children = ARITY * at + 1..(ARITY * at + 1 + ARITY).min(self.far_events.len());
             let Some(least) = children.reduce(|a, b| {
-                if self.heap[b].is_before(&self.heap[a]) {
+                if self.far_events[b].is_before(&self.far_events[a]) {
                     b
                 } else {
                     a
@@ -359,18 +376,19 @@ impl<E: Copy> EventQueue<E> {
             }) else {
                 break;
             };
-            if !self.heap[least].is_before(&entry) {
+            if !self.far_events[least].is_before(&entry) {
                 break;
             }
-            self.store_at(at, self.heap[least]);
+            self.store_in_heap(at, self.far_events[least]);
             at = least;
         }
-        self.store_at(at, entry);
+        self.store_in_heap(at, entry);
     }
 
-    fn store_at(&mut self, at: usize, entry: Entry) {
-        self.heap[at] = entry;
-        self.position[entry.slot as usize] = u32::try_from(at).expect("as many positions as slots");
+    fn store_in_heap(&mut self, at: usize, entry: Entry) {
+        self.far_events[at] = entry;
+        self.heap_position[entry.slot as usize] =
+            u32::try_from(at).expect("as many positions as slots");
     }
 }
 
@@ -396,7 +414,7 @@ mod tests {
         let mut queue = EventQueue::new();
         let dates = [0.0, 100.0, 1.0, 1.0, 1.0].into_iter();
         let dates = dates.chain([101.0; 4]).chain([2.0; 12]);
-        let keys: Vec<Key> = dates.map(|date| queue.push(date, ())).collect();
+        let keys: Vec<EventKey> = dates.map(|date| queue.push(date, ())).collect();
         queue.reschedule(keys[5], 200.0);
         let order: Vec<f64> = std::iter::from_fn(|| queue.pop().map(|(date, ())| date)).collect();
         assert!(order.is_sorted(), "{order:?}");
@@ -427,7 +445,7 @@ mod tests {
         fn the_queue_agrees_with_a_sorted_map(operations in prop_oneof![operations(3), operations(9)]) {
             let mut queue = EventQueue::new();
             let mut twin: BTreeMap<(u8, u64), u64> = BTreeMap::new();
-            let mut alive: Vec<(u64, Key, (u8, u64))> = Vec::new(); // event, key, place in the twin
+            let mut alive: Vec<(u64, EventKey, (u8, u64))> = Vec::new(); // event, key, place in the twin
             let mut stamp = 0;
             for operation in operations {
                 stamp += 1;
@@ -461,7 +479,7 @@ mod tests {
                     Operation::Cancel(_) | Operation::Reschedule(..) => {}
                 }
                 prop_assert_eq!(queue.len(), twin.len());
-                prop_assert_eq!(queue.next_date(), twin.first_key_value().map(|((date, _), _)| f64::from(*date)));
+                prop_assert_eq!(queue.next_time(), twin.first_key_value().map(|((date, _), _)| f64::from(*date)));
             }
         }
     }

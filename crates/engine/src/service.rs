@@ -17,118 +17,121 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::checks::{Fault, is_used_up};
-use super::clock::until_within;
+use super::clock::last_within;
 use super::completion::CompletionIndex;
-use super::maxmin::bottleneck::{BottleneckMaxMin, Moved};
+use super::maxmin::bottleneck::{BottleneckMaxMin, MovedGroup};
 use migsim_base::units::to_u32;
 
 /// Groups of flows with equal routes; the end times of the flows are computed from the service of their bottleneck links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckedFlows {
-    levels: BottleneckMaxMin,
-    services: Vec<Service>,
-    groups: Vec<Group>,
+    max_min: BottleneckMaxMin,
+    link_services: Vec<LinkService>,
+    groups: Vec<FlowGroup>,
     /// For each link, the time at which the next of the flows bottlenecked at the link ends \[s\].
-    ends: CompletionIndex,
+    next_ends: CompletionIndex,
     /// The links for which the time of the next end has to be computed again.
-    stale: Vec<u32>,
+    stale_links: Vec<u32>,
     /// The links at which a bottlenecked flow ends at the current time.
-    ending: Vec<u32>,
-    moved: Vec<Moved>,
+    ending_links: Vec<u32>,
+    moved_groups: Vec<MovedGroup>,
     /// Number of groups that have flows in progress.
     active_groups: usize,
     /// Bandwidth factor of the network model, by which the share of a flow is multiplied to give its rate; dimensionless.
     bandwidth_factor: f64,
     /// Whether any flow ended with bytes left, or with more bytes transferred than its size.
-    lost_bytes: bool,
+    has_lost_bytes: bool,
 }
 
 /// Maximum ratio of the time in which a link would attain its service at its present fair-share level to the present time. Beyond
 /// it, the service is counted from 0 again, so that times keep their precision.
-const MOST_SERVICE: f64 = 100.0;
+const MAX_SERVICE_TIME_RATIO: f64 = 100.0;
 
 /// Service of a link: the integral of its fair-share level over time, which each group bottlenecked at the link receives.
 #[derive(Clone, Debug, Default)]
-struct Service {
+struct LinkService {
     /// Service S of the link at the time of the last update, in the equation of the module.
-    attained: f64,
-    updated: f64,
+    attained_service: f64,
+    last_update: f64,
     /// Fair-share level of the link since the last update; 0 if the link is unsaturated.
     level: f64,
     /// Heap of the next ends of the groups bottlenecked at the link, in order of service. An entry has the service at which the
     /// next flow of the group ends (as bits, which sort like the value), the number of the group, and a stamp. It is invalid if
     /// the stamp of its group has changed since.
-    targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    next_targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups whose bottleneck link is this link.
-    bottlenecked: usize,
+    bottlenecked_groups: usize,
     is_stale: bool,
 }
 
-impl Service {
-    fn advance(&mut self, now: f64) {
+impl LinkService {
+    fn advance_to(&mut self, now: f64) {
         if self.level > 0.0 {
-            self.attained += self.level * (now - self.updated);
+            self.attained_service += self.level * (now - self.last_update);
         }
-        self.updated = now;
+        self.last_update = now;
     }
 }
 
 /// A group of flows with equal routes; the end of each flow is given as an amount of service that the group receives.
 #[derive(Clone, Debug, Default)]
-struct Group {
+struct FlowGroup {
     /// The bottleneck link of the group; `None` until the fair shares are updated after the group was added or rerouted.
     bottleneck: Option<u32>,
     /// Service that the group has received minus the service of its bottleneck link.
     service_offset: f64,
-    stamp: u32,
+    next_target_stamp: u32,
     /// Service that the group needs for each byte of its flows: w / factor in the equation of the module.
     service_per_byte: f64,
-    targets: Targets,
+    flow_targets: FlowTargets,
 }
 
 /// The flows of a group, each given by the service of the group at which it ends (as bits, which sort like the value) and its
 /// name. The flow that ends first is stored separately, since most groups have only one flow.
 #[derive(Clone, Debug, Default)]
-struct Targets {
-    first: Option<(u64, u32)>,
-    others: BinaryHeap<Reverse<(u64, u32)>>,
+struct FlowTargets {
+    first_to_end: Option<(u64, u32)>,
+    other_flows: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-impl Targets {
+impl FlowTargets {
     fn len(&self) -> u32 {
-        u32::from(self.first.is_some()) + to_u32(self.others.len())
+        u32::from(self.first_to_end.is_some()) + to_u32(self.other_flows.len())
     }
 
     /// Adds a flow that ends when the service of the group reaches `target`; returns whether the flow is the first one of the
     /// group to end.
     fn push(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
-        match self.first {
+        match self.first_to_end {
             Some(first) if first <= flow => {
-                self.others.push(Reverse(flow));
+                self.other_flows.push(Reverse(flow));
                 false
             }
             before => {
-                self.first = Some(flow);
-                self.others.extend(before.map(Reverse));
+                self.first_to_end = Some(flow);
+                self.other_flows.extend(before.map(Reverse));
                 true
             }
         }
     }
 
     /// Removes the flow of the group that ends first, and returns its name; returns `None` if it ends at a service above `limit`.
-    fn pop(&mut self, limit: f64) -> Option<u32> {
-        let (target, name) = self.first?;
+    fn pop_ended(&mut self, limit: f64) -> Option<u32> {
+        let (target, name) = self.first_to_end?;
         if f64::from_bits(target) > limit {
             return None;
         }
-        self.first = self.others.pop().map(|Reverse(flow)| flow);
+        self.first_to_end = self.other_flows.pop().map(|Reverse(flow)| flow);
         Some(name)
     }
 
     /// Replaces the target of each flow, which is the service at which it ends, by the result of `new` for this target.
     fn map_targets(&mut self, new: impl Fn(f64) -> f64) {
-        let Self { first, others } = std::mem::take(self);
+        let Self {
+            first_to_end: first,
+            other_flows: others,
+        } = std::mem::take(self);
         for (target, name) in first
             .into_iter()
             .chain(others.into_iter().map(|flow| flow.0))
@@ -138,7 +141,7 @@ impl Targets {
     }
 
     fn next_target(&self) -> f64 {
-        self.first
+        self.first_to_end
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
     }
 }
@@ -152,7 +155,7 @@ impl BottleneckedFlows {
         factor: f64,
     ) -> Self {
         Self {
-            levels: BottleneckMaxMin::new(capacities, varies),
+            max_min: BottleneckMaxMin::new(capacities, varies),
             bandwidth_factor: factor,
             ..Self::default()
         }
@@ -160,7 +163,7 @@ impl BottleneckedFlows {
 
     /// Whether the solver has any links.
     pub(super) fn has_links(&self) -> bool {
-        self.levels.has_links()
+        self.max_min.has_links()
     }
 
     /// Whether no flow is in progress.
@@ -170,13 +173,13 @@ impl BottleneckedFlows {
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
-        let lost = self.lost_bytes.then_some(Fault::Bytes);
-        lost.or(self.levels.fault())
+        let lost = self.has_lost_bytes.then_some(Fault::BytesNotConserved);
+        lost.or(self.max_min.fault())
     }
 
     /// Starts a flow of `bytes` bytes in a group at the time `now` \[s\]. For the first flow of a group, `route` must add the
     /// group with its weight, maximum rate and links to the max-min solver.
-    pub(super) fn start(
+    pub(super) fn start_flow(
         &mut self,
         group: u32,
         (bytes, name): (f64, u32),
@@ -185,16 +188,16 @@ impl BottleneckedFlows {
     ) {
         let at = group as usize;
         if at >= self.groups.len() {
-            self.groups.resize(at + 1, Group::default());
+            self.groups.resize(at + 1, FlowGroup::default());
         }
-        let count = self.groups[at].targets.len();
+        let count = self.groups[at].flow_targets.len();
         if count == 0 {
-            route(&mut self.levels);
+            route(&mut self.max_min);
             let state = &mut self.groups[at];
             (state.bottleneck, state.service_offset) = (None, 0.0);
             self.active_groups += 1;
         } else {
-            self.levels.set_count(group, count + 1);
+            self.max_min.set_flow_count(group, count + 1);
         }
         if count == 0 {
             self.groups[at].service_per_byte = self.compute_service_per_byte(group);
@@ -202,16 +205,16 @@ impl BottleneckedFlows {
         let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
         let is_first = state
-            .targets
+            .flow_targets
             .push(had + bytes * state.service_per_byte, name);
         if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
-            self.schedule(group, bottleneck);
+            self.schedule_next_end(group, bottleneck);
         }
     }
 
     /// Changes the capacity of a link \[B/s\].
     pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.levels.set_capacity(link, capacity);
+        self.max_min.set_capacity(link, capacity);
     }
 
     /// Changes the weight and the maximum rate \[B/s\] of the flows of a group whose links stay the same. Returns `false` without
@@ -223,27 +226,27 @@ impl BottleneckedFlows {
         weight: f64,
         bound: f64,
     ) -> bool {
-        if !self.levels.set_weight_and_bound(group, weight, bound) {
+        if !self.max_min.set_weight_and_bound(group, weight, bound) {
             return false;
         }
         self.apply_weight(group, now);
         if let Some(bottleneck) = self.groups[group as usize].bottleneck {
-            self.schedule(group, bottleneck);
+            self.schedule_next_end(group, bottleneck);
         }
         true
     }
 
     /// Changes the weight, the maximum rate and the links of a group; `route` must add the group to the max-min solver again.
-    pub(super) fn reroute(
+    pub(super) fn reroute_group(
         &mut self,
         group: u32,
         now: f64,
         route: impl FnOnce(&mut BottleneckMaxMin),
     ) {
         self.groups[group as usize].service_offset = self.attained_service(group, now);
-        self.levels.set_count(group, 0);
-        self.detach(group);
-        route(&mut self.levels);
+        self.max_min.set_flow_count(group, 0);
+        self.detach_from_bottleneck(group);
+        route(&mut self.max_min);
         self.apply_weight(group, now);
     }
 
@@ -255,20 +258,22 @@ impl BottleneckedFlows {
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.service_per_byte, price);
         state
-            .targets
+            .flow_targets
             .map_targets(|target| (target - had).max(0.0) * (price / before));
-        let bottleneck = state.bottleneck.map(|link| &self.services[link as usize]);
-        state.service_offset = bottleneck.map_or(0.0, |service| -service.attained);
+        let bottleneck = state
+            .bottleneck
+            .map(|link| &self.link_services[link as usize]);
+        state.service_offset = bottleneck.map_or(0.0, |service| -service.attained_service);
     }
 
     /// Returns the service that a group needs for each byte of its flows.
     fn compute_service_per_byte(&self, group: u32) -> f64 {
-        self.levels.weight(group) / self.bandwidth_factor
+        self.max_min.weight_of_group(group) / self.bandwidth_factor
     }
 
     /// Returns the service that a group has received by the time `now` \[s\].
     fn attained_service(&mut self, group: u32, now: f64) -> f64 {
-        let Group {
+        let FlowGroup {
             bottleneck,
             service_offset: ahead,
             ..
@@ -276,229 +281,236 @@ impl BottleneckedFlows {
         let Some(bottleneck) = bottleneck else {
             return ahead;
         };
-        let service = &mut self.services[bottleneck as usize];
-        service.advance(now);
-        (service.attained + ahead).max(0.0)
+        let service = &mut self.link_services[bottleneck as usize];
+        service.advance_to(now);
+        (service.attained_service + ahead).max(0.0)
     }
 
     /// Separates a group from its bottleneck link; the entry for the group in the heap of the link becomes invalid.
-    fn detach(&mut self, group: u32) {
+    fn detach_from_bottleneck(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
-        state.stamp = state.stamp.wrapping_add(1);
+        state.next_target_stamp = state.next_target_stamp.wrapping_add(1);
         if let Some(bottleneck) = state.bottleneck.take() {
-            self.services[bottleneck as usize].bottlenecked -= 1;
-            self.mark_stale(bottleneck);
+            self.link_services[bottleneck as usize].bottlenecked_groups -= 1;
+            self.mark_link_stale(bottleneck);
         }
     }
 
-    fn mark_stale(&mut self, link: u32) {
-        let service = &mut self.services[link as usize];
+    fn mark_link_stale(&mut self, link: u32) {
+        let service = &mut self.link_services[link as usize];
         if !service.is_stale {
             service.is_stale = true;
-            self.stale.push(link);
+            self.stale_links.push(link);
         }
     }
 
     /// Adds the next end of a group to the heap of its bottleneck link.
-    fn schedule(&mut self, group: u32, bottleneck: u32) {
+    fn schedule_next_end(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
-        state.stamp = state.stamp.wrapping_add(1);
-        let target = (state.targets.next_target() - state.service_offset).max(0.0) + 0.0;
-        let entry = (target.to_bits(), group, state.stamp);
-        let service = &mut self.services[bottleneck as usize];
-        service.targets.push(Reverse(entry));
-        if service.targets.len() > 2 * service.bottlenecked + 64 {
+        state.next_target_stamp = state.next_target_stamp.wrapping_add(1);
+        let target = (state.flow_targets.next_target() - state.service_offset).max(0.0) + 0.0;
+        let entry = (target.to_bits(), group, state.next_target_stamp);
+        let service = &mut self.link_services[bottleneck as usize];
+        service.next_targets.push(Reverse(entry));
+        if service.next_targets.len() > 2 * service.bottlenecked_groups + 64 {
             let groups = &self.groups;
-            service
-                .targets
-                .retain(|Reverse((_, group, stamp))| groups[*group as usize].stamp == *stamp);
+            service.next_targets.retain(|Reverse((_, group, stamp))| {
+                groups[*group as usize].next_target_stamp == *stamp
+            });
         }
-        self.mark_stale(bottleneck);
+        self.mark_link_stale(bottleneck);
     }
 
     /// Updates the fair-share levels and the times of the next ends of all links that have changed, at the time `now` \[s\].
     pub(super) fn update_shares(&mut self, now: f64) {
-        if self.levels.update_levels() {
-            self.services
-                .resize(self.levels.links(), Service::default());
+        if self.max_min.update_levels() {
+            self.link_services
+                .resize(self.max_min.link_count(), LinkService::default());
             self.apply_levels(now);
         }
-        let mut stale = std::mem::take(&mut self.stale);
+        let mut stale = std::mem::take(&mut self.stale_links);
         for &link in &stale {
-            self.find_next_end(link);
+            self.update_next_end(link);
         }
         stale.clear();
-        self.stale = stale;
+        self.stale_links = stale;
     }
 
     /// Applies to the flows the new fair-share levels and bottleneck links of the max-min solver, at the time `now` \[s\].
     fn apply_levels(&mut self, now: f64) {
-        let mut moved = std::mem::take(&mut self.moved);
+        let mut moved = std::mem::take(&mut self.moved_groups);
         moved.clear();
-        moved.extend(self.levels.moved_groups());
-        self.levels.clear_moved();
+        moved.extend(self.max_min.moved_groups());
+        self.max_min.clear_moved_groups();
         // The service that the groups have had follows from their previous bottleneck links.
-        for &Moved { group, .. } in &moved {
+        for &MovedGroup { group, .. } in &moved {
             let had = self.attained_service(group, now);
-            self.detach(group);
+            self.detach_from_bottleneck(group);
             self.groups[group as usize].service_offset = had;
         }
-        while let Some(link) = self.levels.next_changed() {
-            let level = self.levels.level(link);
-            let service = &mut self.services[link as usize];
-            service.advance(now);
+        while let Some(link) = self.max_min.take_changed_link() {
+            let level = self.max_min.level_of(link);
+            let service = &mut self.link_services[link as usize];
+            service.advance_to(now);
             // An unsaturated link has no level.
             service.level = if level < f64::INFINITY { level } else { 0.0 };
-            if service.attained > MOST_SERVICE * service.level * now {
+            if service.attained_service > MAX_SERVICE_TIME_RATIO * service.level * now {
                 self.reset_service(link);
             }
-            self.mark_stale(link);
+            self.mark_link_stale(link);
         }
-        for &Moved { group, bottleneck } in &moved {
-            let service = &mut self.services[bottleneck as usize];
-            service.advance(now);
-            service.bottlenecked += 1;
+        for &MovedGroup { group, bottleneck } in &moved {
+            let service = &mut self.link_services[bottleneck as usize];
+            service.advance_to(now);
+            service.bottlenecked_groups += 1;
             let state = &mut self.groups[group as usize];
             state.bottleneck = Some(bottleneck);
-            state.service_offset -= service.attained;
-            self.schedule(group, bottleneck);
+            state.service_offset -= service.attained_service;
+            self.schedule_next_end(group, bottleneck);
         }
-        self.moved = moved;
+        self.moved_groups = moved;
     }
 
     /// Counts the service of a link from 0 again, because otherwise the service needed by a new flow of little weight would
     /// vanish in the sum.
     fn reset_service(&mut self, link: u32) {
-        let service = &mut self.services[link as usize];
-        let done = std::mem::replace(&mut service.attained, 0.0);
-        let mut entries = std::mem::take(&mut service.targets).into_vec();
+        let service = &mut self.link_services[link as usize];
+        let done = std::mem::replace(&mut service.attained_service, 0.0);
+        let mut entries = std::mem::take(&mut service.next_targets).into_vec();
         entries.retain_mut(|Reverse((target, group, stamp))| {
             let state = &mut self.groups[*group as usize];
-            let is_valid = state.stamp == *stamp;
+            let is_valid = state.next_target_stamp == *stamp;
             if is_valid {
                 state.service_offset += done;
-                let left = (state.targets.next_target() - state.service_offset).max(0.0) + 0.0;
+                let left = (state.flow_targets.next_target() - state.service_offset).max(0.0) + 0.0;
                 *target = left.to_bits();
             }
             is_valid
         });
-        self.services[link as usize].targets = BinaryHeap::from(entries);
+        self.link_services[link as usize].next_targets = BinaryHeap::from(entries);
     }
 
     /// Computes the time of the next end among the flows that are bottlenecked at a link.
-    fn find_next_end(&mut self, link: u32) {
-        let service = &mut self.services[link as usize];
+    fn update_next_end(&mut self, link: u32) {
+        let service = &mut self.link_services[link as usize];
         service.is_stale = false;
-        while let Some(&Reverse((target, group, stamp))) = service.targets.peek() {
-            if self.groups[group as usize].stamp == stamp {
-                let left = (f64::from_bits(target) - service.attained).max(0.0);
-                self.ends.set(link, service.updated + left / service.level);
+        while let Some(&Reverse((target, group, stamp))) = service.next_targets.peek() {
+            if self.groups[group as usize].next_target_stamp == stamp {
+                let left = (f64::from_bits(target) - service.attained_service).max(0.0);
+                self.next_ends
+                    .set_end(link, service.last_update + left / service.level);
                 return;
             }
-            service.targets.pop();
+            service.next_targets.pop();
         }
-        if service.bottlenecked == 0 {
-            service.attained = 0.0;
+        if service.bottlenecked_groups == 0 {
+            service.attained_service = 0.0;
         }
-        self.ends.set(link, f64::INFINITY);
+        self.next_ends.set_end(link, f64::INFINITY);
     }
 
     /// Returns the time at which the next of all flows ends \[s\]; infinite if no flow ends.
     pub(super) fn next_end(&mut self) -> f64 {
-        self.ends.next_end()
+        self.next_ends.next_end()
     }
 
     /// Ends all flows that end at `now`, which must be the time of the next end \[s\], or later by at most the fraction `near` of
     /// this time. Calls `ended(group, name, is last)` for each flow; a group is removed with its last flow.
-    pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
-        let mut done = std::mem::take(&mut self.ending);
-        self.ends.take_until(until_within(now, near), &mut done);
+    pub(super) fn end_flows(
+        &mut self,
+        (now, near): (f64, f64),
+        mut ended: impl FnMut(u32, u32, bool),
+    ) {
+        let mut done = std::mem::take(&mut self.ending_links);
+        self.next_ends
+            .take_ends_until(last_within(now, near), &mut done);
         for &link in &done {
-            let service = &mut self.services[link as usize];
-            service.advance(now);
+            let service = &mut self.link_services[link as usize];
+            service.advance_to(now);
             let near = service.level * near * now;
             let mut is_first = true;
             while let Some(&Reverse((target, group, stamp))) =
-                self.services[link as usize].targets.peek()
+                self.link_services[link as usize].next_targets.peek()
             {
-                let service = &mut self.services[link as usize];
-                if self.groups[group as usize].stamp != stamp {
-                    service.targets.pop();
+                let service = &mut self.link_services[link as usize];
+                if self.groups[group as usize].next_target_stamp != stamp {
+                    service.next_targets.pop();
                     continue;
                 }
                 let target = f64::from_bits(target);
                 if cfg!(debug_assertions) && is_first {
-                    let left = target - service.attained;
-                    self.lost_bytes |= !is_used_up(left, service.attained, service.level, now);
+                    let left = target - service.attained_service;
+                    self.has_lost_bytes |=
+                        !is_used_up(left, service.attained_service, service.level, now);
                 }
                 // At least one flow has ended, even if rounding leaves the service below its target.
-                if target > service.attained + near && !is_first {
+                if target > service.attained_service + near && !is_first {
                     break;
                 }
-                service.attained = service.attained.max(target);
+                service.attained_service = service.attained_service.max(target);
                 is_first = false;
-                service.targets.pop();
-                let had = service.attained;
+                service.next_targets.pop();
+                let had = service.attained_service;
                 self.end_in_group(group, had + near, &mut ended);
             }
-            self.mark_stale(link);
+            self.mark_link_stale(link);
         }
-        self.ending = done;
+        self.ending_links = done;
     }
 
     /// Ends those flows of a group that end at or below the service `service` of its bottleneck link.
     fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.service_offset).max(state.targets.next_target());
-        while let Some(name) = state.targets.pop(limit) {
-            ended(group, name, state.targets.first.is_none());
+        let limit = (service + state.service_offset).max(state.flow_targets.next_target());
+        while let Some(name) = state.flow_targets.pop_ended(limit) {
+            ended(group, name, state.flow_targets.first_to_end.is_none());
         }
-        let count = state.targets.len();
-        self.levels.set_count(group, count);
+        let count = state.flow_targets.len();
+        self.max_min.set_flow_count(group, count);
         if let (true, Some(bottleneck)) = (count > 0, state.bottleneck) {
-            self.schedule(group, bottleneck);
+            self.schedule_next_end(group, bottleneck);
         } else {
-            self.detach(group);
+            self.detach_from_bottleneck(group);
             self.active_groups -= 1;
         }
     }
 
     /// Removes the remaining flows, which never end; calls `ended(group, name)` for each of them.
-    pub(super) fn clear(&mut self, mut ended: impl FnMut(u32, u32)) {
+    pub(super) fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];
-            if state.targets.first.is_none() {
+            if state.flow_targets.first_to_end.is_none() {
                 continue;
             }
-            while let Some(name) = state.targets.pop(f64::INFINITY) {
+            while let Some(name) = state.flow_targets.pop_ended(f64::INFINITY) {
                 ended(group, name);
             }
-            self.levels.set_count(group, 0);
-            self.detach(group);
+            self.max_min.set_flow_count(group, 0);
+            self.detach_from_bottleneck(group);
             self.active_groups -= 1;
         }
-        self.levels.update_levels();
-        self.levels.reset();
-        for service in &mut self.services {
-            service.targets.clear();
-            (service.attained, service.updated, service.level) = (0.0, 0.0, 0.0);
+        self.max_min.update_levels();
+        self.max_min.reset();
+        for service in &mut self.link_services {
+            service.next_targets.clear();
+            (service.attained_service, service.last_update, service.level) = (0.0, 0.0, 0.0);
             service.is_stale = false;
         }
-        self.stale.clear();
-        self.ends.clear();
+        self.stale_links.clear();
+        self.next_ends.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::SAME_DATE;
+    use crate::clock::SAME_TIME_TOLERANCE;
 
     #[test]
     fn a_flow_that_starts_later_gets_its_part_of_the_link_that_holds_another() {
         let mut flows = BottleneckedFlows::new([1e3; 2], false, 1.0);
         let start = |flows: &mut BottleneckedFlows, group: u32, bytes: f64, now: f64| {
-            flows.start(group, (bytes, group), now, |levels| {
+            flows.start_flow(group, (bytes, group), now, |levels| {
                 // There and back.
                 levels.add_group(
                     group,
@@ -515,7 +527,7 @@ mod tests {
         let next = flows.next_end();
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
-        flows.end((next, SAME_DATE), |group, name, is_last| {
+        flows.end_flows((next, SAME_TIME_TOLERANCE), |group, name, is_last| {
             ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
@@ -527,7 +539,7 @@ mod tests {
     fn what_is_left_of_a_heavy_flow_is_not_lost_when_it_becomes_a_light_one() {
         let mut flows = BottleneckedFlows::new([1e3], true, 1.0);
         for (group, bytes) in [(0, 2e3), (1, 3e3)] {
-            flows.start(group, (bytes, group), 0.0, |levels| {
+            flows.start_flow(group, (bytes, group), 0.0, |levels| {
                 levels.add_group(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
             });
         }
@@ -539,7 +551,9 @@ mod tests {
         flows.update_shares(1.0);
         let next = flows.next_end();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
-        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
+        flows.end_flows((next, SAME_TIME_TOLERANCE), |group, _, _| {
+            assert_eq!(group, 0)
+        });
         flows.update_shares(next);
         assert!(
             (flows.next_end() - 5.0).abs() < 1e-12,

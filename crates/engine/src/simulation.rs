@@ -8,19 +8,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::clock::{Clock, same_until};
+use super::clock::{Clock, last_simultaneous};
 use super::cpu::Cpus;
 use super::event::{Event, EventList};
 use super::model::NetworkModel;
-use super::profile::{CapacityChanges, Change, Changes, Target};
-use super::transport::{Message, Transport, network_of, too_many_packets};
+use super::profile::{BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity};
+use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
 /// Local times until which the capacities of hosts and links do not change \[s\].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steady {
+pub struct SteadyUntil {
     /// Local time of the next change of the speed of any of the hosts considered \[s\].
     pub hosts: f64,
     /// Local time of the next change of the latency of any link \[s\].
@@ -38,29 +38,29 @@ pub struct Simulation<'p, T> {
     queue: EventList<T>,
     cpus: Cpus<T>,
     network: Box<dyn Transport<T> + 'p>,
-    changes: Changes,
+    capacity_schedule: CapacitySchedule,
     /// Tokens of the activities that have ended at the current time and have not been returned yet, in reverse order.
-    ended: Vec<T>,
-    flows: u64,
+    ended_tokens: Vec<T>,
+    flow_count: u64,
     /// Number of changes of the capacities of hosts and links that have been applied.
-    applied_changes: u64,
+    applied_change_count: u64,
     /// Absolute time until which the bandwidth of no link changes \[s\]; a past time if this is not known.
     bandwidths_constant_until: f64,
     /// Maximum number of capacity changes in a row during which no activity ends: `MAX_CHANGES`, or a smaller number in tests.
-    most_changes: u64,
+    max_changes: u64,
     /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
     /// tests.
-    most_unused_changes: u64,
+    max_unused_changes: u64,
 }
 
 /// Maximum number of capacity changes in a row while no activity progresses; beyond it the run ends with an error, since it would
 /// never end.
-const MOST_IDLE_CHANGES: u64 = 1_000_000;
+const MAX_IDLE_CHANGES: u64 = 1_000_000;
 /// Maximum number of capacity changes in a row during which no activity ends. They take ten seconds of computing time if each
 /// changes the rates of flows.
-const MOST_CHANGES: u64 = 20_000_000;
+const MAX_CHANGES: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
-const MOST_UNUSED_CHANGES: u64 = 200_000_000;
+const MAX_UNUSED_CHANGES: u64 = 200_000_000;
 
 const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is too late to be represented";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
@@ -74,8 +74,8 @@ impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
             queue: self.queue.clone(),
             cpus: self.cpus.clone(),
             network: self.network.boxed_clone(),
-            changes: self.changes.clone(),
-            ended: self.ended.clone(),
+            capacity_schedule: self.capacity_schedule.clone(),
+            ended_tokens: self.ended_tokens.clone(),
             ..*self
         }
     }
@@ -89,18 +89,18 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             clock: Clock::default(),
             queue: EventList::new(),
             cpus: Cpus::new(platform),
-            network: network_of(platform, model),
-            changes: Changes::new(platform),
-            ended: Vec::new(),
-            flows: 0,
-            applied_changes: 0,
+            network: new_network(platform, model),
+            capacity_schedule: CapacitySchedule::new(platform),
+            ended_tokens: Vec::new(),
+            flow_count: 0,
+            applied_change_count: 0,
             bandwidths_constant_until: f64::NEG_INFINITY,
-            most_changes: MOST_CHANGES,
-            most_unused_changes: MOST_UNUSED_CHANGES,
+            max_changes: MAX_CHANGES,
+            max_unused_changes: MAX_UNUSED_CHANGES,
         };
         // A change at time 0 holds for activities that start at time 0.
-        while simulation.changes.next_date() <= 0.0 {
-            simulation.apply_change();
+        while simulation.capacity_schedule.next_change_time() <= 0.0 {
+            simulation.apply_next_change();
         }
         simulation
     }
@@ -113,8 +113,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the current local time \[s\], which is counted from the last successful call of [`Self::rebase`] or from the
     /// start.
-    pub fn local_now(&self) -> f64 {
-        self.clock.local()
+    pub fn local_time(&self) -> f64 {
+        self.clock.local_time()
     }
 
     /// Makes the current instant the zero of local time if no activity is in progress; returns whether it was done.
@@ -125,9 +125,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     pub fn rebase(&mut self) -> bool {
         let is_idle = self.is_idle();
         if is_idle {
-            let elapsed = self.clock.local();
+            let elapsed = self.clock.local_time();
             self.clock.rebase();
-            self.network.forget();
+            self.network.reset();
             self.network.state_mut().rebase(elapsed);
         }
         is_idle
@@ -135,7 +135,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Whether no activity is in progress.
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.ended.is_empty() && !self.network.has_completions()
+        self.queue.is_empty()
+            && self.ended_tokens.is_empty()
+            && !self.network.has_unscheduled_ends()
     }
 
     /// Returns the local times until which the speeds of `hosts` and all latencies stay constant \[s\]. No activity may be in
@@ -146,23 +148,25 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ///
     /// # Errors
     /// As [`Self::refresh`].
-    pub fn steady_until(&mut self, hosts: &[HostId]) -> Result<Steady, Error> {
-        if self.changes.is_empty() {
-            return Ok(Steady {
+    pub fn steady_until(&mut self, hosts: &[HostId]) -> Result<SteadyUntil, Error> {
+        if self.capacity_schedule.is_empty() {
+            return Ok(SteadyUntil {
                 hosts: f64::INFINITY,
                 latencies: f64::INFINITY,
                 links: f64::INFINITY,
             });
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
-        self.changes.put_to_sleep();
-        let latencies = self.clock.to_local(self.changes.next_date());
+        self.capacity_schedule.put_all_to_sleep();
+        let latencies = self
+            .clock
+            .to_local(self.capacity_schedule.next_change_time());
         let mut until = f64::INFINITY;
         for &host in hosts {
             self.refresh(host)?;
-            until = until.min(self.changes.next_date_of(host));
+            until = until.min(self.capacity_schedule.next_change_time_of_host(host));
         }
-        Ok(Steady {
+        Ok(SteadyUntil {
             hosts: self.clock.to_local(until),
             latencies,
             links: latencies,
@@ -171,16 +175,19 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the future changes of a host's speed that have already been computed, and the local time up to which this list is
     /// complete \[s\]. Each change is a local time \[s\] and the fraction of the speed that is available from then on.
-    pub fn known_changes(&self, host: HostId) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
+    pub fn computed_speed_changes(
+        &self,
+        host: HostId,
+    ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
-        let (changes, until) = self.changes.known_changes(host);
+        let (changes, until) = self.capacity_schedule.computed_changes(host);
         let changes = changes.map(move |(date, value)| (clock.to_local(date), value));
         (changes, clock.to_local(until))
     }
 
     /// Whether the bandwidth of at least one link varies.
     pub fn has_varying_bandwidths(&self) -> bool {
-        self.changes.has_links()
+        self.capacity_schedule.has_varying_bandwidths()
     }
 
     /// Returns the links with varying bandwidth on the routes between the hosts of each pair in `ends`; each link is listed once.
@@ -193,7 +200,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         for (from, to) in ends {
             let back = is_answered.then(|| platform.route(to, from)).flatten();
             for route in platform.route(from, to).iter().chain(&back) {
-                for link in route.links().filter(|link| self.changes.varies(*link)) {
+                for link in route
+                    .links()
+                    .filter(|link| self.capacity_schedule.has_varying_bandwidth(*link))
+                {
                     if !std::mem::replace(&mut is_listed[link.index()], true) {
                         links.push(link);
                     }
@@ -220,11 +230,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
         let known = self.clock.to_local(self.bandwidths_constant_until);
-        let due = same_until(from.max(self.clock.local()));
+        let due = last_simultaneous(from.max(self.clock.local_time()));
         if known > enough.max(due) {
             return Ok(known);
         }
-        self.changes.put_to_sleep();
+        self.capacity_schedule.put_all_to_sleep();
         let every_link = (0..self.platform.links.len()).map(LinkId::from_index);
         let mut until = f64::INFINITY;
         for &link in links.unwrap_or_default() {
@@ -249,42 +259,42 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Returns the changes of the bandwidths of `links` that follow after the last call of [`Self::bandwidths_steady_until`].
     /// Returns `None` if some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share
     /// of a flow.
-    pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<CapacityChanges> {
+    pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<BandwidthChanges> {
         let model = &self.network.state().model;
         if !model.sharing || model.weight_s > 0.0 {
             return None;
         }
-        CapacityChanges::new(&self.changes, links, self.clock)
+        BandwidthChanges::new(&self.capacity_schedule, links, self.clock)
     }
 
     /// Returns the number of capacity changes that have been applied since the start; while this number stays the same, no
     /// capacity has changed.
-    pub fn applied_changes(&self) -> u64 {
-        self.applied_changes
+    pub fn applied_change_count(&self) -> u64 {
+        self.applied_change_count
     }
 
     /// Advances the simulated time by `duration` \[s\], during which `flows` flows were simulated elsewhere; returns whether time
     /// was advanced. Time is not advanced if an activity is in progress or the new time would be infinite.
-    pub fn try_advance(&mut self, duration: f64, flows: u64) -> bool {
-        let date = self.clock.local() + duration;
-        let can_pass = self.is_idle() && self.clock.can_reach(date);
+    pub fn try_advance_time(&mut self, duration: f64, flows: u64) -> bool {
+        let date = self.clock.local_time() + duration;
+        let can_pass = self.is_idle() && self.clock.is_finite_at(date);
         if can_pass {
-            self.changes.put_to_sleep();
+            self.capacity_schedule.put_all_to_sleep();
             self.clock.advance_to(date);
-            self.flows += flows;
+            self.flow_count += flows;
         }
         can_pass
     }
 
     /// Whether the connection from one host to another is idle at local time `date` \[s\], if it sends no message before that
     /// time; used with slow start.
-    pub fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
-        self.network.state().is_idle_between((from, to), date)
+    pub fn is_connection_idle(&self, from: HostId, to: HostId, date: f64) -> bool {
+        self.network.state().is_connection_idle((from, to), date)
     }
 
     /// Records that a message from one host to another, which was simulated elsewhere, ended at local time `date` \[s\]; used
     /// with slow start.
-    pub fn record_message(&mut self, ends: (HostId, HostId), date: f64) {
+    pub fn record_message_end(&mut self, ends: (HostId, HostId), date: f64) {
         if let Some(connection) = self.connection(ends) {
             self.record_connection_use(connection, date);
         }
@@ -316,18 +326,18 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// # Errors
     /// As [`Self::refresh`].
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
-        if !self.changes.is_empty() {
+        if !self.capacity_schedule.is_empty() {
             self.refresh(host)?;
-            self.changes.wake(host);
+            self.capacity_schedule.wake_host(host);
         }
-        let now = self.clock.local();
-        self.cpus.start(
+        let now = self.clock.local_time();
+        self.cpus.start_execution(
             host.index(),
             work.get(),
             token,
             now,
             &mut self.queue,
-            Event::Host(host.0),
+            Event::ExecutionEnd(host.0),
         );
         Ok(())
     }
@@ -356,7 +366,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             from,
             to,
             bytes: size.get(),
-            is_late: false,
+            has_handshake: false,
             delay_factor: factor,
             token,
         })
@@ -379,7 +389,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             from,
             to,
             bytes: size.get(),
-            is_late,
+            has_handshake: is_late,
             delay_factor: 1.0,
             token,
         })
@@ -390,21 +400,21 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             from, to, token, ..
         } = message;
         let size = Bytes::of(message.bytes);
-        self.flows += 1;
-        let now = self.clock.local();
+        self.flow_count += 1;
+        let now = self.clock.local_time();
         if from == to && !self.platform.has_own_loopback(from) {
             let end = now
                 + self
                     .network
                     .state()
                     .loopback_duration(size.get(), message.delay_factor);
-            self.queue.push(end, Event::Wait(token));
+            self.queue.push(end, Event::WaitEnd(token));
             return Ok(());
         }
         let Some(route) = self.platform.route(from, to) else {
             return Err(self.no_route_error(from, to));
         };
-        if self.changes.has_links() {
+        if self.capacity_schedule.has_varying_bandwidths() {
             self.wake_links(&route)?;
             if self.network.state().model.crosstraffic
                 && let Some(back) = self.platform.route(to, from)
@@ -414,23 +424,26 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
         let model = &self.network.state().model;
         if model.queues
-            && let Some(packets) = too_many_packets(model, size.get())
+            && let Some(packets) = packet_count_if_too_large(model, size.get())
         {
             return Err(self.too_many_packets_error(size, packets));
         }
-        self.network.start(&message, &route, now, &mut self.queue);
+        self.network
+            .start_message(&message, &route, now, &mut self.queue);
         Ok(())
     }
 
     /// Adds the number of flows that were simulated elsewhere to the number of flows started.
-    pub fn count_flows(&mut self, flows: u64) {
-        self.flows += flows;
+    pub fn add_to_flow_count(&mut self, flows: u64) {
+        self.flow_count += flows;
     }
 
     /// Starts a waiting time of the given duration; `token` identifies it when it ends.
-    pub fn wait(&mut self, duration: Seconds, token: T) {
-        self.queue
-            .push(self.clock.local() + duration.get(), Event::Wait(token));
+    pub fn start_wait(&mut self, duration: Seconds, token: T) {
+        self.queue.push(
+            self.clock.local_time() + duration.get(),
+            Event::WaitEnd(token),
+        );
     }
 
     /// Advances to the next time at which an activity ends, and returns the token of this activity; `None` if no activity is in
@@ -442,36 +455,39 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
         let (mut changes, mut idle_changes) = (0_u64, 0_u64);
         loop {
-            if let Some(token) = self.ended.pop() {
+            if let Some(token) = self.ended_tokens.pop() {
                 return Ok(Some(token));
             }
-            self.network.settle(self.clock.local(), &mut self.queue);
-            if self.changes.is_empty() && !self.network.has_completions() {
-                let Some(date) = self.queue.next_date() else {
+            self.network
+                .update_rates(self.clock.local_time(), &mut self.queue);
+            if self.capacity_schedule.is_empty() && !self.network.has_unscheduled_ends() {
+                let Some(date) = self.queue.next_time() else {
                     return Ok(None);
                 };
-                if !self.clock.can_reach(date) {
+                if !self.clock.is_finite_at(date) {
                     return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
                 }
                 self.clock.advance_to(date);
-                if let Some(token) = self.end_next(date) {
+                if let Some(token) = self.end_activities_without_changes(date) {
                     return Ok(Some(token));
                 }
                 continue;
             }
-            let end = self.network.next_completion();
-            let date = match self.queue.next_date() {
+            let end = self.network.next_unscheduled_end();
+            let date = match self.queue.next_time() {
                 Some(date) => date.min(end),
-                None if self.network.has_completions() => end,
+                None if self.network.has_unscheduled_ends() => end,
                 None => return Ok(None),
             };
-            let change = self.clock.to_local(self.changes.next_date());
-            if !self.clock.can_reach(date.min(change)) {
+            let change = self
+                .clock
+                .to_local(self.capacity_schedule.next_change_time());
+            if !self.clock.is_finite_at(date.min(change)) {
                 return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
-                self.end_all(date);
+                self.end_activities_and_apply_changes(date);
                 continue;
             }
             changes += 1;
@@ -481,11 +497,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             } else {
                 idle_changes + 1
             };
-            if idle_changes > MOST_IDLE_CHANGES {
+            if idle_changes > MAX_IDLE_CHANGES {
                 let what = "no activity progresses, although speeds and bandwidths keep changing";
                 return Err(self.stuck_error(what, TOO_OFTEN));
             }
-            if changes > self.most_changes {
+            if changes > self.max_changes {
                 return Err(self.stuck_error(
                     "speeds or bandwidths change so often that no activity ends",
                     TOO_OFTEN,
@@ -493,11 +509,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.
-            let until = same_until(change);
-            self.apply_change();
-            while self.clock.to_local(self.changes.next_date()) <= until {
+            let until = last_simultaneous(change);
+            self.apply_next_change();
+            while self
+                .clock
+                .to_local(self.capacity_schedule.next_change_time())
+                <= until
+            {
                 changes += 1;
-                self.apply_change();
+                self.apply_next_change();
             }
         }
     }
@@ -506,27 +526,27 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// which [`Self::next_ended`] would return them.
     pub fn take_ended(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
         let before = taken.len();
-        taken.extend(self.ended.extract_if(.., |token| wanted(token)));
+        taken.extend(self.ended_tokens.extract_if(.., |token| wanted(token)));
         taken[before..].reverse();
     }
 
     /// Whether any activity has ended at the current time whose token has not been returned yet.
-    pub fn has_ended(&self) -> bool {
-        !self.ended.is_empty()
+    pub fn has_unreturned_tokens(&self) -> bool {
+        !self.ended_tokens.is_empty()
     }
 
     /// Returns a description of the first violated invariant of the engine; `None` in a correct program.
     pub fn fault(&self) -> Option<String> {
-        if self.clock.went_back() {
+        if self.clock.has_gone_back() {
             return Some("time went back".to_owned());
         }
         let fault = self.cpus.fault.or(self.network.fault());
-        fault.map(|fault| fault.to_words(self.platform))
+        fault.map(|fault| fault.description(self.platform))
     }
 
     /// Returns the number of flows that have been started so far.
-    pub fn flows(&self) -> u64 {
-        self.flows
+    pub fn flow_count(&self) -> u64 {
+        self.flow_count
     }
 
     /// Applies to a host those changes of its speed that were due while no execution ran on it.
@@ -535,14 +555,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// There are too many changes to apply in reasonable time.
     pub fn refresh(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
-        let until = same_until(clock.local());
+        let until = last_simultaneous(clock.local_time());
         let is_due = |date| clock.to_local(date) <= until;
-        let most = self.most_unused_changes;
-        let take = self.cpus.change_idle(host.index());
-        let count = self
-            .changes
-            .take_due(host, most.saturating_add(1), is_due, take);
-        self.applied_changes += count;
+        let most = self.max_unused_changes;
+        let take = self.cpus.availability_setter_if_idle(host.index());
+        let count =
+            self.capacity_schedule
+                .take_due_of_host(host, most.saturating_add(1), is_due, take);
+        self.applied_change_count += count;
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
@@ -556,32 +576,32 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
-        let taken = self
-            .changes
-            .take_last_due(link, self.most_unused_changes, is_due);
+        let taken =
+            self.capacity_schedule
+                .take_last_due_of_link(link, self.max_unused_changes, is_due);
         let Ok(change) = taken else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
             return Err(self.too_many_changes_error(&what, "it carried no flow"));
         };
         if let Some(change) = change {
-            self.apply(change);
+            self.apply_capacity_change(change);
         }
-        Ok(self.changes.next_date_of_link(link))
+        Ok(self.capacity_schedule.next_change_time_of_link(link))
     }
 
     /// Applies all due bandwidth changes to the links on a route, and wakes these links.
     fn wake_links(&mut self, route: &Route<'_>) -> Result<(), Error> {
-        let until = same_until(self.clock.local());
+        let until = last_simultaneous(self.clock.local_time());
         for link in route.links() {
             self.refresh_link(link, until)?;
-            self.changes.wake_link(link);
+            self.capacity_schedule.wake_link(link);
         }
         Ok(())
     }
 
     fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
-        let (most, now) = (self.most_unused_changes, self.now());
+        let (most, now) = (self.max_unused_changes, self.now());
         let problem = Problem::new(format!(
             "{what} more than {most} times before {now}, while {meanwhile}"
         ));
@@ -590,11 +610,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
     /// vary. [`Self::refresh`] must be called before.
-    pub fn mean_availability(&self, host: HostId, since: Availability) -> f64 {
+    pub fn mean_availability(&self, host: HostId, since: AvailabilityStart) -> f64 {
         let now = self.now().get();
-        let duration = now - since.date;
+        let duration = now - since.time;
         if duration > 0.0 {
-            (self.cpus.availability_integral(host.index(), now) - since.integral) / duration
+            (self.cpus.availability_integral(host.index(), now) - since.availability_integral)
+                / duration
         } else {
             1.0
         }
@@ -602,8 +623,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary.
     /// [`Self::refresh`] must be called before.
-    pub fn available(&self, host: HostId) -> f64 {
-        self.cpus.available(host.index())
+    pub fn available_fraction(&self, host: HostId) -> f64 {
+        self.cpus.available_fraction(host.index())
     }
 
     /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
@@ -613,107 +634,112 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
     /// availability of the host. [`Self::refresh`] must be called before.
-    pub fn availability_mark(&self, host: HostId) -> Availability {
+    pub fn start_availability_interval(&self, host: HostId) -> AvailabilityStart {
         let date = self.now().get();
-        Availability {
-            date,
-            integral: self.cpus.availability_integral(host.index(), date),
+        AvailabilityStart {
+            time: date,
+            availability_integral: self.cpus.availability_integral(host.index(), date),
         }
     }
 
     /// Ends all activities that end at `date`, the time of the next event, and returns the first token; used if no capacity ever
     /// changes.
     #[inline]
-    fn end_next(&mut self, date: f64) -> Option<T> {
-        let until = same_until(date);
-        let is_next = |queue: &EventList<T>| queue.next_date().is_some_and(|next| next <= until);
-        let first = self.end_event(date);
-        if self.ended.is_empty() && !is_next(&self.queue) {
+    fn end_activities_without_changes(&mut self, date: f64) -> Option<T> {
+        let until = last_simultaneous(date);
+        let is_next = |queue: &EventList<T>| queue.next_time().is_some_and(|next| next <= until);
+        let first = self.process_next_event(date);
+        if self.ended_tokens.is_empty() && !is_next(&self.queue) {
             return first;
         }
-        self.ended.extend(first);
+        self.ended_tokens.extend(first);
         while is_next(&self.queue) {
-            if let Some(token) = self.end_event(date) {
-                self.ended.push(token);
+            if let Some(token) = self.process_next_event(date) {
+                self.ended_tokens.push(token);
             }
         }
-        self.ended.reverse();
-        self.ended.pop()
+        self.ended_tokens.reverse();
+        self.ended_tokens.pop()
     }
 
     /// Processes the next event of the event list, at the time `date`. Adds the tokens of executions that end to the list of
     /// ended activities; returns the token of any other activity that ends.
     #[inline]
-    fn end_event(&mut self, date: f64) -> Option<T> {
+    fn process_next_event(&mut self, date: f64) -> Option<T> {
         let (_, event) = self.queue.pop()?;
         match event {
-            Event::Host(host) => {
-                let ended = &mut self.ended;
+            Event::ExecutionEnd(host) => {
+                let ended = &mut self.ended_tokens;
                 self.cpus
-                    .finish(host as usize, date, &mut self.queue, event, |token| {
+                    .end_executions(host as usize, date, &mut self.queue, event, |token| {
                         ended.push(token);
                     });
                 None
             }
-            Event::Network(step) => self.network.advance(step, date, &mut self.queue),
-            Event::Wait(token) => Some(token),
+            Event::NetworkStep(step) => self.network.perform_step(step, date, &mut self.queue),
+            Event::WaitEnd(token) => Some(token),
         }
     }
 
     /// Ends all activities that end at the local time `date` \[s\], and applies the capacity changes of that time.
-    fn end_all(&mut self, date: f64) {
-        let until = same_until(date);
-        while self.queue.next_date().is_some_and(|next| next <= until) {
-            let token = self.end_event(date);
-            self.ended.extend(token);
+    fn end_activities_and_apply_changes(&mut self, date: f64) {
+        let until = last_simultaneous(date);
+        while self.queue.next_time().is_some_and(|next| next <= until) {
+            let token = self.process_next_event(date);
+            self.ended_tokens.extend(token);
         }
-        if self.network.next_completion() <= until {
-            self.network.complete(date, &mut self.ended);
+        if self.network.next_unscheduled_end() <= until {
+            self.network
+                .end_unscheduled_messages(date, &mut self.ended_tokens);
         }
-        while self.clock.to_local(self.changes.next_date()) <= until {
-            self.apply_change();
+        while self
+            .clock
+            .to_local(self.capacity_schedule.next_change_time())
+            <= until
+        {
+            self.apply_next_change();
         }
-        self.ended.reverse();
+        self.ended_tokens.reverse();
     }
 
-    fn apply_change(&mut self) {
+    fn apply_next_change(&mut self) {
         let is_needed = |target| match target {
-            Target::Speed(host) => self.cpus.is_busy(host.index()),
-            Target::Bandwidth(link) | Target::Latency(link) => {
-                self.network.state().is_used(link.index())
+            ChangingQuantity::Speed(host) => self.cpus.is_busy(host.index()),
+            ChangingQuantity::Bandwidth(link) | ChangingQuantity::Latency(link) => {
+                self.network.state().is_link_used(link.index())
             }
         };
-        if let Some(change) = self.changes.pop(is_needed) {
-            self.apply(change);
+        if let Some(change) = self.capacity_schedule.take_next_change(is_needed) {
+            self.apply_capacity_change(change);
         }
     }
 
-    fn apply(&mut self, change: Change) {
-        self.applied_changes += 1;
+    fn apply_capacity_change(&mut self, change: CapacityChange) {
+        self.applied_change_count += 1;
         match change.target {
-            Target::Speed(host) => {
-                let dates = (self.clock.local(), change.date);
-                self.cpus.set_available(
+            ChangingQuantity::Speed(host) => {
+                let dates = (self.clock.local_time(), change.time);
+                self.cpus.set_available_fraction(
                     host.index(),
-                    change.value,
+                    change.new_value,
                     dates,
                     &mut self.queue,
-                    Event::Host(host.0),
+                    Event::ExecutionEnd(host.0),
                 );
             }
-            Target::Bandwidth(link) => {
+            ChangingQuantity::Bandwidth(link) => {
                 self.network.set_capacity(
                     link.index(),
-                    change.value,
-                    self.clock.local(),
+                    change.new_value,
+                    self.clock.local_time(),
                     &mut self.queue,
                 );
             }
-            Target::Latency(link) => {
+            ChangingQuantity::Latency(link) => {
                 self.network.set_latency(
                     link.index(),
-                    change.value,
-                    self.clock.local(),
+                    change.new_value,
+                    self.clock.local_time(),
                     &mut self.queue,
                 );
             }
@@ -748,12 +774,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn stuck_error(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
-            .stopped()
+            .stopped_hosts()
             .map(|host| format!("host `{}`", self.platform.hosts[host].name));
         let links = self
             .network
             .state()
-            .stopped()
+            .stopped_links()
             .map(|link| format!("link `{}`", self.platform.links[link].name));
         let stopped: Vec<String> = hosts.chain(links).take(6).collect();
         let problem =
@@ -772,9 +798,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 /// Start of an interval over which the availability of a host is averaged: a time, and the integral of the availability up to
 /// this time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Availability {
-    date: f64,
-    integral: f64,
+pub struct AvailabilityStart {
+    time: f64,
+    availability_integral: f64,
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use migsim_platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 
 /// Returns a platform with one cluster, whose hosts are connected by a switch. The hosts have the given speeds \[instr/s\], and
 /// each host has a link with `bandwidth` \[B/s\] and `latency` \[s\].
-pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
+pub fn single_cluster_platform(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     let host = |(index, speed): (usize, &f64)| Host {
         name: format!("h{index}"),
         cluster: ClusterId(0),
@@ -42,24 +42,24 @@ pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
         hosts: speeds.iter().enumerate().map(host).collect(),
         links: (0..speeds.len()).map(link).collect(),
         routes: Routes::Clustered {
-            access: (0..speeds.len())
+            access_links: (0..speeds.len())
                 .map(|index| Some(LinkId::from_index(index)))
                 .collect(),
-            pairs: vec![Some(ClusterPath {
-                links: 0..0,
+            cluster_paths: vec![Some(ClusterPath {
+                link_range: 0..0,
                 latency: None,
             })],
-            links: Vec::new(),
+            path_links: Vec::new(),
         },
-        loopbacks: Vec::new(),
-        failure: None,
+        loopback_links: Vec::new(),
+        first_failure: None,
     }
 }
 
 /// Returns a test-data generator (a `proptest` strategy) for random flows `(start, from, to, bytes)` between eight hosts, which
 /// start within the given number of quarters of a second.
 #[cfg(test)]
-pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
+pub fn random_flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
     let flow = (0..quarters, 0_u32..8, 1_u32..8, 1_u32..40).prop_map(|(date, from, on, size)| {
         let to = (from + on) % 8;
         (f64::from(date) / 4.0, from, to, f64::from(size) * 50.0)
@@ -69,7 +69,9 @@ pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> 
 
 /// Runs a simulation until no activity is in progress; returns the token and the end time \[s\] of each activity, in the order of
 /// ends.
-pub fn run<'p, T: Copy + Debug + Send + 'p>(simulation: &mut Simulation<'p, T>) -> Vec<(T, f64)> {
+pub fn run_to_end<'p, T: Copy + Debug + Send + 'p>(
+    simulation: &mut Simulation<'p, T>,
+) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
     while let Some(token) = simulation.next_ended().unwrap() {
         ended.push((token, simulation.now().get()));

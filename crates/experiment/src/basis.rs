@@ -20,11 +20,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::built_in::{self, ONE_READING};
-use super::config::{Basis, ExperimentConfig, NONE, platform_text};
+use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig, platform_text};
 use super::former;
 use super::library::{self, LoadedLibrary};
-use super::settings::{Flag, LIBRARY, Layers, is_within};
-use super::shared::Shared;
+use super::settings::{Flag, LIBRARY_KEY, Layers, is_path_within};
+use super::shared::SharedInputs;
 use super::starts;
 use crate::registry::Registry;
 use migsim_base::document::{self, Document};
@@ -38,21 +38,25 @@ use migsim_workloads::Setting;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The text of the remark in two parts: the part before the name of the platform, and the part after the name.
-    text: [String; 2],
+    text_around_platform: [String; 2],
     /// The name of the platform, as messages show it to the user.
-    platform: String,
+    platform_name: String,
 }
 
 /// Two keys of an experiment: the key of all barrier settings, and the key of the name of the barrier protocol.
-const BARRIER: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
+const BARRIER_KEYS: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
 /// Maximum number of platforms whose names a note lists; a note about more platforms states only how many more there are.
 const MAX_NAMED_PLATFORMS: usize = 3;
 
 /// Converts the remarks of all platforms into notes for the user. Remarks that have the same text for several platforms become
 /// one note.
-pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
+pub fn merge_remarks(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
     let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
-    for Remark { text, platform } in remarks {
+    for Remark {
+        text_around_platform: text,
+        platform_name: platform,
+    } in remarks
+    {
         let platforms = groups.entry(text).or_default();
         if !platforms.contains(&platform) {
             platforms.push(platform);
@@ -78,13 +82,13 @@ fn join_names(mut names: Vec<String>) -> String {
 
 /// The complete settings of an experiment: the settings that the user gave, and the built-in settings that complete them.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct CompleteSettings {
     /// The merged settings of the experiment: built-in settings, settings of the message-passing library, and settings of the
     /// user, which override all other settings.
-    pub(super) layers: Layers,
+    pub(super) merged_layers: Layers,
     /// The settings that the settings of the user override: those of the built-in experiments, and those that a platform or a
     /// workload adds.
-    below: Layers,
+    overridable_settings: Layers,
     /// The settings that the user gave.
     user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
@@ -97,24 +101,27 @@ pub(super) struct Whole {
     replaced_experiment: Option<Arc<Document>>,
 }
 
-impl Whole {
+impl CompleteSettings {
     /// Completes the settings of the user with built-in experiments and with the settings of the named library.
     pub(super) fn new(
         registry: &Registry,
         given: &Layers,
         limits: Limits,
-        shared: &Shared,
+        shared: &SharedInputs,
     ) -> Result<Self, Error> {
-        let located = |error| given.locate(error);
+        let located = |error| given.locate_problems(error);
         let text = |key: &str| Some(given.get(key)?.as_str()?.to_owned());
         let extends = text("extends");
-        let app = app_of(registry, given, (extends.as_deref(), shared)).map_err(located)?;
-        let mut chain = shared.chain(extends.as_deref(), &app).map_err(located)?;
+        let app =
+            find_application(registry, given, (extends.as_deref(), shared)).map_err(located)?;
+        let mut chain = shared
+            .extended_experiments(extends.as_deref(), &app)
+            .map_err(located)?;
         let mut left_out = None;
         let is_fitted = extends.is_none() && given.get("calibrated_for").is_none();
         if let Some(own) = chain
             .last()
-            .filter(|own| is_fitted && own.has("calibrated_for"))
+            .filter(|own| is_fitted && own.has_value("calibrated_for"))
         {
             let given = given.get("platform");
             let key = given.as_ref().unwrap_or(&own.value["platform"]);
@@ -123,80 +130,87 @@ impl Whole {
             let is_named = named.is_some();
             let name = named.unwrap_or_default();
             let opened = shared.platform(&name, limits);
-            if is_named && opened.is_ok_and(|opened| !is_one_of(&opened, &fitted_to(own))) {
+            if is_named
+                && opened.is_ok_and(|opened| {
+                    !is_listed_built_in_platform(&opened, &calibrated_platforms(own))
+                })
+            {
                 left_out = Some(Arc::clone(own));
-                chain = shared.chain(Some(ONE_READING), &app)?;
+                chain = shared.extended_experiments(Some(ONE_READING), &app)?;
             }
         }
-        let top = chain
-            .last()
-            .map_or_else(|| NONE.to_owned(), |own| stem(&own.source));
+        let top = chain.last().map_or_else(
+            || EXTENDS_NOTHING.to_owned(),
+            |own| experiment_name(&own.source),
+        );
         let mut below = Layers::default();
         for document in chain {
             below.push_file(document);
         }
         let mut whole = Self {
-            layers: Layers::join(&[&below, given], None),
-            below,
+            merged_layers: Layers::join_with_library(&[&below, given], None),
+            overridable_settings: below,
             user_settings: given.clone(),
             library: None,
             top_experiment: top,
             replaced_experiment: left_out,
         };
         // A name that is not a text is reported later.
-        if let Some(Value::String(name)) = whole.layers.get(LIBRARY) {
-            whole.library = Some(library::open(&name).map_err(located)?);
-            whole.layers = whole.join_layers();
+        if let Some(Value::String(name)) = whole.merged_layers.get(LIBRARY_KEY) {
+            whole.library = Some(library::open_library(&name).map_err(located)?);
+            whole.merged_layers = whole.join_layers();
         }
         Ok(whole)
     }
 
     /// Merges the built-in settings, the settings of the library and the settings of the user into one list of settings.
     fn join_layers(&self) -> Layers {
-        let source = self.library.as_ref().map(LoadedLibrary::source);
+        let source = self.library.as_ref().map(LoadedLibrary::source_text);
         let library = source.as_deref().zip(self.library.as_ref());
         let library = library.map(|(source, library)| (source, &library.settings[..]));
-        Layers::join(&[&self.below, &self.user_settings], library)
+        Layers::join_with_library(&[&self.overridable_settings, &self.user_settings], library)
     }
 
     /// Converts the merged settings into a typed configuration of the experiment.
     pub(super) fn config(&self) -> Result<ExperimentConfig, Error> {
-        let mut merged = self.layers.merged()?;
-        former::replace_former(&mut merged);
+        let mut merged = self.merged_layers.merged()?;
+        former::replace_former_settings(&mut merged);
         document::from_value(&merged, "")
     }
 
     /// Adds settings that come from a platform or a workload, and returns the new configuration. They override the built-in
     /// experiments; the settings of the user override them.
-    pub(super) fn insert(
+    pub(super) fn insert_settings_below_user(
         &mut self,
         source: &str,
         mut settings: Vec<Setting>,
     ) -> Result<ExperimentConfig, Error> {
-        let [barrier, kind] = BARRIER;
+        let [barrier, kind] = BARRIER_KEYS;
         if self.library.is_none()
-            && let Some(name) = settings.iter().find(|one| one.key == LIBRARY)
+            && let Some(name) = settings.iter().find(|one| one.key == LIBRARY_KEY)
         {
-            self.library = Some(library::open(&name.value)?);
+            self.library = Some(library::open_library(&name.value)?);
         }
         // A given barrier replaces the barrier of the program.
         let has_barrier = self.user_sets(kind);
-        settings.retain(|one| !(has_barrier && is_within(&one.key, barrier)));
+        settings.retain(|one| !(has_barrier && is_path_within(&one.key, barrier)));
         let has_none = |one: &Setting| one.key == kind && one.value == "none";
         if let Some(library) = &mut self.library
             && settings.iter().any(has_none)
         {
             // In a program without barriers, the library must not set keys of a barrier.
-            library.settings.retain(|one| !is_within(&one.key, barrier));
+            library
+                .settings
+                .retain(|one| !is_path_within(&one.key, barrier));
         }
         let flag = |one: Setting| Flag {
-            value: document::typed_value(&one.value),
+            value: document::parse_typed_value(&one.value),
             key: one.key,
-            flag: one.source,
+            source_text: one.source,
         };
-        self.below
-            .push_from(source, settings.into_iter().map(flag).collect());
-        self.layers = self.join_layers();
+        self.overridable_settings
+            .push_settings_of(source, settings.into_iter().map(flag).collect());
+        self.merged_layers = self.join_layers();
         self.config()
     }
 
@@ -212,7 +226,7 @@ impl Whole {
 
     /// Returns the name of the built-in experiment that completes the settings, and a remark for the user if it was not fitted to
     /// the platform.
-    pub(super) fn basis(
+    pub(super) fn basis_and_remark(
         &self,
         config: &ExperimentConfig,
         platform: &LoadedPlatform,
@@ -220,31 +234,32 @@ impl Whole {
         let app = config.workload["app"].as_str().unwrap_or_default();
         let known = config.calibrated_for.iter().flatten();
         let fitted: Vec<String> = known
-            .map(|name| without_extension(name).to_owned())
+            .map(|name| without_json_extension(name).to_owned())
             .collect();
-        let is_calibrated = (!fitted.is_empty()).then(|| is_one_of(platform, &fitted));
+        let is_calibrated =
+            (!fitted.is_empty()).then(|| is_listed_built_in_platform(platform, &fitted));
         // Resolved settings name the experiment that they were made from.
         let named = config
             .basis
             .as_ref()
-            .filter(|_| self.top_experiment == NONE);
+            .filter(|_| self.top_experiment == EXTENDS_NOTHING);
         let named = named.map(|basis| basis.experiment.clone());
-        let giver = || match self.layers.source("calibrated_for") {
-            Some((file, true)) if is_calibrated.is_some() => stem(file),
+        let giver = || match self.merged_layers.source("calibrated_for") {
+            Some((file, true)) if is_calibrated.is_some() => experiment_name(file),
             _ => self.top_experiment.clone(),
         };
         let experiment = named.unwrap_or_else(giver);
         let remark = |text, fitted: &[String]| Remark {
-            text,
-            platform: display_platform(&config.platform, fitted),
+            text_around_platform: text,
+            platform_name: display_platform(&config.platform, fitted),
         };
         let remark = match (is_calibrated, &self.replaced_experiment) {
             (None, Some(own)) => Some(remark(
                 self.neutral_remark(own, app, platform),
-                &fitted_to(own),
+                &calibrated_platforms(own),
             )),
             (Some(false), _) => {
-                let names = quoted(&fitted);
+                let names = join_quoted_names(&fitted);
                 let before = format!(
                     "the settings of the experiment `{experiment}` are fitted to {names}, not to "
                 );
@@ -264,9 +279,10 @@ impl Whole {
     /// before and after the name of the platform.
     fn neutral_remark(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
         // The hosts that the paper's mapping names do not exist on this platform.
-        let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
+        let is_replaced =
+            own.value["mapping"].is_array() && self.merged_layers.get("mapping").is_none();
         let (mapping, placed) = if is_replaced {
-            let rule = starts::default_rule(platform, false).name();
+            let rule = starts::default_mapping_rule(platform, false).name();
             (
                 format!(" and the mapping `{rule}`"),
                 " --mapping contiguous",
@@ -274,7 +290,10 @@ impl Whole {
         } else {
             (String::new(), "")
         };
-        let (fitted, name) = (quoted(&fitted_to(own)), stem(&own.source));
+        let (fitted, name) = (
+            join_quoted_names(&calibrated_platforms(own)),
+            experiment_name(&own.source),
+        );
         [
             format!("neutral settings{mapping} for `{app}` on "),
             format!(
@@ -288,15 +307,15 @@ impl Whole {
 ///
 /// # Errors
 /// No application is named, or its name is unknown.
-fn app_of(
+fn find_application(
     registry: &Registry,
     given: &Layers,
-    (extends, shared): (Option<&str>, &Shared),
+    (extends, shared): (Option<&str>, &SharedInputs),
 ) -> Result<String, Error> {
     let mut app = given.get("workload.app");
     if let (None, Some(_)) = (&app, extends) {
         // The application of the experiment that is extended.
-        let chain = shared.chain(extends, "")?;
+        let chain = shared.extended_experiments(extends, "")?;
         let mut named = chain.iter().rev();
         app = named
             .find_map(|one| one.value.get("workload")?.get("app"))
@@ -308,20 +327,21 @@ fn app_of(
         }
         let problem = Problem::new("no application is chosen").key("workload.app");
         let names = registry.workloads().names();
-        return Err(problem.known("applications", names).into());
+        return Err(problem.with_known_names("applications", names).into());
     };
     match registry.workloads().find(&app) {
-        Err(error) if built_in::names().any(|name| name == app) => Err(error.map(|problem| {
-            problem.hint(format!(
-                "leave out `--app`: `{app}` is an experiment, as in `migsim run {app}`"
-            ))
-        })),
+        Err(error) if built_in::experiment_names().any(|name| name == app) => Err(error
+            .map_problems(|problem| {
+                problem.hint(format!(
+                    "leave out `--app`: `{app}` is an experiment, as in `migsim run {app}`"
+                ))
+            })),
         found => found.map(|_| app),
     }
 }
 
 /// Joins names with commas and `and`, each name in backticks.
-fn quoted(names: &[String]) -> String {
+fn join_quoted_names(names: &[String]) -> String {
     join_names(names.iter().map(|name| format!("`{name}`")).collect())
 }
 
@@ -329,7 +349,7 @@ fn quoted(names: &[String]) -> String {
 /// not built in.
 fn display_platform(platform: &str, fitted: &[String]) -> String {
     let platform = platform::display_name(platform);
-    let stem = without_extension(&platform);
+    let stem = without_json_extension(&platform);
     let own = stem.rsplit('/').next().unwrap_or(stem);
     if fitted.iter().any(|known| known == own) {
         format!("`{platform}` (not the built-in `{own}`)")
@@ -339,48 +359,52 @@ fn display_platform(platform: &str, fitted: &[String]) -> String {
 }
 
 /// Returns the names of the platforms that the constants of an experiment were fitted to, without `.json`.
-fn fitted_to(experiment: &Document) -> Vec<String> {
+fn calibrated_platforms(experiment: &Document) -> Vec<String> {
     let names = experiment.value["calibrated_for"].as_array();
     let names = names.into_iter().flatten().filter_map(Value::as_str);
     names
-        .map(|name| without_extension(name).to_owned())
+        .map(|name| without_json_extension(name).to_owned())
         .collect()
 }
 
 /// Returns whether a platform equals one of the built-in platforms in `names`.
-fn is_one_of(platform: &LoadedPlatform, names: &[String]) -> bool {
+fn is_listed_built_in_platform(platform: &LoadedPlatform, names: &[String]) -> bool {
     let built_in = platform.built_in;
     built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))
 }
 
 /// Returns the name of a platform without the ending `.json`.
-fn without_extension(name: &str) -> &str {
+fn without_json_extension(name: &str) -> &str {
     name.strip_suffix(".json").unwrap_or(name)
 }
 
 /// Returns the name of an experiment, which is the name of its file without folders, ending and the mark of built-in files.
-fn stem(source: &str) -> String {
-    let file = source.strip_suffix(built_in::MARK).unwrap_or(source);
+fn experiment_name(source: &str) -> String {
+    let file = source
+        .strip_suffix(built_in::BUILT_IN_SUFFIX)
+        .unwrap_or(source);
     let stem = std::path::Path::new(file).file_stem();
     stem.map_or_else(|| file.to_owned(), |stem| stem.display().to_string())
 }
 
 /// Lists a problem for each name under the key `calibrated_for` that is not a built-in platform.
-pub(super) fn unknown_platforms(config: &ExperimentConfig) -> impl Iterator<Item = Problem> {
+pub(super) fn unknown_calibrated_platforms(
+    config: &ExperimentConfig,
+) -> impl Iterator<Item = Problem> {
     let is_known = |name: &str| {
-        platform::built_in()
+        platform::built_in_platforms()
             .iter()
-            .any(|(file, _)| without_extension(file) == without_extension(name))
+            .any(|(file, _)| without_json_extension(file) == without_json_extension(name))
     };
     let names = config.calibrated_for.iter().flatten().enumerate();
     names
         .filter(move |(_, name)| !is_known(name))
         .map(|(index, name)| {
-            let known = platform::built_in()
+            let known = platform::built_in_platforms()
                 .iter()
-                .map(|(file, _)| without_extension(file));
+                .map(|(file, _)| without_json_extension(file));
             Problem::unknown("platform", name)
                 .key(format!("calibrated_for[{index}]"))
-                .known("platforms", known)
+                .with_known_names("platforms", known)
         })
 }

@@ -28,7 +28,7 @@ impl Experiment {
         let processes = workload.processes();
         let kind = self.config.runtime.barrier.kind;
         let has_barriers = !matches!(kind, BarrierKind::None | BarrierKind::ReleasedByFirst);
-        let mut bound = Bound::new(self);
+        let mut bound = SuperstepBound::new(self);
         let mut sums = vec![0.0; processes + 1];
         let mut last = vec![0.0; processes + 1];
         let (mut plan, mut whole) = (Plan::default(), Plan::default());
@@ -37,7 +37,7 @@ impl Experiment {
             if superstep == 0 || !workload.repeats(superstep) {
                 plan.clear(processes);
                 workload.fill(superstep, &mut plan);
-                bound.superstep_times(&plan, &mut last);
+                bound.bound_superstep_times(&plan, &mut last);
             }
             for (sum, work) in whole.work.iter_mut().zip(&plan.work) {
                 *sum = Instructions::of(sum.get() + work.get());
@@ -49,16 +49,16 @@ impl Experiment {
         if !has_barriers {
             // A process waits only for processes with which it exchanges messages. The bound therefore uses the work of the whole run at
             // once.
-            bound.superstep_times(&whole, &mut sums);
+            bound.bound_superstep_times(&whole, &mut sums);
         }
-        let all = sums.iter().zip(self.lowest_costs());
+        let all = sums.iter().zip(self.lowest_rescheduling_costs());
         let least = all.map(|(sum, price)| sum + price);
         Seconds::of(least.fold(f64::INFINITY, f64::min))
     }
 
     /// Computes the lowest total cost \[s\] of rescheduling calls and moves in runs in which at least n processes move, at index
     /// n of the result.
-    fn lowest_costs(&self) -> Vec<f64> {
+    fn lowest_rescheduling_costs(&self) -> Vec<f64> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
         let processes = self.placement.len();
@@ -71,7 +71,7 @@ impl Experiment {
         };
         let (waits, are_few) = (
             moves.wait == Waiting::All,
-            processes * platform.hosts.len() <= MAX_PAIRS,
+            processes * platform.hosts.len() <= MAX_MIGRATION_PAIRS,
         );
         let of_move = |process: usize| {
             let from = self.placement[process];
@@ -80,7 +80,7 @@ impl Experiment {
                 moves.transfer == Transfer::Flow && memory.get() > 0.0 && !self.network.queues;
             let price = |to: HostId| {
                 let flow = if has_flow {
-                    unshared_time(self, (from, to), memory) * ROUNDING_MARGIN
+                    unshared_message_time(self, (from, to), memory) * ROUNDING_MARGIN
                 } else {
                     0.0
                 };
@@ -116,61 +116,62 @@ impl Experiment {
 
 /// Maximum number of pairs of a process and a host for which the lower bound includes the time that migrations transfer memory.
 /// With more pairs this time is left out of the bound.
-const MAX_PAIRS: usize = 1 << 18;
+const MAX_MIGRATION_PAIRS: usize = 1 << 18;
 
 /// Computes a lower bound of the time of a superstep; holds the speeds that the bound needs, and buffers that are reused in each
 /// superstep.
-struct Bound<'e> {
+struct SuperstepBound<'e> {
     experiment: &'e Experiment,
     /// Total speed of the fastest core of the platform, of its two fastest cores, and so on \[instructions/s\]: index k holds the
     /// sum over the k + 1 fastest cores.
-    cores: Vec<f64>,
+    fastest_core_sums: Vec<f64>,
     /// The largest speed that a core of each host ever has, by index of the host \[instructions/s\].
-    speed: Vec<f64>,
+    core_speeds: Vec<f64>,
     /// Cycles per instruction of the application; all computation times are multiplied by this number.
     cycles_per_instruction: f64,
     /// Buffer: the work of each process in the superstep, the largest first \[instructions\].
-    works: Vec<f64>,
+    sorted_work: Vec<f64>,
     /// Buffer: for each host, the work \[instructions\] of the processes that it has at the start of the run.
-    residents: Vec<Vec<f64>>,
+    initial_host_work: Vec<Vec<f64>>,
     /// Buffer: the messages between different hosts, each as the shortest time from the start of the superstep until it arrives
     /// \[s\], and the indices of its sender and its receiver.
-    crossing: Vec<(f64, usize, usize)>,
+    inter_host_messages: Vec<(f64, usize, usize)>,
     /// Buffer: whether each process sends or receives a longer message that was already counted.
-    is_taken: Vec<bool>,
+    has_counted_message: Vec<bool>,
 }
 
-impl<'e> Bound<'e> {
+impl<'e> SuperstepBound<'e> {
     /// Creates the buffers and computes the speeds of the cores for an experiment.
     fn new(experiment: &'e Experiment) -> Self {
         let hosts = &experiment.platform.platform.hosts;
         let processes = experiment.placement.len();
         Self {
-            cores: fastest_cores(hosts, processes),
-            speed: hosts.iter().map(largest_speed).collect(),
+            fastest_core_sums: cumulative_core_speeds(hosts, processes),
+            core_speeds: hosts.iter().map(largest_core_speed).collect(),
             cycles_per_instruction: experiment.workload.cycles_per_instruction(),
-            works: Vec::with_capacity(processes),
-            residents: vec![Vec::new(); hosts.len()],
-            crossing: Vec::new(),
-            is_taken: Vec::new(),
+            sorted_work: Vec::with_capacity(processes),
+            initial_host_work: vec![Vec::new(); hosts.len()],
+            inter_host_messages: Vec::new(),
+            has_counted_message: Vec::new(),
             experiment,
         }
     }
 
     /// Computes lower bounds of the time of a superstep \[s\]: `times[n]` becomes the bound if at most n processes are away from
     /// the hosts that they had at the start.
-    fn superstep_times(&mut self, plan: &Plan, times: &mut [f64]) {
-        self.works.clear();
-        self.works.extend(plan.work.iter().map(|work| work.get()));
-        let anywhere =
-            computation_bound(&mut self.works, &self.cores) * self.cycles_per_instruction;
+    fn bound_superstep_times(&mut self, plan: &Plan, times: &mut [f64]) {
+        self.sorted_work.clear();
+        self.sorted_work
+            .extend(plan.work.iter().map(|work| work.get()));
+        let anywhere = computation_bound(&mut self.sorted_work, &self.fastest_core_sums)
+            * self.cycles_per_instruction;
         times.fill(anywhere);
         // If the application prescribes moves, its processes may be on any host.
         if !self.experiment.workload.prescribes_moves() {
-            self.raise_for_residents(plan, times);
+            self.raise_for_initial_hosts(plan, times);
             self.raise_for_messages(plan, times);
         }
-        let barrier = self.barrier(plan);
+        let barrier = self.barrier_time(plan);
         for time in times.iter_mut() {
             *time += barrier;
         }
@@ -178,21 +179,22 @@ impl<'e> Bound<'e> {
 
     /// Raises each bound `times[n]` to the time that the slowest host needs for the processes that it had at the start, without
     /// the n processes with the most work.
-    fn raise_for_residents(&mut self, plan: &Plan, times: &mut [f64]) {
-        for works in &mut self.residents {
+    fn raise_for_initial_hosts(&mut self, plan: &Plan, times: &mut [f64]) {
+        for works in &mut self.initial_host_work {
             works.clear();
         }
         for (work, host) in plan.work.iter().zip(&self.experiment.placement) {
-            self.residents[host.index()].push(work.get());
+            self.initial_host_work[host.index()].push(work.get());
         }
         let hosts = &self.experiment.platform.platform.hosts;
-        for (index, works) in self.residents.iter_mut().enumerate() {
+        for (index, works) in self.initial_host_work.iter_mut().enumerate() {
             works.sort_unstable_by(|a, b| b.total_cmp(a));
             let mut left: f64 = works.iter().sum();
             for (moved, work) in works.iter().enumerate() {
                 // Either all cores share the work evenly, or the largest process is alone on a core: the longer time bounds the host.
                 let shared = left / f64::from(hosts[index].cores);
-                let time = shared.max(*work) * self.cycles_per_instruction / self.speed[index];
+                let time =
+                    shared.max(*work) * self.cycles_per_instruction / self.core_speeds[index];
                 times[moved] = times[moved].max(time * ROUNDING_MARGIN);
                 left -= work;
             }
@@ -210,27 +212,27 @@ impl<'e> Bound<'e> {
             return; // packets of several messages take turns
         }
         let placement = &self.experiment.placement;
-        self.crossing.clear();
+        self.inter_host_messages.clear();
         for message in &plan.messages {
             let (from, to) = (message.from.index(), message.to.index());
             let ends = (placement[from], placement[to]);
             if ends.0 == ends.1 {
                 continue;
             }
-            let computed =
-                plan.work[from].get() * self.cycles_per_instruction / self.speed[ends.0.index()];
-            let sent = unshared_time(self.experiment, ends, message.size);
-            self.crossing
+            let computed = plan.work[from].get() * self.cycles_per_instruction
+                / self.core_speeds[ends.0.index()];
+            let sent = unshared_message_time(self.experiment, ends, message.size);
+            self.inter_host_messages
                 .push(((computed + sent) * ROUNDING_MARGIN, from, to));
         }
-        self.crossing
+        self.inter_host_messages
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        self.is_taken.clear();
-        self.is_taken.resize(placement.len(), false);
+        self.has_counted_message.clear();
+        self.has_counted_message.resize(placement.len(), false);
         let mut moved = 0;
-        for &(time, from, to) in &self.crossing {
-            if !self.is_taken[from] && !self.is_taken[to] {
-                (self.is_taken[from], self.is_taken[to]) = (true, true);
+        for &(time, from, to) in &self.inter_host_messages {
+            if !self.has_counted_message[from] && !self.has_counted_message[to] {
+                (self.has_counted_message[from], self.has_counted_message[to]) = (true, true);
                 // This message is the (moved + 1)-th longest one.
                 times[moved] = times[moved].max(time);
                 moved += 1;
@@ -242,7 +244,7 @@ impl<'e> Bound<'e> {
     }
 
     /// Computes the time \[s\] that the barrier takes in a superstep after the last process has arrived.
-    fn barrier(&self, plan: &Plan) -> f64 {
+    fn barrier_time(&self, plan: &Plan) -> f64 {
         let barrier = &self.experiment.config.runtime.barrier;
         if barrier.kind != BarrierKind::RootSerial || plan.work.len() < 2 {
             return 0.0;
@@ -259,7 +261,11 @@ const ROUNDING_MARGIN: f64 = 1.0 - 1e-12;
 
 /// Computes the shortest time \[s\] that a message of this size takes between two hosts, with no other message on its route; 0 if
 /// there is no route.
-fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> f64 {
+fn unshared_message_time(
+    experiment: &Experiment,
+    (from, to): (HostId, HostId),
+    size: Bytes,
+) -> f64 {
     let platform: &Platform = &experiment.platform.platform;
     let Some(route) = platform.route(from, to) else {
         return 0.0;
@@ -270,7 +276,7 @@ fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: By
     let latency = if varies {
         Seconds::default()
     } else {
-        platform.latency(&route)
+        platform.route_latency(&route)
     };
     let widest = |link: &Link| {
         let profile = link.bandwidth_profile.as_ref();
@@ -291,7 +297,7 @@ fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: By
 }
 
 /// Returns the largest speed that a core of a host ever has, over its speed profile \[instructions/s\].
-fn largest_speed(host: &Host) -> f64 {
+fn largest_core_speed(host: &Host) -> f64 {
     let profile = host.speed_profile.as_ref();
     let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
     let most = values.iter().map(|step| step.1).fold(1.0, f64::max);
@@ -300,10 +306,12 @@ fn largest_speed(host: &Host) -> f64 {
 
 /// Computes the total speed \[instructions/s\] of the fastest core, of the two fastest cores, and so on up to `most` cores. If
 /// the platform has fewer cores, the list ends with the total of all cores.
-fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
+fn cumulative_core_speeds(hosts: &[Host], most: usize) -> Vec<f64> {
     let mut speeds: Vec<f64> = hosts
         .iter()
-        .flat_map(|host| std::iter::repeat_n(largest_speed(host), (host.cores as usize).min(most)))
+        .flat_map(|host| {
+            std::iter::repeat_n(largest_core_speed(host), (host.cores as usize).min(most))
+        })
         .collect();
     speeds.sort_unstable_by(|a, b| b.total_cmp(a));
     speeds.truncate(most);
@@ -456,7 +464,7 @@ mod tests {
             let experiment = Experiment::load(&settings, Limits::default()).unwrap();
             let bound = experiment.lower_bound();
             let results = experiment.run(&Progress::default()).unwrap();
-            for run in &results.runs {
+            for run in &results.scenario_runs {
                 let makespan = run.outcome.makespan.get();
                 assert!(
                     bound.get() > 0.0 && bound.get() <= makespan,

@@ -10,7 +10,7 @@ use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
 /// Name and JSON text of each built-in experiment.
-const BUILT_IN: &[(&str, &str)] = &[
+const BUILT_IN_EXPERIMENTS: &[(&str, &str)] = &[
     (
         "authors-cpu",
         include_str!("../../../workloads/authors-cpu.json"),
@@ -69,16 +69,16 @@ const PAPER_PLATFORMS: [&str; 9] = [
 ];
 
 /// Returns whether a built-in platform was used in a paper.
-pub(super) fn is_of_a_paper(platform: &str) -> bool {
+pub(super) fn is_paper_platform(platform: &str) -> bool {
     PAPER_PLATFORMS.contains(&platform)
 }
 
 /// Suffix of the name of a built-in experiment in messages, so that the name is not mistaken for that of a file.
-pub(super) const MARK: &str = " (built in)";
+pub(super) const BUILT_IN_SUFFIX: &str = " (built in)";
 
 /// Returns the names of the built-in experiments that a user can run by name, without [`COMMON_RULES`] and [`ONE_READING`].
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let all = BUILT_IN.iter().map(|(name, _)| *name);
+pub fn experiment_names() -> impl Iterator<Item = &'static str> {
+    let all = BUILT_IN_EXPERIMENTS.iter().map(|(name, _)| *name);
     all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
@@ -87,10 +87,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// The text of the built-in experiment cannot be read, which would be a fault of the program.
-pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
+pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>, Error> {
     let wanted = name.strip_suffix(".json").unwrap_or(name);
-    let source = |name: &str| format!("workloads/{name}.json{MARK}");
-    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == wanted) {
+    let source = |name: &str| format!("workloads/{name}.json{BUILT_IN_SUFFIX}");
+    if let Some((name, text)) = BUILT_IN_EXPERIMENTS
+        .iter()
+        .find(|(name, _)| *name == wanted)
+    {
         return Document::parse(source(name), *text).map(Some);
     }
     let case = case_named(wanted);
@@ -100,13 +103,16 @@ pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
 
 /// Returns the chain of built-in experiments that complete an experiment with the key `extends`, or without that key an
 /// experiment of the application `app`. Each experiment overrides the experiments before it.
-pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, Error> {
+pub(super) fn extended_experiments(
+    extends: Option<&str>,
+    app: &str,
+) -> Result<Vec<Document>, Error> {
     let mut chain = Vec::new();
     let mut next = match extends {
         Some("none") => None,
-        Some(name) => Some(find_extended(name)?),
-        None => match built_in(app)? {
-            None => built_in(ONE_READING)?,
+        Some(name) => Some(find_extended_experiment(name)?),
+        None => match find_built_in_experiment(app)? {
+            None => find_built_in_experiment(ONE_READING)?,
             own => own,
         },
     };
@@ -118,8 +124,8 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
         chain.push(document);
         next = match below.as_deref() {
             // The limit is larger than the longest chain of built-in experiments, so that a cycle ends.
-            Some(name) if name != "none" && chain.len() <= BUILT_IN.len() => {
-                Some(find_extended(name)?)
+            Some(name) if name != "none" && chain.len() <= BUILT_IN_EXPERIMENTS.len() => {
+                Some(find_extended_experiment(name)?)
             }
             _ => None,
         };
@@ -132,13 +138,13 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
 ///
 /// # Errors
 /// There is no such experiment; the error lists the known names.
-fn find_extended(name: &str) -> Result<Document, Error> {
-    built_in(name)?.ok_or_else(|| {
+fn find_extended_experiment(name: &str) -> Result<Document, Error> {
+    find_built_in_experiment(name)?.ok_or_else(|| {
         let problem = Problem::unknown("experiment", name).key("extends");
         problem
-            .known(
+            .with_known_names(
                 "experiments",
-                names().chain([COMMON_RULES, ONE_READING, "none"]),
+                experiment_names().chain([COMMON_RULES, ONE_READING, "none"]),
             )
             .into()
     })
@@ -152,7 +158,8 @@ mod tests {
 
     #[test]
     fn the_platforms_of_the_papers_are_those_that_their_experiments_name() {
-        let documents = names().map(|name| built_in(name).unwrap().unwrap());
+        let documents =
+            experiment_names().map(|name| find_built_in_experiment(name).unwrap().unwrap());
         let mut named = BTreeSet::new();
         for document in documents {
             let fitted = document.value["calibrated_for"].as_array();

@@ -9,7 +9,7 @@ use migsim_workloads::Workload;
 
 /// Returns notes about settings that have no effect in the experiment, and about values that its results depend on but that the
 /// workload does not provide.
-pub(super) fn notes(
+pub(super) fn workload_notes(
     config: &ExperimentConfig,
     is_mapped: bool,
     workload: &dyn Workload,

@@ -18,7 +18,7 @@
 use serde_json::{Value, json};
 
 use super::library;
-use super::pingpong::{Pings, median};
+use super::pingpong::{MeasuredMessages, median};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Seconds};
 use migsim_bsp::{Receives, RuntimeConfig};
@@ -37,26 +37,26 @@ pub struct Calibration {
     pub bandwidth_factor: Option<f64>,
     /// The overhead \[s\] and the bandwidth factor of the calibrated library. A constant that the table of measured messages does
     /// not determine has the value of the base library.
-    pub in_use: (f64, f64),
+    pub overhead_and_bandwidth_factor: (f64, f64),
     /// Fitted constants of messages inside a host; `None` if the table of measured messages has none.
-    pub inside_host: Option<Inside>,
+    pub inside_host: Option<InsideHostConstants>,
     /// Time that the calibrated library predicts for each message of the table, in the order of the table \[s\].
-    pub predicted: Vec<f64>,
+    pub predicted_times: Vec<f64>,
     /// Median of the absolute relative differences between predicted and measured times of single messages, as a fraction of the
     /// measured time.
     pub median_residual: f64,
     /// What the table of measured messages does not determine, such as the overhead per message: one sentence for each.
-    pub undetermined: Vec<String>,
+    pub undetermined_constants: Vec<String>,
     /// Reasons to doubt that the fitted constants describe the machine, one sentence for each.
-    pub doubts: Vec<String>,
+    pub reasons_for_doubt: Vec<String>,
     /// The calibrated library as the JSON value of a library file.
-    pub library: Value,
+    pub library_file: Value,
 }
 
 /// Fitted constants of messages between processes on the same host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Inside {
+pub struct InsideHostConstants {
     /// Fitted overhead of a message inside a host \[s\].
     pub overhead: f64,
     /// Fitted bandwidth of messages inside a host \[B/s\]; `None` if the table of measured messages does not determine it.
@@ -69,58 +69,58 @@ pub struct Inside {
 /// One measured message of the table as a linear equation for its time: base + overheads · overhead + transfer · (1 / bandwidth
 /// factor).
 #[derive(Clone, Copy, Debug)]
-struct Equation {
+struct MessageEquation {
     /// Time of the message on an idle route \[s\], simulated without the overhead of the library and without the transfer of its
     /// bytes.
-    base: f64,
+    base_time: f64,
     /// Number of times that the overhead per message counts in the time of this message: 1, or 2 with a handshake.
-    overheads: f64,
+    overhead_count: f64,
     /// Simulated time that the transfer of the bytes of the message takes at a bandwidth factor of 1 \[s\].
-    transfer: f64,
+    transfer_time: f64,
     /// Measured time of the message \[s\].
-    measured: f64,
+    measured_time: f64,
 }
 
-impl Equation {
+impl MessageEquation {
     /// Predicts the time of the message \[s\] from an overhead per message \[s\] and the inverse of a bandwidth factor.
-    fn time(&self, (overhead, inverse): (f64, f64)) -> f64 {
-        self.base + self.overheads * overhead + self.transfer * inverse
+    fn predict_time(&self, (overhead, inverse): (f64, f64)) -> f64 {
+        self.base_time + self.overhead_count * overhead + self.transfer_time * inverse
     }
 
     /// Returns the relative error (not negative) of the time that is predicted for the message from an overhead \[s\] and the
     /// inverse of a bandwidth factor.
     fn relative_error(&self, at: (f64, f64)) -> f64 {
-        (self.time(at) - self.measured).abs() / self.measured
+        (self.predict_time(at) - self.measured_time).abs() / self.measured_time
     }
 
     /// Returns whether the transfer of the message, at the bandwidth of the platform, takes longer than the rest of its time with
     /// this overhead per message \[s\].
-    fn is_large(&self, overhead: f64) -> bool {
-        self.transfer > self.base + self.overheads * overhead
+    fn is_mostly_transfer(&self, overhead: f64) -> bool {
+        self.transfer_time > self.base_time + self.overhead_count * overhead
     }
 
     /// Returns the measured time of the message minus its simulated base time \[s\]: the part that overhead and transfer have to
     /// explain.
     fn unexplained_time(&self) -> f64 {
-        self.measured - self.base
+        self.measured_time - self.base_time
     }
 }
 
 /// Minimum ratio of the longest to the shortest transfer time in a table of measured messages. Below this ratio, overhead and
 /// bandwidth factor cannot be determined separately.
-const MIN_SPREAD: f64 = 2.0;
+const MIN_TRANSFER_RATIO: f64 = 2.0;
 /// Maximum plausible overhead per message \[s\]; a fit with a larger overhead is reported as doubtful. Open MPI over TCP has
 /// 0.147 ms where waiting ranks sleep (`results/reality.md`).
 const MAX_OVERHEAD: f64 = 0.01;
 /// Minimum and maximum plausible bandwidth factor; a fit outside of this range is reported as doubtful. Ethernet frames leave
 /// 0.94 of the bandwidth to the payload.
-const FACTORS: [f64; 2] = [0.1, 1.05];
+const PLAUSIBLE_BANDWIDTH_FACTORS: [f64; 2] = [0.1, 1.05];
 /// Maximum median of the relative differences between predicted and measured times; a fit with a larger median is reported as
 /// doubtful.
-const MAX_RESIDUAL: f64 = 0.25;
+const MAX_MEDIAN_RESIDUAL: f64 = 0.25;
 /// Maximum number of measured messages that enter a fit. From a larger table, the fit takes only every second, third, ...
 /// message.
-const MAX_POINTS: usize = 200;
+const MAX_FITTED_MESSAGES: usize = 200;
 
 /// Fits the overhead and the bandwidth factor of the library `base` to a table of measured messages on a platform, and returns
 /// the calibrated library with the name `name`.
@@ -129,54 +129,54 @@ const MAX_POINTS: usize = 200;
 /// The base library is unknown, or a message has no route.
 pub fn calibrate(
     platform: &Platform,
-    pings: &[Pings],
+    pings: &[MeasuredMessages],
     base: &str,
     (name, source): (&str, &str),
 ) -> Result<Calibration, Error> {
-    let mut file = library::json_of(base)?;
-    let (network, runtime) = models(&file)?;
+    let mut file = library::library_json(base)?;
+    let (network, runtime) = read_library_models(&file)?;
     let receives = runtime.receives;
-    let (inside, between): (Vec<&Pings>, Vec<&Pings>) =
+    let (inside, between): (Vec<&MeasuredMessages>, Vec<&MeasuredMessages>) =
         pings.iter().partition(|ping| ping.from == ping.to);
-    let equations: Vec<Equation> = between
+    let equations: Vec<MessageEquation> = between
         .iter()
-        .map(|ping| equation(platform, network, receives, ping))
+        .map(|ping| simulate_equation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
     // Both constants are fitted, unless the messages are too similar to determine them separately.
-    let free = if can_separate(&equations) {
-        fit(&equations, (None, None)).0
+    let free = if can_separate_constants(&equations) {
+        fit_overhead_and_inverse_factor(&equations, (None, None)).0
     } else {
         network.overhead.get()
     };
-    let has_small = equations.iter().any(|one| !one.is_large(free));
-    let has_large = equations.iter().any(|one| one.is_large(free));
+    let has_small = equations.iter().any(|one| !one.is_mostly_transfer(free));
+    let has_large = equations.iter().any(|one| one.is_mostly_transfer(free));
     let fixed = (
         (!has_small).then_some(network.overhead.get()),
         (!has_large).then_some(1.0 / network.bandwidth_factor),
     );
-    let found = fit(&equations, fixed);
+    let found = fit_overhead_and_inverse_factor(&equations, fixed);
     let overhead = has_small.then_some(found.0);
-    let bandwidth_factor = has_large.then_some(round_to(1.0 / found.1, 1e5));
+    let bandwidth_factor = has_large.then_some(round_to_multiple(1.0 / found.1, 1e5));
     let in_use = (
         overhead.unwrap_or(network.overhead.get()),
         bandwidth_factor.unwrap_or(network.bandwidth_factor),
     );
-    let of_inside = (!inside.is_empty()).then(|| fit_inside(&inside));
+    let of_inside = (!inside.is_empty()).then(|| fit_inside_constants(&inside));
     let mut next = equations.iter();
     let predicted: Vec<f64> = (pings.iter())
         .map(|ping| match (of_inside, ping.from == ping.to) {
-            (Some(line), true) => line.time(ping),
-            _ => next.next().map_or(0.0, |one| one.time(found)),
+            (Some(line), true) => line.predict_time(ping),
+            _ => next.next().map_or(0.0, |one| one.predict_time(found)),
         })
         .collect();
     let mut residuals: Vec<f64> = (pings.iter().zip(&predicted))
         .filter(|(ping, _)| !ping.is_exchange)
-        .map(|(ping, predicted)| (predicted - ping.time).abs() / ping.time)
+        .map(|(ping, predicted)| (predicted - ping.median_time).abs() / ping.median_time)
         .collect();
     let median_residual = median(&mut residuals);
     write_constants(&mut file, overhead, bandwidth_factor, source);
     if let Some(line) = of_inside {
-        write_inside(&mut file, line, in_use.1, source);
+        write_inside_constants(&mut file, line, in_use.1, source);
     }
     if overhead.is_some() || of_inside.is_some() {
         // The table states neither the transport of its messages nor how processes waited for them.
@@ -186,7 +186,7 @@ pub fn calibrate(
             file.as_object_mut().map(|keys| keys.remove("machine"));
         }
     }
-    let doubts = doubts(overhead, bandwidth_factor, median_residual);
+    let doubts = reasons_for_doubt(overhead, bandwidth_factor, median_residual);
     file["name"] = json!(name);
     let mut description = format!("The library {base}, calibrated on {source}.");
     for (key, doubt) in &doubts {
@@ -198,25 +198,30 @@ pub fn calibrate(
     file["description"] = json!(description);
     file["measured"] = json!({
         "points": pings.len(),
-        "messages": pings.iter().map(|ping| ping.count).sum::<usize>(),
-        "median_residual": round_to(median_residual, 1e6),
+        "messages": pings.iter().map(|ping| ping.message_count).sum::<usize>(),
+        "median_residual": round_to_multiple(median_residual, 1e6),
     });
     Ok(Calibration {
         overhead,
         bandwidth_factor,
-        in_use,
+        overhead_and_bandwidth_factor: in_use,
         inside_host: of_inside,
-        predicted,
+        predicted_times: predicted,
         median_residual,
-        undetermined: undetermined(&equations, (has_small, has_large), found, base),
-        doubts: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
-        library: file,
+        undetermined_constants: undetermined_constants(
+            &equations,
+            (has_small, has_large),
+            found,
+            base,
+        ),
+        reasons_for_doubt: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
+        library_file: file,
     })
 }
 
 /// Returns one sentence for each property of the library that the table of measured messages does not determine.
-fn undetermined(
-    equations: &[Equation],
+fn undetermined_constants(
+    equations: &[MessageEquation],
     (has_small, has_large): (bool, bool),
     found: (f64, f64),
     base: &str,
@@ -251,64 +256,67 @@ fn undetermined(
 const INITIAL_BANDWIDTH: f64 = 1e10;
 /// Ratio of the time of an exchange of two messages to the time of one message above which both directions count as sharing the
 /// bandwidth.
-const SHARED_RATIO: f64 = 1.5;
+const MIN_SHARED_RATIO: f64 = 1.5;
 
-impl Inside {
+impl InsideHostConstants {
     /// Predicts the time of a measured message inside a host \[s\], or of an exchange of two messages at the same time.
-    fn time(&self, ping: &Pings) -> f64 {
+    fn predict_time(&self, ping: &MeasuredMessages) -> f64 {
         let flows = f64::from(1 + u8::from(ping.is_exchange && self.is_shared == Some(true)));
         self.overhead + flows * ping.bytes / self.bandwidth.unwrap_or(INITIAL_BANDWIDTH)
     }
 
     /// Returns whether the transfer of a message inside a host takes longer than its overhead.
-    fn is_large(&self, ping: &Pings) -> bool {
+    fn is_mostly_transfer(&self, ping: &MeasuredMessages) -> bool {
         self.bandwidth
             .is_some_and(|bandwidth| ping.bytes / bandwidth > self.overhead)
     }
 }
 
 /// Fits the overhead and the bandwidth of messages inside a host to their measured times.
-fn fit_inside(pings: &[&Pings]) -> Inside {
+fn fit_inside_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
     let single = || pings.iter().filter(|ping| !ping.is_exchange);
-    let equations: Vec<Equation> = single()
-        .map(|ping| Equation {
-            base: 0.0,
-            overheads: 1.0,
-            transfer: ping.bytes / INITIAL_BANDWIDTH,
-            measured: ping.time,
+    let equations: Vec<MessageEquation> = single()
+        .map(|ping| MessageEquation {
+            base_time: 0.0,
+            overhead_count: 1.0,
+            transfer_time: ping.bytes / INITIAL_BANDWIDTH,
+            measured_time: ping.median_time,
         })
         .collect();
-    let has_both = can_separate(&equations);
+    let has_both = can_separate_constants(&equations);
     let fixed = (!has_both).then_some(1.0);
-    let (overhead, inverse) = fit(&equations, (None, fixed));
-    let mut line = Inside {
+    let (overhead, inverse) = fit_overhead_and_inverse_factor(&equations, (None, fixed));
+    let mut line = InsideHostConstants {
         overhead,
         bandwidth: has_both.then_some(INITIAL_BANDWIDTH / inverse),
         is_shared: None,
     };
     let mut ratios: Vec<f64> = single()
-        .filter(|ping| line.is_large(ping))
+        .filter(|ping| line.is_mostly_transfer(ping))
         .filter_map(|ping| {
-            let is_same = |other: &&&Pings| {
+            let is_same = |other: &&&MeasuredMessages| {
                 other.is_exchange && (other.from, other.bytes) == (ping.from, ping.bytes)
             };
-            Some(pings.iter().find(is_same)?.time / ping.time)
+            Some(pings.iter().find(is_same)?.median_time / ping.median_time)
         })
         .collect();
-    line.is_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > SHARED_RATIO);
+    line.is_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > MIN_SHARED_RATIO);
     line
 }
 
 /// Writes the fitted constants of messages inside a host, and where they come from, into a library file. The bandwidth is divided
 /// by `factor`, because the engine multiplies each bandwidth by this factor.
-fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
+fn write_inside_constants(file: &mut Value, line: InsideHostConstants, factor: f64, source: &str) {
     let bandwidth = line
         .bandwidth
-        .map(|bandwidth| json!(round_to(bandwidth / factor, 1e-3)));
+        .map(|bandwidth| json!(round_to_multiple(bandwidth / factor, 1e-3)));
     let found = [
         (
             "loopback_overhead",
-            Some(json!(format!("{} us", round_to(line.overhead * 1e6, 1e3)))),
+            Some(json!(format!(
+                "{} us",
+                round_to_multiple(line.overhead * 1e6, 1e3)
+            ))),
         ),
         ("loopback_bandwidth", bandwidth),
         ("loopback_shared", line.is_shared.map(|is| json!(is))),
@@ -325,21 +333,21 @@ fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
 
 /// Returns the reasons to doubt a fit, each with the key of the library file that it concerns; the key is `None` if the doubt
 /// concerns the whole fit.
-fn doubts(
+fn reasons_for_doubt(
     overhead: Option<f64>,
     factor: Option<f64>,
     residual: f64,
 ) -> Vec<(Option<&'static str>, String)> {
     let mut doubts = Vec::new();
     if let Some(overhead) = overhead.filter(|overhead| *overhead > MAX_OVERHEAD) {
-        let (found, most) = (round_to(overhead, 1e4), MAX_OVERHEAD);
+        let (found, most) = (round_to_multiple(overhead, 1e4), MAX_OVERHEAD);
         let doubt = format!(
             "the overhead of {found} s per message is above {most} s, far more than that of message-passing libraries: check that the \
             times are in seconds"
         );
         doubts.push((Some("network.overhead"), doubt));
     }
-    let [least, most] = FACTORS;
+    let [least, most] = PLAUSIBLE_BANDWIDTH_FACTORS;
     if let Some(factor) = factor.filter(|factor| !(least..=most).contains(factor)) {
         let doubt = format!(
             "the bandwidth factor {factor} is not between {least} and {most}: check that the times are in seconds and the bandwidths of \
@@ -347,8 +355,8 @@ fn doubts(
         );
         doubts.push((Some("network.bandwidth_factor"), doubt));
     }
-    if residual > MAX_RESIDUAL {
-        let (found, most) = (100.0 * residual, 100.0 * MAX_RESIDUAL);
+    if residual > MAX_MEDIAN_RESIDUAL {
+        let (found, most) = (100.0 * residual, 100.0 * MAX_MEDIAN_RESIDUAL);
         let doubt = format!(
             "the median residual of {found:.1} % is above {most} %: the fit does not describe the table"
         );
@@ -359,7 +367,8 @@ fn doubts(
 
 /// Writes the fitted overhead and bandwidth factor of messages between hosts, and where they come from, into a library file.
 fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
-    let overhead = overhead.map(|overhead| json!(format!("{} us", round_to(overhead * 1e6, 1e3))));
+    let overhead =
+        overhead.map(|overhead| json!(format!("{} us", round_to_multiple(overhead * 1e6, 1e3))));
     let found = [
         ("overhead", overhead),
         ("bandwidth_factor", factor.map(|factor| json!(factor))),
@@ -373,7 +382,7 @@ fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>,
 }
 
 /// Rounds a value to a multiple of `1 / steps`.
-fn round_to(value: f64, steps: f64) -> f64 {
+fn round_to_multiple(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
@@ -381,7 +390,7 @@ fn round_to(value: f64, steps: f64) -> f64 {
 ///
 /// # Errors
 /// A key or a value is wrong.
-pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
+pub fn read_library_models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     let keys = file["network"].as_object().cloned().unwrap_or_default();
     let network = super::resolve::read_network(&keys)?;
     let runtime = match &file["runtime"] {
@@ -393,12 +402,12 @@ pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
 
 /// Returns the equation for the time of one measured message; its terms are obtained by simulating the message on an idle
 /// platform.
-fn equation(
+fn simulate_equation(
     platform: &Platform,
     network: NetworkModel,
     receives: Receives,
-    ping: &Pings,
-) -> Result<Equation, Error> {
+    ping: &MeasuredMessages,
+) -> Result<MessageEquation, Error> {
     let time = |overhead: f64, bandwidth_factor: f64| {
         let model = NetworkModel {
             overhead: Seconds::of(overhead),
@@ -411,32 +420,37 @@ fn equation(
         let message = (size, receives.has_handshake(size));
         simulation.send_message(ping.from, ping.to, message, ())?;
         simulation.next_ended()?;
-        Ok::<f64, Error>(simulation.local_now())
+        Ok::<f64, Error>(simulation.local_time())
     };
     let (plain, with_overhead, at_half) = (time(0.0, 1.0)?, time(1.0, 1.0)?, time(0.0, 0.5)?);
     let transfer = at_half - plain;
-    Ok(Equation {
-        base: plain - transfer,
-        overheads: with_overhead - plain,
-        transfer,
-        measured: ping.time,
+    Ok(MessageEquation {
+        base_time: plain - transfer,
+        overhead_count: with_overhead - plain,
+        transfer_time: transfer,
+        measured_time: ping.median_time,
     })
 }
 
 /// Returns whether the transfer times of the messages differ enough to determine overhead and bandwidth factor separately.
-fn can_separate(equations: &[Equation]) -> bool {
-    let parts = equations.iter().map(|one| one.transfer / one.overheads);
+fn can_separate_constants(equations: &[MessageEquation]) -> bool {
+    let parts = equations
+        .iter()
+        .map(|one| one.transfer_time / one.overhead_count);
     let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
         (part.min(least), part.max(most))
     });
-    most > MIN_SPREAD * least
+    most > MIN_TRANSFER_RATIO * least
 }
 
 /// Returns the overhead \[s\] and the inverse of the bandwidth factor with the smallest sum of relative errors. A value given in
 /// `fixed` is returned unchanged.
-fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
-    let step = all.len().div_ceil(MAX_POINTS).max(1);
-    let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
+fn fit_overhead_and_inverse_factor(
+    all: &[MessageEquation],
+    fixed: (Option<f64>, Option<f64>),
+) -> (f64, f64) {
+    let step = all.len().div_ceil(MAX_FITTED_MESSAGES).max(1);
+    let points: Vec<MessageEquation> = all.iter().step_by(step).copied().collect();
     let cost = |at: (f64, f64)| points.iter().map(|one| one.relative_error(at)).sum::<f64>();
     let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
     let mut best = (cost((overhead, inverse)), (overhead, inverse));
@@ -455,19 +469,20 @@ fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
     for (index, a) in points.iter().enumerate() {
         // The fit goes through one point, with the other value fixed or at its bound.
         consider((
-            (a.unexplained_time() - a.transfer * inverse) / a.overheads,
+            (a.unexplained_time() - a.transfer_time * inverse) / a.overhead_count,
             inverse,
         ));
         consider((
             overhead,
-            (a.unexplained_time() - a.overheads * overhead) / a.transfer,
+            (a.unexplained_time() - a.overhead_count * overhead) / a.transfer_time,
         ));
         for b in &points[index + 1..] {
-            let determinant = a.overheads * b.transfer - b.overheads * a.transfer;
+            let determinant =
+                a.overhead_count * b.transfer_time - b.overhead_count * a.transfer_time;
             consider((
-                (a.unexplained_time() * b.transfer - b.unexplained_time() * a.transfer)
+                (a.unexplained_time() * b.transfer_time - b.unexplained_time() * a.transfer_time)
                     / determinant,
-                (a.overheads * b.unexplained_time() - b.overheads * a.unexplained_time())
+                (a.overhead_count * b.unexplained_time() - b.overhead_count * a.unexplained_time())
                     / determinant,
             ));
         }
@@ -476,8 +491,8 @@ fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
 }
 
 /// Returns the JSON text of the library file that a calibration produced.
-pub fn text_of(calibration: &Calibration) -> String {
-    format!("{:#}\n", calibration.library)
+pub fn library_text(calibration: &Calibration) -> String {
+    format!("{:#}\n", calibration.library_file)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::neutral;
 use crate::registry::Registry;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_platform::load::{self, LoadKey};
-use migsim_platform::{Mapping, Rule, is_text};
+use migsim_platform::{Mapping, Rule, is_json_text};
 use migsim_policies::Forecast;
 use migsim_workloads::registry;
 
@@ -48,7 +48,7 @@ pub fn remove_informative_keys(settings: &mut Value) {
 }
 
 /// Returns JSON pointers to all keys of an experiment whose values are names of files.
-pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
+pub fn file_key_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
         let keys = registry.load_file_keys();
@@ -81,14 +81,14 @@ impl Basis {
             Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
             Some(false) => format!("settings of the experiment {name}, fitted to other platforms"),
             None if name == ONE_READING => "neutral settings, fitted to no platform".to_owned(),
-            None if name == NONE => "settings of no built-in experiment".to_owned(),
+            None if name == EXTENDS_NOTHING => "settings of no built-in experiment".to_owned(),
             None => format!("settings of the experiment {name}"),
         }
     }
 }
 
 /// The value of the key `extends` with which no built-in experiment completes the settings.
-pub(super) const NONE: &str = "none";
+pub(super) const EXTENDS_NOTHING: &str = "none";
 
 /// A complete experiment, with the keys of the experiment file: platform, application, policy, costs, scenarios and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -177,7 +177,7 @@ impl ExperimentConfig {
     /// Returns the rule by which processes are placed on hosts at the start; contiguous if the experiment sets no mapping.
     pub fn mapping(&self) -> Mapping {
         let mapping = self.mapping.as_ref();
-        mapping.map_or_else(Mapping::default, MappingKey::mapping)
+        mapping.map_or_else(Mapping::default, MappingKey::parse_mapping)
     }
 }
 
@@ -199,7 +199,7 @@ pub enum MappingKey {
 
 impl MappingKey {
     /// Parses the value of the key as a mapping of processes to hosts.
-    pub fn mapping(&self) -> Mapping {
+    pub fn parse_mapping(&self) -> Mapping {
         match self {
             Self::Text(text) => text
                 .parse()
@@ -234,7 +234,7 @@ fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
 
 /// Serializes the key `platform` as an object if the text is the JSON of a platform, else as a text.
 fn written_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Error> {
-    let text = is_text(platform).then(|| serde_json::from_str::<Value>(platform).ok());
+    let text = is_json_text(platform).then(|| serde_json::from_str::<Value>(platform).ok());
     match text.flatten() {
         Some(object) => object.serialize(to),
         None => to.serialize_str(platform),
@@ -258,7 +258,7 @@ fn first_seed() -> u64 {
 
 /// Returns the JSON Schema of experiment files, generated from the types; it includes the keys of each application and policy of
 /// `registry`.
-pub fn schema(registry: &Registry) -> String {
+pub fn json_schema(registry: &Registry) -> String {
     let mut generator = SchemaGenerator::default();
     let mut policy = Map::new();
     let names: Vec<&str> = registry.policies().names().collect();
@@ -290,7 +290,7 @@ pub fn schema(registry: &Registry) -> String {
         "forecast".into(),
         generator.subschema_for::<Forecast>().to_value(),
     );
-    let loads = load::schema(registry.loads(), &mut generator);
+    let loads = load::load_key_schema(registry.loads(), &mut generator);
     let mut options = generator.take_definitions(true);
     for entry in registry.policies() {
         let place = policy[entry.name]["$ref"].as_str();
@@ -318,7 +318,7 @@ pub fn schema(registry: &Registry) -> String {
     root["properties"]["policy"] =
         json!({ "type": "object", "properties": policy, "additionalProperties": false });
     root["properties"]["load"] = loads;
-    root["properties"]["mapping"][neutral::NEUTRAL_VALUE_KEY] = json!(Rule::USUAL.name());
+    root["properties"]["mapping"][neutral::NEUTRAL_VALUE_KEY] = json!(Rule::DEFAULT.name());
     root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
     if let Some(object) = root.as_object_mut() {
         object.remove("required");

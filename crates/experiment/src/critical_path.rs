@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::case_change::{Changed, LinkQuantity, links_of};
+use super::case_change::{ChangedQuantity, LinkQuantity, changed_links};
 use super::resolve::Experiment;
 use super::run::{Progress, ScenarioRun};
 use migsim_base::error::{Error, Problem};
@@ -16,7 +16,7 @@ use migsim_platform::Platform;
 #[non_exhaustive]
 pub struct PathShare {
     /// The kind of activity, such as computation or the transfer of a message.
-    pub kind: PieceKind,
+    pub activity_kind: PieceKind,
     /// The resource that the activity uses: a host, a link, two clusters, `window`, `loopback`, or the name of the kind if it
     /// uses no such resource.
     pub resource: String,
@@ -79,7 +79,7 @@ impl Experiment {
     /// This is a host, a link, two clusters, `window`, `loopback`, or the name of the kind of the piece if it uses no such
     /// resource.
     pub fn resource_of(&self, piece: &Piece) -> String {
-        resource(piece, &self.platform.platform)
+        resource_name(piece, &self.platform.platform)
     }
 
     /// Sums the time of the critical path for each kind of activity, resource and process, sorted by time, the longest first.
@@ -87,14 +87,14 @@ impl Experiment {
         let platform = &self.platform.platform;
         let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
         for piece in &path.pieces {
-            let key = (piece.kind, resource(piece, platform), piece.process);
+            let key = (piece.kind, resource_name(piece, platform), piece.process);
             *sums.entry(key).or_default() += piece.duration().get();
         }
         let whole = duration_or_one(path);
         let mut shares: Vec<PathShare> = sums
             .into_iter()
             .map(|((kind, resource, process), seconds)| PathShare {
-                kind,
+                activity_kind: kind,
                 resource,
                 process,
                 time: Seconds::of(seconds),
@@ -117,7 +117,7 @@ impl Experiment {
             SumBy::Kind => Some(piece.kind.name().to_owned()),
             SumBy::Process => piece.process.map(|one| format!("p{}", one.index() + 1)),
             SumBy::Host => host(piece).map(|host| platform.hosts[host.index()].name.clone()),
-            SumBy::Cluster => host(piece).map(|host| cluster(platform, host).to_owned()),
+            SumBy::Cluster => host(piece).map(|host| cluster_name(platform, host).to_owned()),
             SumBy::Link => match piece.work {
                 PieceWork::Transfer(_, _, Bound::Link { link, .. }) => {
                     Some(platform.links[link.index()].name.clone())
@@ -139,32 +139,36 @@ impl Experiment {
 
     /// Computes the percentage of the critical path whose duration depends on a quantity. `None` for the background load, the
     /// imbalance, and the number of processes per host, which belong to no activity of the path.
-    pub fn path_share_of(&self, path: &CriticalPath, changed: &Changed) -> Option<f64> {
+    pub fn path_share_of_quantity(
+        &self,
+        path: &CriticalPath,
+        changed: &ChangedQuantity,
+    ) -> Option<f64> {
         let platform = &self.platform.platform;
-        let links = links_of(changed, platform);
+        let links = changed_links(changed, platform);
         let seconds = |piece: &Piece| -> f64 {
             let seconds = piece.duration().get();
             let is_it = |is_it: bool| if is_it { seconds } else { 0.0 };
             match (changed, piece.work) {
-                (Changed::ClusterSpeed(name), PieceWork::Compute { host, .. }) => {
-                    is_it(piece.kind == PieceKind::Compute && cluster(platform, host) == name)
+                (ChangedQuantity::ClusterSpeed(name), PieceWork::Compute { host, .. }) => {
+                    is_it(piece.kind == PieceKind::Compute && cluster_name(platform, host) == name)
                 }
-                (Changed::Barrier, _) => is_it(piece.kind == PieceKind::Barrier),
-                (Changed::Calls, _) => is_it(piece.kind == PieceKind::Call),
-                (Changed::Moves, _) => is_it(piece.kind == PieceKind::Move),
-                (Changed::Overhead, PieceWork::Overhead) => seconds,
+                (ChangedQuantity::Barrier, _) => is_it(piece.kind == PieceKind::Barrier),
+                (ChangedQuantity::Calls, _) => is_it(piece.kind == PieceKind::Call),
+                (ChangedQuantity::Moves, _) => is_it(piece.kind == PieceKind::Move),
+                (ChangedQuantity::Overhead, PieceWork::Overhead) => seconds,
                 (
-                    Changed::Link(_, LinkQuantity::Bandwidth)
-                    | Changed::ClusterLinks(_, LinkQuantity::Bandwidth),
+                    ChangedQuantity::Link(_, LinkQuantity::Bandwidth)
+                    | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth),
                     PieceWork::Transfer(_, _, Bound::Link { link, .. }),
                 ) => is_it(links.contains(&link)),
                 (
-                    Changed::Link(_, LinkQuantity::Latency)
-                    | Changed::ClusterLinks(_, LinkQuantity::Latency),
+                    ChangedQuantity::Link(_, LinkQuantity::Latency)
+                    | ChangedQuantity::ClusterLinks(_, LinkQuantity::Latency),
                     PieceWork::Latency(from, to),
-                ) => seconds * part_of_latency(platform, (from, to), &links),
-                (Changed::Route(names), PieceWork::Latency(from, to)) => {
-                    let [a, b] = [from, to].map(|host| cluster(platform, host));
+                ) => seconds * latency_fraction(platform, (from, to), &links),
+                (ChangedQuantity::Route(names), PieceWork::Latency(from, to)) => {
+                    let [a, b] = [from, to].map(|host| cluster_name(platform, host));
                     is_it(*names == format!("{a} {b}") || *names == format!("{b} {a}"))
                 }
                 _ => 0.0,
@@ -172,7 +176,7 @@ impl Experiment {
         };
         if matches!(
             changed,
-            Changed::Load | Changed::Imbalance | Changed::ProcessesPerHost
+            ChangedQuantity::Load | ChangedQuantity::Imbalance | ChangedQuantity::ProcessesPerHost
         ) {
             return None;
         }
@@ -188,17 +192,17 @@ fn duration_or_one(path: &CriticalPath) -> f64 {
 }
 
 /// Returns the name of the cluster of a host.
-fn cluster(platform: &Platform, host: HostId) -> &str {
+fn cluster_name(platform: &Platform, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
 /// Computes the fraction of the latency of the route between two hosts that some links contribute; 0 if the platform specifies
 /// the latency of the whole route.
-fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
+fn latency_fraction(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
     let Some(route) = platform.route(from, to) else {
         return 0.0;
     };
-    let whole = platform.latency(&route).get();
+    let whole = platform.route_latency(&route).get();
     if route.latency.is_some() || whole <= 0.0 {
         return 0.0;
     }
@@ -209,9 +213,9 @@ fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[L
 }
 
 /// Returns the name of the resource that a piece of the critical path uses.
-fn resource(piece: &Piece, platform: &Platform) -> String {
+fn resource_name(piece: &Piece, platform: &Platform) -> String {
     let between = |from: HostId, to: HostId| {
-        let [from, to] = [from, to].map(|host| cluster(platform, host));
+        let [from, to] = [from, to].map(|host| cluster_name(platform, host));
         format!("{from} to {to}")
     };
     match piece.work {

@@ -35,20 +35,20 @@ use migsim_policies::{ForcedMove, Measures, Replay};
 
 /// The recorded calls and moves of a run of scenario iii (with moves), and which of its calls is examined for its effect.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trial {
+pub struct RecordedRun {
     /// The supersteps after which rescheduling calls took place, counted from 1, in order.
     pub calls: Vec<u64>,
     /// All moves of processes to hosts in the recorded run, in the order in which the rescheduling calls decided them.
     pub moves: Vec<ForcedMove>,
     /// Index in `calls` of the rescheduling call whose effect is computed; at least one superstep must follow this call.
-    pub call_index: usize,
+    pub examined_call: usize,
     /// The changes that the policy predicted for the times of the processes that move; `None` if the policy predicts no times.
-    pub changes: Option<Vec<Change>>,
+    pub predicted_changes: Option<Vec<PredictedChange>>,
 }
 
 /// The changes that a policy predicts for the computation time and the send time of a process that moves to another host.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct PredictedChange {
     /// The process that moves, counted from 1.
     pub process: u64,
     /// Ratio of the predicted computation time of the process at the destination to its computation time on the present host.
@@ -60,20 +60,20 @@ pub struct Change {
 /// The effect of the moves of one rescheduling call, compared with the same run without these moves, until the next call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Effect {
+pub struct CallEffect {
     /// The first superstep after the examined rescheduling call, counted from 1.
     pub first_superstep: u64,
     /// The last superstep before the next rescheduling call, or the last superstep of the run, counted from 1.
     pub last_superstep: u64,
     /// The makespans of these supersteps with and without the moves, as the policy predicted them; `None` if the policy predicts
     /// no times.
-    pub prediction: Option<Prediction>,
+    pub prediction: Option<PredictedMakespans>,
     /// The makespan of the supersteps up to the next call, in the run with the moves of the examined call.
     pub with_moves: Makespan,
     /// The makespan of the supersteps up to the next call, in the run without the moves of the examined call.
     pub without_moves: Makespan,
     /// Time by which the moves of the examined call delayed the start of the next superstep \[s\].
-    pub cost: Seconds,
+    pub move_delay: Seconds,
     /// The hash of the events of the run with all its moves; a caller compares it with the hash of the recorded run.
     pub event_hash: String,
 }
@@ -94,20 +94,20 @@ pub struct Makespan {
 /// The makespans of the supersteps after a rescheduling call that a policy predicts from the supersteps before the call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Prediction {
+pub struct PredictedMakespans {
     /// The first superstep on which the prediction is based, counted from 1.
-    pub first_superstep: u64,
+    pub first_observed_superstep: u64,
     /// The last superstep on which the prediction is based, counted from 1: the superstep before the call.
-    pub last_superstep: u64,
+    pub last_observed_superstep: u64,
     /// Predicted makespan of the supersteps after the call if its moves are made \[s\].
     pub with_moves: Seconds,
     /// Predicted makespan of the supersteps after the call if no process moves \[s\].
     pub without_moves: Seconds,
 }
 
-impl Effect {
+impl CallEffect {
     /// Returns the number of supersteps from the examined call to the next call, or to the end of the run.
-    pub fn supersteps(&self) -> u64 {
+    pub fn superstep_count(&self) -> u64 {
         self.last_superstep + 1 - self.first_superstep
     }
 
@@ -118,13 +118,13 @@ impl Effect {
 
     /// Computes the mean time that the moves saved per superstep \[s\]; the cost of the moves is not subtracted.
     pub fn gain_per_superstep_s(&self) -> f64 {
-        self.gain_s() / self.supersteps() as f64
+        self.gain_s() / self.superstep_count() as f64
     }
 
     /// Computes the time that the moves saved in these supersteps minus the cost of the moves \[s\]; negative if they cost more
     /// than they saved.
     pub fn net_gain_s(&self) -> f64 {
-        self.gain_s() - self.cost.get()
+        self.gain_s() - self.move_delay.get()
     }
 
     /// Computes the number of supersteps after which the time saved equals the cost of the moves: `⌈cost / gain per superstep⌉`;
@@ -134,11 +134,12 @@ impl Effect {
         clippy::cast_sign_loss,
         reason = "a whole number that is not negative; one beyond 2^64 is as good as 2^64"
     )]
-    pub fn break_even(&self) -> Option<u64> {
-        if self.cost == Seconds::default() && self.gain_s() >= 0.0 {
+    pub fn break_even_supersteps(&self) -> Option<u64> {
+        if self.move_delay == Seconds::default() && self.gain_s() >= 0.0 {
             return Some(0);
         }
-        (self.gain_s() > 0.0).then(|| (self.cost.get() / self.gain_per_superstep_s()).ceil() as u64)
+        (self.gain_s() > 0.0)
+            .then(|| (self.move_delay.get() / self.gain_per_superstep_s()).ceil() as u64)
     }
 
     /// Computes the effect of the rescheduling call with index `judged`, from the run with the moves of that call and the run
@@ -164,9 +165,9 @@ impl Effect {
                 .since(observed[0].start)
                 .get();
             let mean = lasted / observed.len() as f64;
-            Prediction {
-                first_superstep: since as u64 + 1,
-                last_superstep: after as u64,
+            PredictedMakespans {
+                first_observed_superstep: since as u64 + 1,
+                last_observed_superstep: after as u64,
                 with_moves: Seconds::of(expected * (mean - gain).max(0.0)),
                 without_moves: Seconds::of(expected * mean),
             }
@@ -181,7 +182,7 @@ impl Effect {
                 after..end,
                 without_moves.calls[judged].delayed_until,
             ),
-            cost: call.delayed_until.since(call.wait.until),
+            move_delay: call.delayed_until.since(call.wait.until),
             event_hash: with.event_hash.clone(),
         }
     }
@@ -212,25 +213,25 @@ impl Makespan {
 #[derive(Debug)]
 struct PredictedGain {
     /// The supersteps between the previous call and the examined call, counted from 0.
-    supersteps: std::ops::Range<usize>,
+    observed_supersteps: std::ops::Range<usize>,
     /// For each process, the predicted ratios of its computation time and of its send time at the destination to the times on the
     /// present host; 1 if it stays.
-    ratios: Vec<(f64, f64)>,
+    time_ratios: Vec<(f64, f64)>,
     /// Sum over the observed supersteps of the longest time of a process minus the longest time that is predicted after the moves
     /// \[s\].
-    gain: f64,
+    total_gain: f64,
 }
 
 impl PredictedGain {
     /// Returns the predicted gain per superstep \[s\], averaged over the observed supersteps.
     fn gain_per_superstep(&self) -> f64 {
-        self.gain / self.supersteps.len() as f64
+        self.total_gain / self.observed_supersteps.len() as f64
     }
 }
 
 impl Recorder for PredictedGain {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
-        if !self.supersteps.contains(&superstep) {
+        if !self.observed_supersteps.contains(&superstep) {
             return;
         }
         let longest = |by: &dyn Fn(usize) -> (f64, f64)| {
@@ -240,9 +241,9 @@ impl Recorder for PredictedGain {
                     + measures.compute[process].get() * computation
                     + measures.send[process].get() * sends
             };
-            (0..self.ratios.len()).map(own).fold(0.0, f64::max)
+            (0..self.time_ratios.len()).map(own).fold(0.0, f64::max)
         };
-        self.gain += longest(&|_| (1.0, 1.0)) - longest(&|process| self.ratios[process]);
+        self.total_gain += longest(&|_| (1.0, 1.0)) - longest(&|process| self.time_ratios[process]);
     }
 }
 
@@ -255,26 +256,30 @@ impl Experiment {
     ///
     /// # Panics
     /// The call does not exist, or the run ends with this call.
-    pub fn effect(&self, trial: &Trial, progress: &Progress) -> Result<Effect, Error> {
-        let superstep = trial.calls[trial.call_index];
+    pub fn call_effect(
+        &self,
+        trial: &RecordedRun,
+        progress: &Progress,
+    ) -> Result<CallEffect, Error> {
+        let superstep = trial.calls[trial.examined_call];
         let since = trial
-            .call_index
+            .examined_call
             .checked_sub(1)
             .map_or(0, |before| trial.calls[before]);
         let index = |superstep: u64| usize::try_from(superstep).unwrap_or(usize::MAX);
         let mut factors = vec![(1.0, 1.0); self.placement.len()];
-        for change in trial.changes.iter().flatten() {
+        for change in trial.predicted_changes.iter().flatten() {
             if let Some(own) = factors.get_mut(index(change.process - 1)) {
                 *own = (change.computation_ratio, change.send_ratio);
             }
         }
         let mut predictor = PredictedGain {
-            supersteps: index(since)..index(superstep),
-            ratios: factors,
-            gain: 0.0,
+            observed_supersteps: index(since)..index(superstep),
+            time_ratios: factors,
+            total_gain: 0.0,
         };
         // The next call is a part of both runs: all processes wait for it at the end of the last superstep that is compared.
-        let calls = trial.calls[..trial.calls.len().min(trial.call_index + 2)].iter();
+        let calls = trial.calls[..trial.calls.len().min(trial.examined_call + 2)].iter();
         let earlier = trial
             .moves
             .iter()
@@ -282,20 +287,20 @@ impl Experiment {
         let without = Replay::from_calls_and_moves(calls.copied(), earlier.cloned());
         let with =
             Replay::from_calls_and_moves(trial.calls.iter().copied(), trial.moves.iter().cloned());
-        let memo = self.new_memo();
+        let memo = self.new_superstep_cache();
         let run = |policy: Replay, recorder: &mut (dyn Recorder + Send)| {
             let policy = Box::new(policy);
-            self.run_policy(Scenario::Iii, policy, progress, recorder, memo.as_ref())
+            self.run_with_policy(Scenario::Iii, policy, progress, recorder, memo.as_ref())
         };
         let (with, without) = rayon::join(|| run(with, &mut predictor), || run(without, &mut ()));
         let gain = trial
-            .changes
+            .predicted_changes
             .as_ref()
             .map(|_| predictor.gain_per_superstep());
-        Ok(Effect::new(
+        Ok(CallEffect::new(
             &with?.outcome,
             &without?.outcome,
-            trial.call_index,
+            trial.examined_call,
             gain,
         ))
     }
@@ -375,12 +380,12 @@ mod tests {
     #[test]
     fn the_effect_of_a_call_is_the_difference_between_runs_without_and_with_its_moves() {
         // With: 2 · (6 + 1) = 14 s from 24 s on. Without: 2 · (9 + 1) = 20 s from 21 s on.
-        let effect = Effect::new(&outcome(3.0, 6.0), &outcome(0.0, 9.0), 0, Some(2.0));
+        let effect = CallEffect::new(&outcome(3.0, 6.0), &outcome(0.0, 9.0), 0, Some(2.0));
         assert_eq!(
             (
                 effect.first_superstep,
                 effect.last_superstep,
-                effect.supersteps()
+                effect.superstep_count()
             ),
             (3, 4, 2)
         );
@@ -397,16 +402,19 @@ mod tests {
             (
                 effect.gain_s(),
                 effect.gain_per_superstep_s(),
-                effect.cost.get()
+                effect.move_delay.get()
             ),
             (6.0, 3.0, 3.0)
         );
         // Superstep 4 ends at 38 s instead of 41 s. The gain of one superstep pays the 3 s.
-        assert_eq!((effect.net_gain_s(), effect.break_even()), (3.0, Some(1)));
+        assert_eq!(
+            (effect.net_gain_s(), effect.break_even_supersteps()),
+            (3.0, Some(1))
+        );
         // The supersteps before the call took 10 s each. The prediction is 2 s less.
-        let expected = Prediction {
-            first_superstep: 1,
-            last_superstep: 2,
+        let expected = PredictedMakespans {
+            first_observed_superstep: 1,
+            last_observed_superstep: 2,
             with_moves: Seconds::of(16.0),
             without_moves: Seconds::of(20.0),
         };
@@ -416,9 +424,9 @@ mod tests {
     #[test]
     fn moves_are_paid_back_in_whole_supersteps_or_never() {
         let break_even = |held, computed| {
-            let effect = Effect::new(&outcome(held, computed), &outcome(0.0, 9.0), 0, None);
+            let effect = CallEffect::new(&outcome(held, computed), &outcome(0.0, 9.0), 0, None);
             assert_eq!(effect.prediction, None);
-            effect.break_even()
+            effect.break_even_supersteps()
         };
         assert_eq!(break_even(7.0, 8.5), Some(14)); // 7 / 0.5
         assert_eq!(break_even(7.25, 8.5), Some(15)); // 14.5
@@ -431,9 +439,9 @@ mod tests {
     #[test]
     fn only_moves_of_processes_that_others_wait_for_predict_a_gain() {
         let mut predictor = PredictedGain {
-            supersteps: 1..3,
-            ratios: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
-            gain: 0.0,
+            observed_supersteps: 1..3,
+            time_ratios: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
+            total_gain: 0.0,
         };
         let mut superstep = |superstep: usize, compute: [f64; 3]| {
             let mut measures = Measures::default();

@@ -9,39 +9,39 @@ use serde_json::Value;
 use super::settings::Layers;
 
 /// A setting that only former versions of the simulator had, and the setting that replaces it in this version.
-struct Former {
+struct FormerSetting {
     /// The last version of the simulator that had the setting.
-    version: &'static str,
+    last_version: &'static str,
     /// The key of the setting in former versions, with dots between its parts.
     key: &'static str,
     /// The value of the former key to which the counterpart corresponds.
     value: &'static str,
     /// The key and the value that replace the former setting in this version.
-    counterpart: (&'static str, &'static str),
+    replacement: (&'static str, &'static str),
 }
 
-const FORMER: [Former; 2] = [
-    Former {
-        version: "0.2.0",
+const FORMER: [FormerSetting; 2] = [
+    FormerSetting {
+        last_version: "0.2.0",
         key: "policy.migbsp.communication_pattern",
         value: "one-kept",
-        counterpart: ("policy.migbsp.patterns", "kept"),
+        replacement: ("policy.migbsp.patterns", "kept"),
     },
-    Former {
-        version: "0.2.0",
+    FormerSetting {
+        last_version: "0.2.0",
         key: "policy.migbsp-2007.communication_pattern",
         value: "one-kept",
-        counterpart: ("policy.migbsp-2007.patterns", "kept"),
+        replacement: ("policy.migbsp-2007.patterns", "kept"),
     },
 ];
 
 /// Keys that did not exist in a former version: the version, the JSON pointer of the key, and the value that describes the
 /// behaviour of that version.
-const ADDED: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
+const KEYS_ADDED_SINCE: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
 
 /// Adds the keys that did not exist in the former `version` to a complete experiment that this former version wrote.
-pub fn complete_former(experiment: &mut Value, version: &str) {
-    for (_, pointer, value) in ADDED.iter().filter(|(of, ..)| *of == version) {
+pub fn add_keys_missing_in(experiment: &mut Value, version: &str) {
+    for (_, pointer, value) in KEYS_ADDED_SINCE.iter().filter(|(of, ..)| *of == version) {
         let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
         let object = experiment
             .pointer_mut(object)
@@ -54,7 +54,7 @@ pub fn complete_former(experiment: &mut Value, version: &str) {
 
 /// Replaces settings of former versions by the settings of this version. If the settings contain the new key as well, its value
 /// is kept.
-pub(super) fn replace_former(settings: &mut Value) {
+pub(super) fn replace_former_settings(settings: &mut Value) {
     for former in &FORMER {
         let Some((object, key)) = former.key.rsplit_once('.') else {
             continue;
@@ -65,7 +65,7 @@ pub(super) fn replace_former(settings: &mut Value) {
         };
         if object.get(key).is_some_and(|value| value == former.value) {
             object.remove(key);
-            let (now, value) = former.counterpart;
+            let (now, value) = former.replacement;
             let now = now.rsplit('.').next().unwrap_or(now);
             object.entry(now).or_insert_with(|| value.into());
         }
@@ -73,17 +73,17 @@ pub(super) fn replace_former(settings: &mut Value) {
 }
 
 /// Returns a note for each setting of the user that only former versions of the simulator had.
-pub(super) fn notes(given: &Layers) -> Vec<String> {
+pub(super) fn former_setting_notes(given: &Layers) -> Vec<String> {
     let found = FORMER.iter().filter(|former| {
         let value = given.get(former.key);
         value.is_some_and(|value| value == former.value)
     });
-    let note = |former: &Former| {
-        let Former {
-            version,
+    let note = |former: &FormerSetting| {
+        let FormerSetting {
+            last_version: version,
             key,
             value,
-            counterpart: now,
+            replacement: now,
         } = former;
         format!(
             "`{key}={value}` is a setting of version {version}; read as `{}={}`",
@@ -104,18 +104,18 @@ mod tests {
         let former =
             |value: &str| json!({ "policy": { "migbsp": { "communication_pattern": value } } });
         let mut settings = former("one-kept");
-        replace_former(&mut settings);
+        replace_former_settings(&mut settings);
         assert_eq!(
             settings,
             json!({ "policy": { "migbsp": { "patterns": "kept" } } })
         );
         // This value has no counterpart today.
         let mut settings = former("zero-kept");
-        replace_former(&mut settings);
+        replace_former_settings(&mut settings);
         assert_eq!(settings, former("zero-kept"));
         let mut settings = former("one-kept");
         settings["policy"]["migbsp"]["patterns"] = "each-call".into();
-        replace_former(&mut settings);
+        replace_former_settings(&mut settings);
         assert_eq!(
             settings,
             json!({ "policy": { "migbsp": { "patterns": "each-call" } } })
@@ -126,14 +126,14 @@ mod tests {
     fn an_experiment_of_a_version_gets_the_keys_that_the_version_did_not_have() {
         let written = json!({ "costs": { "call": { "model": "messages" } } });
         let mut experiment = written.clone();
-        complete_former(&mut experiment, "0.2.0");
+        add_keys_missing_in(&mut experiment, "0.2.0");
         assert_eq!(experiment["costs"]["call"]["after_last"], true);
         let mut other = written.clone();
-        complete_former(&mut other, "0.1.0");
+        add_keys_missing_in(&mut other, "0.1.0");
         assert_eq!(other, written);
         // A key that is set keeps its value.
         experiment["costs"]["call"]["after_last"] = false.into();
-        complete_former(&mut experiment, "0.2.0");
+        add_keys_missing_in(&mut experiment, "0.2.0");
         assert_eq!(experiment["costs"]["call"]["after_last"], false);
     }
 
@@ -142,11 +142,11 @@ mod tests {
         let given =
             Layers::from_pairs([("policy.migbsp.communication_pattern", "one-kept".into())]);
         assert_eq!(
-            notes(&given),
+            former_setting_notes(&given),
             [
                 "`policy.migbsp.communication_pattern=one-kept` is a setting of version 0.2.0; read as `policy.migbsp.patterns=kept`"
             ]
         );
-        assert!(notes(&Layers::default()).is_empty());
+        assert!(former_setting_notes(&Layers::default()).is_empty());
     }
 }

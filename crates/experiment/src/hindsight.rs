@@ -26,18 +26,18 @@ use migsim_base::units::{HostId, ProcessId, Seconds, Time, to_u32};
 use migsim_bsp::{
     Decision, Memo, MemoBudget, Migration, Outcome, Procedure, Scenario, Setup, Stepper,
 };
-use window::Window;
+use window::SuperstepWindow;
 
 /// A rescheduling plan of a run: the supersteps after which there is a rescheduling call, and the moves of each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovePlan {
     /// The rescheduling calls, in the order of their supersteps.
-    calls: Vec<ForcedCall>,
+    calls: Vec<PlannedCall>,
 }
 
 /// A rescheduling call that a plan prescribes, with the moves of processes that it makes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct ForcedCall {
+struct PlannedCall {
     /// The superstep after which the call takes place, counted from 1.
     superstep: u64,
     /// The moves of the call, as pairs of the process and its destination host, both counted from 0.
@@ -47,9 +47,9 @@ struct ForcedCall {
     procedure: Option<Procedure>,
 }
 
-impl ForcedCall {
+impl PlannedCall {
     /// Converts the planned call into the decision that a policy returns at a rescheduling call.
-    fn decision(&self) -> Decision {
+    fn to_decision(&self) -> Decision {
         let moves = self.moves.iter();
         let migration = |&(process, to): &(u32, HostId)| Migration {
             process: ProcessId(process),
@@ -65,20 +65,20 @@ impl ForcedCall {
 /// The best rescheduling plan that the search in hindsight found, and its makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Hindsight {
+pub struct HindsightResult {
     /// The makespan of a run that follows the plan \[s\].
     pub makespan: Seconds,
     /// The rescheduling calls of the plan and their moves.
     pub plan: MovePlan,
     /// Number of whole runs that the search could have simulated with the supersteps that it simulated: a measure of its effort.
-    pub simulated_runs: usize,
+    pub equivalent_runs: usize,
 }
 
 impl MovePlan {
     /// Extracts the rescheduling calls and moves of a finished run as a plan.
     pub fn from_outcome(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
-        let call = |call: &migsim_bsp::CallRecord| ForcedCall {
+        let call = |call: &migsim_bsp::CallRecord| PlannedCall {
             superstep: call.superstep as u64 + 1,
             moves: if call.migrations_applied {
                 let moves = call.decision.migrations.iter();
@@ -94,12 +94,12 @@ impl MovePlan {
     }
 
     /// Returns the number of rescheduling calls of the plan.
-    pub fn calls(&self) -> usize {
+    pub fn call_count(&self) -> usize {
         self.calls.len()
     }
 
     /// Returns the number of moves in all calls of the plan.
-    pub fn moves(&self) -> usize {
+    pub fn move_count(&self) -> usize {
         self.calls.iter().map(|call| call.moves.len()).sum()
     }
 
@@ -111,20 +111,20 @@ impl MovePlan {
         moves: impl Iterator<Item = (usize, HostId)>,
     ) {
         let moves = moves.map(|(process, to)| (to_u32(process), to));
-        self.calls.push(ForcedCall {
+        self.calls.push(PlannedCall {
             superstep: superstep as u64,
             moves: moves.collect(),
-            procedure: self.procedure(),
+            procedure: self.procedure_of_first_call(),
         });
     }
 
     /// Returns the procedure that calls added to the plan get: the procedure of its first call.
-    fn procedure(&self) -> Option<Procedure> {
+    fn procedure_of_first_call(&self) -> Option<Procedure> {
         self.calls.first().and_then(|call| call.procedure)
     }
 
     /// Returns the planned call after `superstep`, counted from 1; `None` if the plan has no call after this superstep.
-    fn call_after(&self, superstep: u64) -> Option<&ForcedCall> {
+    fn call_after(&self, superstep: u64) -> Option<&PlannedCall> {
         let place = self
             .calls
             .binary_search_by_key(&superstep, |call| call.superstep);
@@ -135,9 +135,9 @@ impl MovePlan {
     /// of an existing call.
     fn with_call(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
         let mut plan = self.clone();
-        let procedure = self.procedure();
+        let procedure = self.procedure_of_first_call();
         plan.calls.retain(|call| call.superstep != superstep);
-        plan.calls.push(ForcedCall {
+        plan.calls.push(PlannedCall {
             superstep,
             moves,
             procedure,
@@ -148,7 +148,7 @@ impl MovePlan {
 
     /// Returns the superstep, counted from 1, after which the calls or moves of two plans differ for the first time; `u64::MAX`
     /// if the plans are equal.
-    fn common_supersteps(&self, other: &Self) -> u64 {
+    fn superstep_of_first_difference(&self, other: &Self) -> u64 {
         let pairs = self.calls.iter().zip(&other.calls);
         let same = pairs.take_while(|(one, other)| one == other).count();
         let next =
@@ -158,36 +158,37 @@ impl MovePlan {
 
     /// Returns a plan that makes a single call after `superstep`, counted from 1, and there moves each process to its final host
     /// of this plan.
-    fn in_one_call(&self, superstep: u64) -> Self {
+    fn merged_into_one_call(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
         let all = self.calls.iter().flat_map(|call| &call.moves);
         moves.extend(all.copied());
         Self {
-            calls: vec![ForcedCall {
+            calls: vec![PlannedCall {
                 superstep,
                 moves: moves.into_iter().collect(),
-                procedure: self.procedure(),
+                procedure: self.procedure_of_first_call(),
             }],
         }
     }
 
     /// Returns a copy of the plan with one random change, such as a removed move; `None` if the drawn change cannot be applied.
-    fn random_change(
+    fn randomly_changed(
         &self,
         (hosts, processes, supersteps): (usize, usize, u64),
         random: &mut Stream,
     ) -> Option<Self> {
         let mut plan = self.clone();
-        let some_call =
-            |random: &mut Stream| (!self.calls.is_empty()).then(|| random.below(self.calls.len()));
-        match random.below(6) {
+        let some_call = |random: &mut Stream| {
+            (!self.calls.is_empty()).then(|| random.draw_below(self.calls.len()))
+        };
+        match random.draw_below(6) {
             0 => {
                 plan.calls.remove(some_call(random)?);
             }
             1 => {
                 let call = &mut plan.calls[some_call(random)?];
-                let step = 1 << random.below(7);
-                call.superstep = if random.below(2) == 0 {
+                let step = 1 << random.draw_below(7);
+                call.superstep = if random.draw_below(2) == 0 {
                     call.superstep.saturating_sub(step).max(1)
                 } else {
                     (call.superstep + step).min(supersteps - 1)
@@ -195,32 +196,32 @@ impl MovePlan {
             }
             2 => {
                 let moves = &mut plan.calls[some_call(random)?].moves;
-                let chosen = (!moves.is_empty()).then(|| random.below(moves.len()))?;
+                let chosen = (!moves.is_empty()).then(|| random.draw_below(moves.len()))?;
                 moves.remove(chosen);
             }
             3 => {
                 let moves = &mut plan.calls[some_call(random)?].moves;
-                let chosen = (!moves.is_empty()).then(|| random.below(moves.len()))?;
-                moves[chosen].1 = HostId::from_index(random.below(hosts));
+                let chosen = (!moves.is_empty()).then(|| random.draw_below(moves.len()))?;
+                moves[chosen].1 = HostId::from_index(random.draw_below(hosts));
             }
             4 => {
                 let moves = &mut plan.calls[some_call(random)?].moves;
-                let process = to_u32(random.below(processes));
+                let process = to_u32(random.draw_below(processes));
                 moves.retain(|(moved, _)| *moved != process);
-                moves.push((process, HostId::from_index(random.below(hosts))));
+                moves.push((process, HostId::from_index(random.draw_below(hosts))));
             }
             _ => {
-                let process = to_u32(random.below(processes));
+                let process = to_u32(random.draw_below(processes));
                 let last = usize::try_from(supersteps - 1).unwrap_or(usize::MAX);
-                plan.calls.push(ForcedCall {
-                    superstep: random.below(last) as u64 + 1,
-                    moves: vec![(process, HostId::from_index(random.below(hosts)))],
-                    procedure: self.procedure(),
+                plan.calls.push(PlannedCall {
+                    superstep: random.draw_below(last) as u64 + 1,
+                    moves: vec![(process, HostId::from_index(random.draw_below(hosts)))],
+                    procedure: self.procedure_of_first_call(),
                 });
             }
         }
         plan.calls.sort_by_key(|call| call.superstep);
-        let twice = |pair: &[ForcedCall]| pair[0].superstep == pair[1].superstep;
+        let twice = |pair: &[PlannedCall]| pair[0].superstep == pair[1].superstep;
         (!plan.calls.windows(2).any(twice) && plan != *self).then_some(plan)
     }
 }
@@ -231,35 +232,35 @@ impl Experiment {
     ///
     /// # Errors
     /// The run without calls cannot be simulated, or `progress` was stopped.
-    pub fn hindsight(
+    pub fn search_in_hindsight(
         &self,
         starts: &[MovePlan],
         budget: usize,
         progress: &Progress,
-    ) -> Result<Hindsight, Error> {
+    ) -> Result<HindsightResult, Error> {
         let memo = Memo::new(MemoBudget::default());
         let setup = Setup {
             memo: Some(&memo),
             ..self.setup(Scenario::Iii)
         };
-        let mut search = Search::new(self, &setup, (budget, progress))?;
+        let mut search = PlanSearch::new(self, &setup, (budget, progress))?;
         for start in starts {
             search.try_plan(start)?;
-            if start.moves() > 0 && search.supersteps > 1 {
-                search.try_plan(&start.in_one_call(1))?;
+            if start.move_count() > 0 && search.supersteps_per_run > 1 {
+                search.try_plan(&start.merged_into_one_call(1))?;
             }
         }
-        let mut every = search.supersteps / 2;
-        while every > 0 && search.simulated_supersteps < search.budget / 2 {
-            search.construct(every)?;
+        let mut every = search.supersteps_per_run / 2;
+        while every > 0 && search.simulated_supersteps < search.max_simulated_supersteps / 2 {
+            search.construct_plan(every)?;
             every /= 2;
         }
-        search.improve()?;
-        let supersteps = search.supersteps.max(1) as u64;
-        Ok(Hindsight {
-            makespan: search.best.makespan.since(Time::ZERO),
-            plan: search.best.plan,
-            simulated_runs: usize::try_from(search.simulated_supersteps.div_ceil(supersteps))
+        search.improve_best_plan()?;
+        let supersteps = search.supersteps_per_run.max(1) as u64;
+        Ok(HindsightResult {
+            makespan: search.best_plan.makespan.since(Time::ZERO),
+            plan: search.best_plan.plan,
+            equivalent_runs: usize::try_from(search.simulated_supersteps.div_ceil(supersteps))
                 .unwrap_or(usize::MAX),
         })
     }
@@ -267,35 +268,35 @@ impl Experiment {
 
 /// Maximum number of copies of the best run that are stored, each at another barrier; the simulation of a changed plan starts
 /// from one of these copies.
-const MAX_COPIES: usize = 16;
+const MAX_RUN_COPIES: usize = 16;
 
 /// State of the search for the fastest rescheduling plan: the best plan found so far, and the number of supersteps simulated so
 /// far.
-struct Search<'s> {
+struct PlanSearch<'s> {
     experiment: &'s Experiment,
     progress: &'s Progress,
     /// The run at its first barrier; the search copies it to simulate plans from there.
-    at_first_barrier: Stepper<'s>,
+    run_at_first_barrier: Stepper<'s>,
     /// Number of supersteps of one run.
-    supersteps: usize,
+    supersteps_per_run: usize,
     /// Number of supersteps that the search has simulated so far.
     simulated_supersteps: u64,
     /// Maximum number of supersteps that the search may simulate.
-    budget: u64,
+    max_simulated_supersteps: u64,
     /// The fastest plan found so far.
-    best: Best<'s>,
+    best_plan: BestPlan<'s>,
 }
 
 /// The fastest plan found so far, with its makespan and copies of its run at some barriers.
-struct Best<'s> {
+struct BestPlan<'s> {
     plan: MovePlan,
     /// Time at which the run with this plan ends.
     makespan: Time,
     /// Copies of the run with this plan at different barriers, in the order of the barriers.
-    copies: Vec<Rc<Stepper<'s>>>,
+    run_copies: Vec<Rc<Stepper<'s>>>,
 }
 
-impl<'s> Search<'s> {
+impl<'s> PlanSearch<'s> {
     /// Creates the search, and simulates the run without rescheduling calls as the first plan.
     fn new(
         experiment: &'s Experiment,
@@ -307,46 +308,50 @@ impl<'s> Search<'s> {
         let mut search = Self {
             experiment,
             progress,
-            supersteps,
+            supersteps_per_run: supersteps,
             simulated_supersteps: 1,
-            budget: budget as u64 * supersteps as u64,
-            best: Best {
+            max_simulated_supersteps: budget as u64 * supersteps as u64,
+            best_plan: BestPlan {
                 plan: MovePlan::default(),
                 makespan: first.now(), // replaced below
-                copies: vec![Rc::new(first.clone())],
+                run_copies: vec![Rc::new(first.clone())],
             },
-            at_first_barrier: first,
+            run_at_first_barrier: first,
         };
-        let mut stay = search.at_first_barrier.clone();
+        let mut stay = search.run_at_first_barrier.clone();
         while !stay.is_over() {
-            search.advance(&mut stay, None)?;
+            search.advance_superstep(&mut stay, None)?;
         }
-        search.best.makespan = stay.now();
+        search.best_plan.makespan = stay.now();
         Ok(search)
     }
 
     /// Simulates one more superstep of a run, preceded by the rescheduling call `call` if one is given.
-    fn advance(&mut self, run: &mut Stepper<'s>, call: Option<&ForcedCall>) -> Result<(), Error> {
-        if self.progress.is_stopped() {
+    fn advance_superstep(
+        &mut self,
+        run: &mut Stepper<'s>,
+        call: Option<&PlannedCall>,
+    ) -> Result<(), Error> {
+        if self.progress.is_stop_requested() {
             return Err(Error::Run(Problem::new("the search was stopped")));
         }
         self.simulated_supersteps += 1;
-        run.advance(call.map(ForcedCall::decision)).map(drop)
+        run.advance(call.map(PlannedCall::to_decision)).map(drop)
     }
 
     /// Simulates a plan, and stores it as the best plan if its makespan is the shortest so far. A plan that cannot be run because
     /// a host lacks memory is ignored.
     fn try_plan(&mut self, plan: &MovePlan) -> Result<(), Error> {
-        let common = plan.common_supersteps(&self.best.plan);
-        let copies = &self.best.copies;
+        let common = plan.superstep_of_first_difference(&self.best_plan.plan);
+        let copies = &self.best_plan.run_copies;
         let usable = copies.partition_point(|copy| copy.ended_supersteps() as u64 <= common);
         let mut kept: Vec<Rc<Stepper<'s>>> = copies[..usable].to_vec();
         let mut run = kept
             .last()
-            .map_or(&self.at_first_barrier, |last| last)
+            .map_or(&self.run_at_first_barrier, |last| last)
             .clone();
-        let every = self.supersteps.div_ceil(MAX_COPIES);
-        while !run.is_over() && run.now() < self.best.makespan {
+        let every = self.supersteps_per_run.div_ceil(MAX_RUN_COPIES);
+        while !run.is_over() && run.now() < self.best_plan.makespan {
             let superstep = run.ended_supersteps();
             let is_new = kept
                 .last()
@@ -355,19 +360,19 @@ impl<'s> Search<'s> {
                 kept.push(Rc::new(run.clone()));
             }
             let call = plan.call_after(superstep as u64);
-            if let Err(error) = self.advance(&mut run, call) {
-                return if self.progress.is_stopped() {
+            if let Err(error) = self.advance_superstep(&mut run, call) {
+                return if self.progress.is_stop_requested() {
                     Err(error)
                 } else {
                     Ok(())
                 };
             }
         }
-        if run.is_over() && run.now() < self.best.makespan {
-            self.best = Best {
+        if run.is_over() && run.now() < self.best_plan.makespan {
+            self.best_plan = BestPlan {
                 plan: plan.clone(),
                 makespan: run.now(),
-                copies: kept,
+                run_copies: kept,
             };
         }
         Ok(())
@@ -375,28 +380,28 @@ impl<'s> Search<'s> {
 
     /// Constructs a plan barrier by barrier, and stores it if it is the fastest so far. At each `every`-th barrier, it chooses
     /// the call that is fastest over the next 2 · `every` supersteps.
-    fn construct(&mut self, every: usize) -> Result<(), Error> {
-        let (mut run, mut plan) = (self.at_first_barrier.clone(), MovePlan::default());
-        while !run.is_over() && run.now() < self.best.makespan {
+    fn construct_plan(&mut self, every: usize) -> Result<(), Error> {
+        let (mut run, mut plan) = (self.run_at_first_barrier.clone(), MovePlan::default());
+        while !run.is_over() && run.now() < self.best_plan.makespan {
             let superstep = run.ended_supersteps();
             let mut calls = vec![None];
-            for until in [superstep + 2 * every, self.supersteps] {
-                let moves = self.moves_to_target(&mut run, until)?;
-                let call = (!moves.is_empty()).then(|| ForcedCall {
+            for until in [superstep + 2 * every, self.supersteps_per_run] {
+                let moves = self.moves_to_suitable_placement(&mut run, until)?;
+                let call = (!moves.is_empty()).then(|| PlannedCall {
                     superstep: superstep as u64,
                     moves,
-                    procedure: self.best.plan.procedure(),
+                    procedure: self.best_plan.plan.procedure_of_first_call(),
                 });
                 if call.is_some() && !calls.contains(&call) {
                     calls.push(call);
                 }
             }
-            let mut fastest: Option<(Time, Stepper<'s>, Option<ForcedCall>)> = None;
+            let mut fastest: Option<(Time, Stepper<'s>, Option<PlannedCall>)> = None;
             let is_choice = calls.len() > 1;
             for call in calls {
                 let mut copy = run.clone();
-                if let Err(error) = self.advance(&mut copy, call.as_ref()) {
-                    if call.is_none() || self.progress.is_stopped() {
+                if let Err(error) = self.advance_superstep(&mut copy, call.as_ref()) {
+                    if call.is_none() || self.progress.is_stop_requested() {
                         return Err(error);
                     }
                     continue;
@@ -425,45 +430,51 @@ impl<'s> Search<'s> {
     /// Simulates a run without further calls until `supersteps` supersteps of it have ended, or until its end.
     fn advance_until(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
         while !run.is_over() && run.ended_supersteps() < supersteps {
-            self.advance(run, None)?;
+            self.advance_superstep(run, None)?;
         }
         Ok(())
     }
 
     /// Finds the moves from the placement of `run` at its present barrier to a placement that suits the work of the supersteps up
     /// to superstep `until`.
-    fn moves_to_target(
+    fn moves_to_suitable_placement(
         &self,
         run: &mut Stepper<'s>,
         until: usize,
     ) -> Result<Vec<(u32, HostId)>, Error> {
         let first = run.ended_supersteps();
         let view = run.view()?;
-        let window = Window::new(self.experiment, &view, first..until.min(self.supersteps));
+        let window = SuperstepWindow::new(
+            self.experiment,
+            &view,
+            first..until.min(self.supersteps_per_run),
+        );
         Ok(window.find_moves())
     }
 
     /// Simulates random changes of the best plan until the budget of simulated supersteps is spent. A change that cannot be
     /// applied counts as one superstep, so that the search ends.
-    fn improve(&mut self) -> Result<(), Error> {
+    fn improve_best_plan(&mut self) -> Result<(), Error> {
         let hosts = self.experiment.platform.platform.hosts.len();
         let extent = (
             hosts,
             self.experiment.placement.len(),
-            self.supersteps as u64,
+            self.supersteps_per_run as u64,
         );
         let mut random = Stream::new(self.experiment.config.seed, Purpose::Search);
-        while self.supersteps > 1 && self.simulated_supersteps < self.budget {
-            let changed = if random.below(2) == 0 && !self.best.copies.is_empty() {
-                let place = random.below(self.best.copies.len());
-                let mut run = Stepper::clone(&self.best.copies[place]);
+        while self.supersteps_per_run > 1
+            && self.simulated_supersteps < self.max_simulated_supersteps
+        {
+            let changed = if random.draw_below(2) == 0 && !self.best_plan.run_copies.is_empty() {
+                let place = random.draw_below(self.best_plan.run_copies.len());
+                let mut run = Stepper::clone(&self.best_plan.run_copies[place]);
                 let superstep = run.ended_supersteps();
-                let length = 1 << random.below(10);
-                let moves = self.moves_to_target(&mut run, superstep + length)?;
-                let is_call = superstep < self.supersteps && !moves.is_empty();
-                is_call.then(|| self.best.plan.with_call(superstep as u64, moves))
+                let length = 1 << random.draw_below(10);
+                let moves = self.moves_to_suitable_placement(&mut run, superstep + length)?;
+                let is_call = superstep < self.supersteps_per_run && !moves.is_empty();
+                is_call.then(|| self.best_plan.plan.with_call(superstep as u64, moves))
             } else {
-                self.best.plan.random_change(extent, &mut random)
+                self.best_plan.plan.randomly_changed(extent, &mut random)
             };
             match changed {
                 Some(plan) => self.try_plan(&plan)?,
@@ -495,15 +506,15 @@ mod tests {
             .run_scenario(Scenario::Iii, &progress, &mut (), None)
             .unwrap();
         let start = MovePlan::from_outcome(&run.outcome);
-        assert_eq!(start.calls(), run.outcome.calls.len());
-        assert_eq!(start.moves(), run.outcome.migrations.len());
+        assert_eq!(start.call_count(), run.outcome.calls.len());
+        assert_eq!(start.move_count(), run.outcome.migrations.len());
         let search = |budget| {
             experiment
-                .hindsight(std::slice::from_ref(&start), budget, &progress)
+                .search_in_hindsight(std::slice::from_ref(&start), budget, &progress)
                 .unwrap()
         };
         let (first, more) = (search(3), search(80));
-        assert!(more.makespan <= first.makespan && more.simulated_runs >= 80);
+        assert!(more.makespan <= first.makespan && more.equivalent_runs >= 80);
         assert_eq!(more, search(80));
         assert!(experiment.lower_bound() <= more.makespan);
     }
@@ -564,7 +575,7 @@ mod tests {
             let first = experiment("never");
             let [few, many] = [120, 1000].map(|budget| {
                 first
-                    .hindsight(&starts, budget, &progress)
+                    .search_in_hindsight(&starts, budget, &progress)
                     .unwrap()
                     .makespan
                     .get()

@@ -2,11 +2,15 @@
 //! other cores are idle.
 
 use migsim_base::units::HostId;
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 use migsim_platform::{Mapping, Platform, Rule};
 
 /// Returns a note for the user if `mapping` leaves cores idle although some host has more processes than cores.
-pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping) -> Option<String> {
+pub(super) fn idle_cores_note(
+    platform: &Platform,
+    placement: &[HostId],
+    mapping: &Mapping,
+) -> Option<String> {
     let Mapping::Rule(rule @ (Rule::Contiguous | Rule::RoundRobin), entries) = mapping else {
         return None;
     };
@@ -27,9 +31,9 @@ pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping)
     }
     Some(format!(
         "{} {} more processes than cores while {} {} idle: the mapping `{}` does not count cores, `--mapping by-core` does",
-        counted(crowded, "host"),
+        format_count(crowded, "host"),
         singular_or_plural(crowded as u64, ["has", "have"]),
-        counted(idle, "core"),
+        format_count(idle, "core"),
         singular_or_plural(idle, ["is", "are"]),
         rule.name()
     ))
@@ -50,7 +54,7 @@ mod tests {
         let note = |mapping: &str, processes| {
             let mapping: Mapping = mapping.parse().unwrap();
             let placement = mapping.place(&platform, processes).unwrap();
-            note(&platform, &placement, &mapping)
+            idle_cores_note(&platform, &placement, &mapping)
         };
         assert_eq!(note("contiguous", 5), None);
         // 2 2 | 2 1 1: one host of old is crowded, 2 + 2 cores are idle.

@@ -96,22 +96,22 @@ impl Term {
 #[non_exhaustive]
 pub struct Ledger {
     /// Length of a tick, the unit of all whole numbers of this ledger \[s\]: a power of two.
-    pub tick: Seconds,
+    pub tick_length: Seconds,
     /// Makespan of the run minus the makespan of scenario i, in ticks.
-    pub difference: i64,
+    pub difference_ticks: i64,
     /// Contribution of each term to the difference, in ticks, in the order of [`Term::ALL`].
-    pub ticks: [i64; Term::ALL.len()],
+    pub term_ticks: [i64; Term::ALL.len()],
 }
 
 impl Ledger {
     /// Computes the ledger of `run` (scenario ii or iii) compared with `base`, the run of scenario i.
     pub fn new(run: &Outcome, base: &Outcome) -> Self {
-        let grid = Grid::containing(run.makespan, base.makespan);
+        let grid = TickGrid::containing_times(run.makespan, base.makespan);
         let (spent, before) = (grid.ticks_by_term(run), grid.ticks_by_term(base));
         Self {
-            tick: Seconds::of(grid.tick()),
-            difference: grid.to_ticks(run.makespan) - grid.to_ticks(base.makespan),
-            ticks: std::array::from_fn(|term| spent[term] - before[term]),
+            tick_length: Seconds::of(grid.tick_length()),
+            difference_ticks: grid.to_ticks(run.makespan) - grid.to_ticks(base.makespan),
+            term_ticks: std::array::from_fn(|term| spent[term] - before[term]),
         }
     }
 
@@ -120,42 +120,42 @@ impl Ledger {
     ///
     /// The terms are exact, and so is their sum in any order, as long as all terms together are below 2^53 ticks, which is at
     /// least half a makespan. Beyond that, use the exact `ticks`.
-    pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> {
+    pub fn terms_s(&self) -> impl Iterator<Item = (Term, f64)> {
         Term::ALL
             .into_iter()
-            .zip(self.ticks)
-            .map(|(term, ticks)| (term, self.seconds(ticks)))
+            .zip(self.term_ticks)
+            .map(|(term, ticks)| (term, self.ticks_to_seconds(ticks)))
     }
 
     /// Returns whether the terms add up exactly to the difference of the makespans.
-    pub fn adds_up(&self) -> bool {
+    pub fn terms_add_up(&self) -> bool {
         let sum = self
-            .ticks
+            .term_ticks
             .iter()
             .map(|&ticks| i128::from(ticks))
             .sum::<i128>();
-        sum == i128::from(self.difference)
+        sum == i128::from(self.difference_ticks)
     }
 
     /// Returns the makespan of the run minus the makespan of scenario i \[s\].
     pub fn difference_s(&self) -> f64 {
-        self.seconds(self.difference)
+        self.ticks_to_seconds(self.difference_ticks)
     }
 
     /// Returns whether all terms are zero, because both runs spent the same time on each of them.
     pub fn is_empty(&self) -> bool {
-        self.ticks.iter().all(|&ticks| ticks == 0)
+        self.term_ticks.iter().all(|&ticks| ticks == 0)
     }
 
     /// Converts a number of ticks to seconds.
-    fn seconds(&self, ticks: i64) -> f64 {
-        ticks as f64 * self.tick.get()
+    fn ticks_to_seconds(&self, ticks: i64) -> f64 {
+        ticks as f64 * self.tick_length.get()
     }
 }
 
 /// A grid of times: each time is counted as a whole number of ticks, and a tick lasts `2^exponent` s.
 #[derive(Clone, Copy, Debug)]
-struct Grid {
+struct TickGrid {
     /// Binary logarithm of the length of a tick in s.
     exponent: i32,
 }
@@ -163,14 +163,14 @@ struct Grid {
 /// Number of fraction bits of an `f64`.
 const FRACTION_BITS: i32 = 52;
 /// Maximum number of bits of a makespan that is counted in ticks.
-const MAX_BITS: i32 = 62;
+const MAX_TICK_BITS: i32 = 62;
 /// Minimum binary logarithm of the length of a tick in s, so that the inverse of a tick is finite.
-const MIN_EXPONENT: i32 = -1000;
+const MIN_TICK_EXPONENT: i32 = -1000;
 
-impl Grid {
+impl TickGrid {
     /// Returns the coarsest grid on which both times are whole numbers of ticks and whose tick is at most the unit in the last
     /// place of the later time.
-    fn containing(a: Time, b: Time) -> Self {
+    fn containing_times(a: Time, b: Time) -> Self {
         let lowest = [a, b]
             .into_iter()
             .filter_map(|date| bit_range(date.get()))
@@ -178,12 +178,14 @@ impl Grid {
         let highest = bit_range(a.get().max(b.get())).map_or(0, |(_, highest)| highest);
         let exponent = lowest.min().unwrap_or(0).min(highest - FRACTION_BITS);
         Self {
-            exponent: exponent.max(highest - MAX_BITS + 1).max(MIN_EXPONENT),
+            exponent: exponent
+                .max(highest - MAX_TICK_BITS + 1)
+                .max(MIN_TICK_EXPONENT),
         }
     }
 
     /// Returns the length of a tick \[s\].
-    fn tick(self) -> f64 {
+    fn tick_length(self) -> f64 {
         2.0_f64.powi(self.exponent)
     }
 
@@ -198,11 +200,11 @@ impl Grid {
 
     /// Computes the number of ticks that a run spends on each term, in the order of [`Term::ALL`].
     fn ticks_by_term(self, run: &Outcome) -> [i64; Term::ALL.len()] {
-        let mut account = Account {
+        let mut account = TickAccount {
             grid: self,
-            until: 0,
-            end: self.to_ticks(run.makespan),
-            ticks: [0; Term::ALL.len()],
+            counted_until: 0,
+            end_of_run: self.to_ticks(run.makespan),
+            term_ticks: [0; Term::ALL.len()],
         };
         let mut calls = run.calls.as_slice();
         for (superstep, dates) in run.supersteps.iter().enumerate() {
@@ -211,8 +213,8 @@ impl Grid {
             } else {
                 dates.computed
             };
-            account.spend(Term::Computation, computed);
-            account.spend(Term::Communication, dates.end);
+            account.assign_until(Term::Computation, computed);
+            account.assign_until(Term::Communication, dates.end);
             let next = run
                 .supersteps
                 .get(superstep + 1)
@@ -222,51 +224,54 @@ impl Grid {
                 && call.superstep <= superstep
                 && call.wait.from <= next
             {
-                account.spend_call(call);
+                account.assign_call(call);
                 if call.superstep == superstep {
                     rest = Term::Migrations;
                 }
                 calls = others;
             }
-            account.spend(rest, next);
+            account.assign_until(rest, next);
         }
-        account.ticks
+        account.term_ticks
     }
 }
 
 /// Running account of the ticks that a run has spent on each term, from its start up to a time.
 #[derive(Debug)]
-struct Account {
+struct TickAccount {
     /// The grid that converts times to ticks.
-    grid: Grid,
+    grid: TickGrid,
     /// Time up to which the run has been assigned to terms, in ticks.
-    until: i64,
+    counted_until: i64,
     /// End of the run, in ticks.
-    end: i64,
+    end_of_run: i64,
     /// Time spent on each term, in ticks, in the order of [`Term::ALL`].
-    ticks: [i64; Term::ALL.len()],
+    term_ticks: [i64; Term::ALL.len()],
 }
 
-impl Account {
+impl TickAccount {
     /// Assigns the time from the last assigned time up to `date` to `term`.
-    fn spend(&mut self, term: Term, date: Time) {
-        let date = self.grid.to_ticks(date).clamp(self.until, self.end);
-        self.ticks[term as usize] += date - self.until;
-        self.until = date;
+    fn assign_until(&mut self, term: Term, date: Time) {
+        let date = self
+            .grid
+            .to_ticks(date)
+            .clamp(self.counted_until, self.end_of_run);
+        self.term_ticks[term as usize] += date - self.counted_until;
+        self.counted_until = date;
     }
 
     /// Assigns the time of a rescheduling call, and of the migrations that it decided, to the terms of its parts.
-    fn spend_call(&mut self, call: &CallRecord) {
-        self.spend(Term::WorkloadMoves, call.wait.from);
+    fn assign_call(&mut self, call: &CallRecord) {
+        self.assign_until(Term::WorkloadMoves, call.wait.from);
         let is_simulated = call.has_messages && call.wait.from == call.start;
         if is_simulated {
-            self.spend(Term::CallMessages, call.decision_period.from);
-            self.spend(Term::CallWork, call.decision_period.until);
-            self.spend(Term::CallMessages, call.wait.until);
+            self.assign_until(Term::CallMessages, call.decision_period.from);
+            self.assign_until(Term::CallWork, call.decision_period.until);
+            self.assign_until(Term::CallMessages, call.wait.until);
         } else {
-            self.spend(Term::CallWaiting, call.wait.until);
+            self.assign_until(Term::CallWaiting, call.wait.until);
         }
-        self.spend(Term::Migrations, call.delayed_until);
+        self.assign_until(Term::Migrations, call.delayed_until);
     }
 }
 
@@ -313,31 +318,34 @@ mod tests {
     #[test]
     fn a_ledger_with_a_tick_too_many_does_not_add_up() {
         let mut ledger = Ledger {
-            tick: Seconds::of(0.5),
-            difference: 3,
-            ticks: [5, -4, 0, 2, 0, 0, 0],
+            tick_length: Seconds::of(0.5),
+            difference_ticks: 3,
+            term_ticks: [5, -4, 0, 2, 0, 0, 0],
         };
-        assert!(ledger.adds_up());
-        ledger.ticks[4] += 1;
-        assert!(!ledger.adds_up());
+        assert!(ledger.terms_add_up());
+        ledger.term_ticks[4] += 1;
+        assert!(!ledger.terms_add_up());
     }
 
     #[test]
     fn both_makespans_are_on_the_grid() {
         // The last place of 1.5 is 2^-52; that of 0.75 + 2^-53 one less.
-        assert_eq!(Grid::containing(time(1.5), time(1.25)).exponent, -52);
+        assert_eq!(
+            TickGrid::containing_times(time(1.5), time(1.25)).exponent,
+            -52
+        );
         let odd = 0.75 + 2.0_f64.powi(-53);
-        let grid = Grid::containing(time(1.5), time(odd));
+        let grid = TickGrid::containing_times(time(1.5), time(odd));
         assert_eq!(
             (grid.exponent, grid.to_ticks(time(odd))),
             (-53, 3 * (1 << 51) + 1)
         );
         assert_eq!(
-            Grid::containing(Time::ZERO, Time::ZERO).to_ticks(Time::ZERO),
+            TickGrid::containing_times(Time::ZERO, Time::ZERO).to_ticks(Time::ZERO),
             0
         );
         // The larger number is 2^62 times the smaller one, and has 62 bits.
-        let grid = Grid::containing(time(2.0_f64.powi(40)), time(2.0_f64.powi(-40)));
+        let grid = TickGrid::containing_times(time(2.0_f64.powi(40)), time(2.0_f64.powi(-40)));
         assert_eq!(grid.exponent, -21);
     }
 }

@@ -28,7 +28,7 @@ pub struct Library {
 }
 
 /// The built-in message-passing libraries.
-pub const LIBRARIES: [Library; 3] = [
+pub const BUILT_IN_LIBRARIES: [Library; 3] = [
     Library {
         name: "ideal",
         summary: "no library: messages cost what the network costs, barriers cost nothing",
@@ -50,7 +50,7 @@ pub const LIBRARIES: [Library; 3] = [
 ];
 
 /// The version of the format of library files: the required value of their key `schema`.
-pub(crate) const SCHEMA: &str = "migsim-library-1";
+pub(crate) const LIBRARY_SCHEMA: &str = "migsim-library-1";
 
 /// A message-passing library that was read from a file or from the built-in libraries.
 #[derive(Clone, Debug)]
@@ -58,19 +58,19 @@ pub(crate) struct LoadedLibrary {
     /// The name of the library; for a file, the value of its key `name`, or the path if it has no such key.
     pub name: String,
     /// The path of the library file and its SHA-256; `None` if the library is built in.
-    pub file: Option<(String, String)>,
+    pub path_and_sha256: Option<(String, String)>,
     /// The settings under the keys `network` and `runtime` that the library provides.
     pub settings: Vec<Flag>,
     /// The source of each value of the library, by the key of the value.
     pub origins: BTreeMap<String, String>,
     /// Facts about the machine on which the overhead of the library was measured, by name: `library`, `transport` and `waiting`,
     /// as in the `recorded` lines of a trace.
-    pub machine: BTreeMap<String, String>,
+    pub machine_facts: BTreeMap<String, String>,
 }
 
 impl LoadedLibrary {
     /// Returns the text by which messages name the library as the source of a setting.
-    pub(super) fn source(&self) -> String {
+    pub(super) fn source_text(&self) -> String {
         format!("the library {}", self.name)
     }
 }
@@ -79,36 +79,38 @@ impl LoadedLibrary {
 ///
 /// # Errors
 /// As [`open_library`].
-pub(super) fn json_of(name: &str) -> Result<Value, Error> {
-    open(name)?;
-    Ok(document_of(name)?.0.value)
+pub(super) fn library_json(name: &str) -> Result<Value, Error> {
+    open_library(name)?;
+    Ok(library_document(name)?.0.value)
 }
 
 /// Reads the built-in library with this name, or the library file with this path.
 ///
 /// # Errors
 /// There is no such library, or its format is wrong.
-pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
-    let (document, file) = document_of(name)?;
-    let mut library = read(&document)?;
+pub(crate) fn open_library(name: &str) -> Result<LoadedLibrary, Error> {
+    let (document, file) = library_document(name)?;
+    let mut library = read_library(&document)?;
     if library.name.is_empty() {
         name.clone_into(&mut library.name);
     }
-    library.file = file;
+    library.path_and_sha256 = file;
     Ok(library)
 }
 
 /// Returns the JSON document of the library with this name or path, and for a file its path and SHA-256.
-fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
-    let built_in = LIBRARIES.iter().find(|library| library.name == name);
+fn library_document(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
+    let built_in = BUILT_IN_LIBRARIES
+        .iter()
+        .find(|library| library.name == name);
     let (source, text, is_file) = match built_in {
         Some(library) => (format!("library {name}"), library.text.to_owned(), false),
         None if Path::new(name).is_file() => (name.to_owned(), document::read_text(name)?, true),
-        None if is_path(name) => return Err(missing_file(name).into()),
+        None if is_file_path(name) => return Err(missing_file_problem(name).into()),
         None => {
-            let names = LIBRARIES.iter().map(|library| library.name);
+            let names = BUILT_IN_LIBRARIES.iter().map(|library| library.name);
             let problem = Problem::unknown("library", name).key("library");
-            return Err(problem.known("libraries", names).into());
+            return Err(problem.with_known_names("libraries", names).into());
         }
     };
     let sha256 = document::sha256(text.as_bytes());
@@ -117,13 +119,13 @@ fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error
 }
 
 /// Returns whether a name can only be the path of a file, not the name of a built-in library.
-fn is_path(name: &str) -> bool {
+fn is_file_path(name: &str) -> bool {
     let suffix = Path::new(name).extension();
     name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
 }
 
 /// Returns the error that the library file `name` does not exist.
-fn missing_file(name: &str) -> Problem {
+fn missing_file_problem(name: &str) -> Problem {
     let kind = if Path::new(name).is_dir() {
         "is a directory, not a library file"
     } else {
@@ -140,44 +142,44 @@ fn missing_file(name: &str) -> Problem {
 }
 
 /// Reads the settings, their sources and the facts about the machine from the document of a library.
-fn read(document: &Document) -> Result<LoadedLibrary, Error> {
+fn read_library(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
         return Err(document
-            .problem(
+            .problem_at(
                 "",
                 "expected an object with the settings of a library, `{...}`",
             )
             .into());
     };
     let mut problems = Vec::new();
-    if keys.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
-        let message = format!("expected `{SCHEMA}` as the `schema` of a library");
-        problems.push(document.problem("schema", message));
+    if keys.get("schema").and_then(Value::as_str) != Some(LIBRARY_SCHEMA) {
+        let message = format!("expected `{LIBRARY_SCHEMA}` as the `schema` of a library");
+        problems.push(document.problem_at("schema", message));
     }
     let mut library = LoadedLibrary {
         name: String::new(),
-        file: None,
+        path_and_sha256: None,
         settings: Vec::new(),
         origins: BTreeMap::new(),
-        machine: BTreeMap::new(),
+        machine_facts: BTreeMap::new(),
     };
     for (key, value) in keys {
         match (key.as_str(), value) {
             ("schema" | "description" | "measured", _) => {}
             ("name", Value::String(name)) => library.name.clone_from(name),
             ("network" | "runtime", Value::Object(_)) => {
-                push_settings(document, key, value, &mut library.settings);
+                push_nested_settings(document, key, value, &mut library.settings);
             }
-            ("origins", Value::Object(origins)) => library.origins = texts(origins),
-            ("machine", Value::Object(machine)) => library.machine = texts(machine),
+            ("origins", Value::Object(origins)) => library.origins = text_values(origins),
+            ("machine", Value::Object(machine)) => library.machine_facts = text_values(machine),
             ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
                 let message = format!("expected {kind} as `{key}` of a library");
-                problems.push(document.problem(key, message));
+                problems.push(document.problem_at(key, message));
             }
             _ => {
-                let problem = document.problem(key, format!("a library has no key `{key}`"));
-                problems.push(problem.known("keys", KEYS));
+                let problem = document.problem_at(key, format!("a library has no key `{key}`"));
+                problems.push(problem.with_known_names("keys", LIBRARY_KEYS));
             }
         }
     }
@@ -189,7 +191,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
 }
 
 /// Returns the values of a JSON object as texts by their keys; a value that is not a text becomes empty.
-fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
+fn text_values(object: &Map<String, Value>) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let pairs = object.iter();
     pairs
@@ -198,7 +200,7 @@ fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
 }
 
 /// The keys that a library file may have.
-const KEYS: [&str; 8] = [
+const LIBRARY_KEYS: [&str; 8] = [
     "description",
     "machine",
     "measured",
@@ -211,12 +213,12 @@ const KEYS: [&str; 8] = [
 
 /// Appends the settings in a JSON object of a library file to the list: one for each constant of the network and each key of the
 /// runtime and barrier.
-fn push_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
+fn push_nested_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
     let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
     match value {
         Value::Object(keys) if is_parted => {
             for (inner, value) in keys {
-                push_settings(document, &format!("{key}.{inner}"), value, settings);
+                push_nested_settings(document, &format!("{key}.{inner}"), value, settings);
             }
         }
         _ => {
@@ -225,7 +227,7 @@ fn push_settings(document: &Document, key: &str, value: &Value, settings: &mut V
                 place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
             settings.push(Flag {
                 key: key.to_owned(),
-                flag: format!("{}{place}", document.source),
+                source_text: format!("{}{place}", document.source),
                 value: value.clone(),
             });
         }
@@ -238,24 +240,24 @@ mod tests {
 
     #[test]
     fn the_libraries_that_are_built_in_are_read_under_their_names() {
-        for library in LIBRARIES {
-            let read = open(library.name).unwrap();
+        for library in BUILT_IN_LIBRARIES {
+            let read = open_library(library.name).unwrap();
             assert_eq!(read.name, library.name);
-            assert!(read.file.is_none());
+            assert!(read.path_and_sha256.is_none());
             let has = |key: &str| read.settings.iter().any(|setting| setting.key == key);
             for key in ["network.model", "runtime.receives", "runtime.barrier.kind"] {
                 assert!(has(key), "{}: {key}", library.name);
             }
         }
-        let error = open("openmpi").unwrap_err().to_string();
+        let error = open_library("openmpi").unwrap_err().to_string();
         assert!(error.contains("ideal, mpich, open-mpi"), "{error}");
         for name in ["missing.json", "folder/missing"] {
-            let error = open(name).unwrap_err().to_string();
+            let error = open_library(name).unwrap_err().to_string();
             assert!(error.contains(&format!("`{name}` does not exist")));
             let place = std::path::absolute(name).unwrap();
             assert!(error.contains(place.to_str().unwrap()), "{error}");
         }
-        let error = open("./").unwrap_err().to_string();
+        let error = open_library("./").unwrap_err().to_string();
         assert!(error.contains("is a directory"), "{error}");
     }
 
@@ -263,7 +265,7 @@ mod tests {
     fn a_library_that_is_none_is_refused_with_its_place() {
         let refusal = |text: &str| {
             let document = Document::parse("mine.json", text).unwrap();
-            read(&document).unwrap_err().to_string()
+            read_library(&document).unwrap_err().to_string()
         };
         let told = refusal(r#"{"schema": "migsim-library-1", "costs": {}}"#);
         assert!(

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::built_in::{self, ONE_READING};
-use super::settings::{Layers, lookup};
+use super::settings::{Layers, value_at_path};
 use migsim_base::error::Error;
 use migsim_policies as policy;
 
@@ -21,12 +21,14 @@ pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 /// Some options have no value, which is possible for a policy that is implemented in another language.
 pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     let mut layers = Layers::default();
-    for document in built_in::chain(Some(ONE_READING), "")? {
+    for document in built_in::extended_experiments(Some(ONE_READING), "")? {
         layers.push_file(document);
     }
     let all = layers.merged()?;
     let key = format!("policy.{}", entry.name);
-    let given = lookup(&all, &key).cloned().unwrap_or_else(|| json!({}));
+    let given = value_at_path(&all, &key)
+        .cloned()
+        .unwrap_or_else(|| json!({}));
     match entry.resolve(&given)? {
         Value::Object(options) => Ok(options),
         _ => Ok(Map::new()),

@@ -17,47 +17,47 @@ use migsim_base::units::{Bytes, Instructions, ProcessId};
 use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
 
 /// The key of an experiment that sets the relative standard deviation of the random factors on the work.
-const KEY: &str = "runtime.noise";
+const NOISE_KEY: &str = "runtime.noise";
 
 /// Maximum value of `runtime.noise`; with a value above 1/√3, a factor on the work could be negative.
-const MOST: f64 = 0.5;
+const MAX_NOISE: f64 = 0.5;
 
 /// Returns the application `inner` with random factors on its work, or `inner` itself if `noise` is 0.
 ///
 /// # Errors
 /// The noise is negative or too large.
-pub(super) fn disturbed(
+pub(super) fn with_noise(
     inner: Box<dyn Workload>,
     noise: f64,
     seed: u64,
 ) -> Result<Box<dyn Workload>, Error> {
-    if !(0.0..=MOST).contains(&noise) {
-        let message = format!("`{KEY}` is {noise}; it must be from 0 to {MOST}");
-        return Err(Problem::new(message).key(KEY).into());
+    if !(0.0..=MAX_NOISE).contains(&noise) {
+        let message = format!("`{NOISE_KEY}` is {noise}; it must be from 0 to {MAX_NOISE}");
+        return Err(Problem::new(message).key(NOISE_KEY).into());
     }
     if noise == 0.0 {
         return Ok(inner);
     }
-    Ok(Box::new(Disturbed { inner, noise, seed }))
+    Ok(Box::new(NoisyWorkload { inner, noise, seed }))
 }
 
 /// An application whose work is multiplied by a random factor for each process in each superstep.
 #[derive(Debug)]
-struct Disturbed {
+struct NoisyWorkload {
     inner: Box<dyn Workload>,
     /// Relative standard deviation of the random factors on the work \[1\].
     noise: f64,
     seed: u64,
 }
 
-impl Workload for Disturbed {
+impl Workload for NoisyWorkload {
     other_methods!();
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.inner.fill(superstep, plan);
         let mut random = Stream::for_superstep(self.seed, Purpose::Noise, superstep as u64);
         for work in &mut plan.work {
-            let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
+            let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_symmetric();
             *work = Instructions::of(work.get() * factor);
         }
     }

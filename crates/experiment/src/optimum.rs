@@ -28,7 +28,7 @@ const MAX_PLACEMENTS: usize = 1 << 16;
 /// The rescheduling calls and moves with the shortest possible makespan, and this makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Optimum {
+pub struct OptimalPlan {
     /// The shortest possible makespan \[s\].
     pub makespan: Seconds,
     /// Rescheduling calls and moves with which a run has the shortest possible makespan.
@@ -41,22 +41,28 @@ impl Experiment {
     ///
     /// # Errors
     /// There are too many placements, or the times of supersteps and moves depend on more than the placement.
-    pub fn optimum(&self) -> Result<Optimum, Error> {
-        let grid = Grid::new(self)?;
-        self.check_costs_add()?;
+    pub fn optimal_plan(&self) -> Result<OptimalPlan, Error> {
+        let grid = PlacementNumbering::new(self)?;
+        self.check_exactness()?;
         let times = grid.superstep_times(self)?;
-        Ok(grid.optimum(self, &times))
+        Ok(grid.optimize_calls_and_moves(self, &times))
     }
 
     /// Checks that the costs of calls and moves add up and that the time of a superstep does not depend on earlier supersteps.
     ///
     /// # Errors
     /// The optimum of the experiment cannot be computed exactly; the error names the setting that prevents it.
-    fn check_costs_add(&self) -> Result<(), Error> {
+    fn check_exactness(&self) -> Result<(), Error> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
-        let varies = platform.hosts.iter().any(migsim_platform::Host::varies)
-            || platform.links.iter().any(migsim_platform::Link::varies);
+        let varies = platform
+            .hosts
+            .iter()
+            .any(migsim_platform::Host::speed_varies)
+            || platform
+                .links
+                .iter()
+                .any(migsim_platform::Link::varies_over_time);
         let has_fixed_price = match call.model {
             CallModel::None => true,
             CallModel::Additive => call.per_process_superstep.get() <= 0.0,
@@ -119,7 +125,7 @@ impl Experiment {
 
 /// Numbers all placements of the processes on hosts: the host of process p is digit p of the number in base `hosts`.
 #[derive(Clone, Copy, Debug)]
-struct Grid {
+struct PlacementNumbering {
     /// Number of hosts.
     hosts: usize,
     /// Number of processes that are placed.
@@ -130,7 +136,7 @@ struct Grid {
     supersteps: usize,
 }
 
-impl Grid {
+impl PlacementNumbering {
     /// Creates the numbering of the placements of an experiment.
     ///
     /// # Errors
@@ -195,7 +201,7 @@ impl Grid {
     fn fits_memory(&self, hosts: &[HostId], experiment: &Experiment) -> bool {
         let mut held = vec![0.0; self.hosts];
         for (process, host) in hosts.iter().enumerate() {
-            held[host.index()] += memory(process, experiment).get();
+            held[host.index()] += process_memory(process, experiment).get();
         }
         let limits = experiment.platform.platform.hosts.iter();
         let limits = limits.map(|host| host.memory.map_or(f64::INFINITY, Bytes::get));
@@ -206,7 +212,7 @@ impl Grid {
     /// process cannot move.
     fn move_costs(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
         let platform = &experiment.platform.platform;
-        let memory = memory(process, experiment);
+        let memory = process_memory(process, experiment);
         let price = |from: usize, to: usize| {
             if from == to {
                 return 0.0;
@@ -231,7 +237,7 @@ impl Grid {
 
     /// Computes the optimal calls and moves from the time \[s\] of each superstep (outer index) with each placement (inner
     /// index).
-    fn optimum(&self, experiment: &Experiment, times: &[Vec<f64>]) -> Optimum {
+    fn optimize_calls_and_moves(&self, experiment: &Experiment, times: &[Vec<f64>]) -> OptimalPlan {
         let call = &experiment.config.costs.call;
         let call = match call.model {
             CallModel::Additive => {
@@ -249,7 +255,7 @@ impl Grid {
             if least.is_empty() {
                 least = vec![0.0; self.placements];
             } else {
-                let moved = self.cost_with_moves(least.clone(), &prices);
+                let moved = self.lowest_cost_after_moves(least.clone(), &prices);
                 for (stay, go) in least.iter_mut().zip(moved) {
                     *stay = lesser(*stay, call + go);
                 }
@@ -261,15 +267,15 @@ impl Grid {
         }
         let start = experiment.placement.iter().rev();
         let start = start.fold(0, |number, host| number * self.hosts + host.index());
-        Optimum {
+        OptimalPlan {
             makespan: Seconds::of(ahead[0][start]),
-            plan: self.recover_plan(start, call, (&prices, &ahead)),
+            plan: self.plan_from_remaining_costs(start, call, (&prices, &ahead)),
         }
     }
 
     /// Computes for each placement a the lowest sum \[s\] of the costs of moves to a placement b and of the remaining cost
     /// `ahead[b]`, over all placements b.
-    fn cost_with_moves(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
+    fn lowest_cost_after_moves(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
         let mut stride = 1;
         let mut column = vec![0.0; self.hosts];
         for prices in prices {
@@ -290,7 +296,7 @@ impl Grid {
 
     /// Returns the calls and moves of the optimal plan, which follow from the remaining cost `ahead` \[s\] of each superstep and
     /// placement.
-    fn recover_plan(
+    fn plan_from_remaining_costs(
         &self,
         start: usize,
         call: f64,
@@ -320,7 +326,7 @@ impl Grid {
 }
 
 /// Returns the memory of the process with the index `process`, counted from 0.
-fn memory(process: usize, experiment: &Experiment) -> Bytes {
+fn process_memory(process: usize, experiment: &Experiment) -> Bytes {
     experiment.workload.memory(ProcessId::from_index(process))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::library::LoadedLibrary;
 use super::resolve::fail_on_any;
-use super::settings::{Layers, is_within, lookup};
+use super::settings::{Layers, is_path_within, value_at_path};
 use migsim_base::error::{Error, Problem};
 
 /// Texts that state the sources of values, by the keys of the values.
@@ -27,9 +27,12 @@ pub(super) fn origins_of(
     library: Option<&LoadedLibrary>,
     resolved: &Value,
 ) -> Result<Origins, Error> {
-    let has_value = |key: &str| lookup(resolved, key).is_some();
+    let has_value = |key: &str| value_at_path(resolved, key).is_some();
     let mut origins = Origins::new();
-    for key in written.into_keys().filter(|key| !is_within(key, "load")) {
+    for key in written
+        .into_keys()
+        .filter(|key| !is_path_within(key, "load"))
+    {
         if let Some((origin, is_text)) = layers.origin(&key)
             && (is_text || has_value(&key))
         {
@@ -38,7 +41,7 @@ pub(super) fn origins_of(
     }
     origins.extend(load_origins(layers, &resolved["load"]));
     if let Some(library) = library {
-        let name = library.source();
+        let name = library.source_text();
         let is_own = |key: &str| layers.source(key).is_some_and(|(source, _)| source == name);
         let own = library.origins.iter().filter(|(key, _)| is_own(key));
         origins.extend(own.map(|(key, text)| (key.clone(), text.clone())));
@@ -52,7 +55,7 @@ pub(super) fn origins_of(
                 "the origin of `{key}` has no value: there is no such key"
             ));
         }
-        if !KINDS.iter().any(|kind| text.starts_with(kind)) {
+        if !ORIGIN_KINDS.iter().any(|kind| text.starts_with(kind)) {
             wrong(format!(
                 "the origin of `{key}` does not begin with stated, inferred or fitted"
             ));
@@ -62,7 +65,7 @@ pub(super) fn origins_of(
 }
 
 /// The words with which the text of an origin may begin; each word names a kind of origin.
-const KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
+const ORIGIN_KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
 
 /// Determines the origin of each key of the background loads.
 fn load_origins(layers: &Layers, load: &Value) -> Origins {

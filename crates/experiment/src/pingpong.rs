@@ -14,7 +14,7 @@ use migsim_platform::Platform;
 
 /// The measured time of messages of one size between two hosts, or inside one host.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pings {
+pub struct MeasuredMessages {
     /// The host of the sender.
     pub from: HostId,
     /// The host of the receiver.
@@ -22,9 +22,9 @@ pub struct Pings {
     /// The size of each message \[B\].
     pub bytes: f64,
     /// Median of the measured times of the messages in one direction \[s\].
-    pub time: f64,
+    pub median_time: f64,
     /// Number of measured messages.
-    pub count: usize,
+    pub message_count: usize,
     /// Whether two messages are sent at the same time, one in each direction; `time` is then the time until both messages have
     /// arrived.
     pub is_exchange: bool,
@@ -32,21 +32,21 @@ pub struct Pings {
 
 /// A row of the table: line number, names of the two hosts, size \[B\], time \[s\], and whether two messages are exchanged at the
 /// same time.
-type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
+type MessageRow<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
 
 /// Reads a table of measured messages; `between` gives the names of the two hosts for tables without host names.
 ///
 /// # Errors
 /// The table has no known format, a value is invalid, or a host is unknown. All problems are reported together.
-pub fn read(
+pub fn read_measured_messages(
     source: &str,
     text: &str,
     platform: &Platform,
     between: Option<(&str, &str)>,
-) -> Result<Vec<Pings>, Error> {
+) -> Result<Vec<MeasuredMessages>, Error> {
     let mut problems = Vec::new();
     let text = text.trim_start_matches('\u{feff}');
-    let rows = rows(source, text, &mut problems);
+    let rows = parse_rows(source, text, &mut problems);
     let mut groups: BTreeMap<(HostId, HostId, bool, u64), Vec<f64>> = BTreeMap::new();
     for (line, hosts, bytes, time, is_exchange) in rows {
         if let (Some((from, to)), Some(between)) = (hosts, between)
@@ -54,7 +54,7 @@ pub fn read(
         {
             let message =
                 format!("the row has the hosts `{from}` and `{to}`, but `--between` names others");
-            let problem = Problem::new(message).source(source).at(line, 1);
+            let problem = Problem::new(message).source(source).at_line_column(line, 1);
             let hint = "leave out `--between`: the columns `from` and `to` name the hosts";
             problems.push(problem.hint(hint));
             break;
@@ -71,8 +71,10 @@ pub fn read(
             let found = platform.host_named(name);
             if found.is_none() {
                 let known = platform.hosts.iter().map(|host| host.name.as_str());
-                let problem = Problem::unknown("host", name).source(source).at(line, 1);
-                problems.push(problem.known("hosts", known));
+                let problem = Problem::unknown("host", name)
+                    .source(source)
+                    .at_line_column(line, 1);
+                problems.push(problem.with_known_names("hosts", known));
             }
             found
         };
@@ -87,16 +89,18 @@ pub fn read(
     if !problems.is_empty() {
         return Err(Error::Input(problems));
     }
-    let pings: Vec<Pings> = groups
+    let pings: Vec<MeasuredMessages> = groups
         .into_iter()
-        .map(|((from, to, is_exchange, bytes), mut times)| Pings {
-            from,
-            to,
-            bytes: f64::from_bits(bytes),
-            count: times.len(),
-            time: median(&mut times),
-            is_exchange,
-        })
+        .map(
+            |((from, to, is_exchange, bytes), mut times)| MeasuredMessages {
+                from,
+                to,
+                bytes: f64::from_bits(bytes),
+                message_count: times.len(),
+                median_time: median(&mut times),
+                is_exchange,
+            },
+        )
         .collect();
     if pings.is_empty() {
         return Err(Problem::new("the table has no messages")
@@ -119,22 +123,26 @@ pub(super) fn median(numbers: &mut [f64]) -> f64 {
 }
 
 /// Parses the rows of a table of measured messages in any known format; problems of faulty rows are appended to `problems`.
-fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
+fn parse_rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<MessageRow<'t>> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
     let is_benchmark = first.trim_start().starts_with('#') || !first.contains(',');
     if is_benchmark {
-        benchmark(source, text, problems)
+        parse_benchmark_rows(source, text, problems)
     } else {
-        csv(source, text, problems)
+        parse_csv_rows(source, text, problems)
     }
 }
 
 /// The columns that a CSV table must have.
-const COLUMNS: [&str; 4] = ["from", "to", "bytes", "time_s"];
+const REQUIRED_COLUMNS: [&str; 4] = ["from", "to", "bytes", "time_s"];
 
 /// Parses the rows of a CSV table of measured messages; problems of faulty rows are appended to `problems`.
-fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
+fn parse_csv_rows<'t>(
+    source: &str,
+    text: &'t str,
+    problems: &mut Vec<Problem>,
+) -> Vec<MessageRow<'t>> {
     let mut lines = (1..).zip(text.lines());
     let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
     let header = lines.next().map_or("", |(_, line)| line);
@@ -142,15 +150,20 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
         .split(',')
         .map(|name| name.trim().trim_matches('"'))
         .collect();
-    let places = COLUMNS.map(|column| names.iter().position(|name| *name == column));
+    let places = REQUIRED_COLUMNS.map(|column| names.iter().position(|name| *name == column));
     let [Some(from), Some(to), Some(bytes), Some(time)] = places else {
-        for (column, _) in COLUMNS
+        for (column, _) in REQUIRED_COLUMNS
             .iter()
             .zip(places)
             .filter(|(_, place)| place.is_none())
         {
             let problem = Problem::new(format!("the table has no column `{column}`"));
-            problems.push(problem.source(source).at(1, 1).known("columns", COLUMNS));
+            problems.push(
+                problem
+                    .source(source)
+                    .at_line_column(1, 1)
+                    .with_known_names("columns", REQUIRED_COLUMNS),
+            );
         }
         return Vec::new();
     };
@@ -165,13 +178,15 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             let (fields, columns) = (cells.len(), names.len());
             let message =
                 format!("the row has {fields} fields, but the table has {columns} columns");
-            let problem = Problem::new(message).source(source).at(number, 1);
+            let problem = Problem::new(message)
+                .source(source)
+                .at_line_column(number, 1);
             let hint = "write numbers with a decimal point, and a name for each column";
             problems.push(problem.hint(hint));
             continue;
         }
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
-        match (nonnegative(cell(bytes)), positive(cell(time))) {
+        match (parse_nonnegative(cell(bytes)), parse_positive(cell(time))) {
             (Some(bytes), Some(time)) => {
                 let is_exchange = kind.is_some_and(|kind| cell(kind) == "exchange");
                 let hosts = Some((cell(from), cell(to)));
@@ -180,7 +195,7 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             _ => problems.push(
                 Problem::new("the row has no size in bytes or no positive time in seconds")
                     .source(source)
-                    .at(number, 1)
+                    .at_line_column(number, 1)
                     .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
             ),
         }
@@ -189,7 +204,11 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
 }
 
 /// Parses the output of a benchmark: rows of sizes and times in microseconds, below a heading that names these columns.
-fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
+fn parse_benchmark_rows<'t>(
+    source: &str,
+    text: &'t str,
+    problems: &mut Vec<Problem>,
+) -> Vec<MessageRow<'t>> {
     let mut rows = Vec::new();
     // The column of the time, until the table of the benchmark ends.
     let mut place = None;
@@ -203,21 +222,21 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
             place = Some(1); // OSU; later columns are percentiles
         } else if line.contains("(MB/s)") && line.contains("Size") {
             let problem = Problem::new("the table holds bandwidths, not times of messages");
-            let problem = problem.source(source).at(number, 1);
+            let problem = problem.source(source).at_line_column(number, 1);
             problems.push(problem.hint("run osu_latency or IMB PingPong, which measure times"));
             return rows;
         } else if line.contains("#bytes") {
             let times = words.iter().position(|word| *word == "t[usec]");
             place = times.filter(|_| !is_other);
         } else if let (Some(place), Some(bytes)) =
-            (place, words.first().and_then(|w| nonnegative(w)))
+            (place, words.first().and_then(|w| parse_nonnegative(w)))
         {
-            match words.get(place).and_then(|word| positive(word)) {
+            match words.get(place).and_then(|word| parse_positive(word)) {
                 Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
                 None => problems.push(
                     Problem::new("the row has no positive time in microseconds")
                         .source(source)
-                        .at(number, 1)
+                        .at_line_column(number, 1)
                         .hint("print more digits of the times, or remove the row"),
                 ),
             }
@@ -229,33 +248,35 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
 }
 
 /// Parses a finite number that is not negative; otherwise `None`.
-fn nonnegative(text: &str) -> Option<f64> {
+fn parse_nonnegative(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 /// Parses a finite number above zero; otherwise `None`.
-fn positive(text: &str) -> Option<f64> {
-    nonnegative(text).filter(|time| *time > 0.0)
+fn parse_positive(text: &str) -> Option<f64> {
+    parse_nonnegative(text).filter(|time| *time > 0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_engine::testing::line;
+    use migsim_engine::testing::single_cluster_platform;
 
     fn sizes(text: &str) -> Vec<(f64, f64, usize)> {
-        let platform = line(&[1e9; 2], 1e6, 0.0);
-        let pings = read("t", text, &platform, Some(("h0", "h1"))).unwrap();
+        let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
+        let pings = read_measured_messages("t", text, &platform, Some(("h0", "h1"))).unwrap();
         pings
             .iter()
-            .map(|one| (one.bytes, one.time, one.count))
+            .map(|one| (one.bytes, one.median_time, one.message_count))
             .collect()
     }
 
     fn refusal(text: &str) -> String {
-        let platform = line(&[1e9; 2], 1e6, 0.0);
-        read("t", text, &platform, None).unwrap_err().to_string()
+        let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
+        read_measured_messages("t", text, &platform, None)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -290,9 +311,9 @@ mod tests {
         let longer = refusal("from,to,bytes,time_s\nh0,h1,3,1\nh0,h1,3,0,5\n");
         assert!(longer.contains("the row has 5 fields, but the table has 4 columns"));
         assert!(longer.contains("--> t:3:1"), "{longer}");
-        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
         let text = "from,to,bytes,time_s\nh0,h1,3,1\n";
-        let told = read("t", text, &platform, Some(("h1", "h0"))).unwrap_err();
+        let told = read_measured_messages("t", text, &platform, Some(("h1", "h0"))).unwrap_err();
         assert!(told.to_string().contains("leave out `--between`"), "{told}");
     }
 }

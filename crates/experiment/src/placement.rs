@@ -14,7 +14,7 @@ use migsim_workloads::Workload;
 ///
 /// # Errors
 /// The mapping does not fit the platform, or a host that the workload names does not exist or has too little memory.
-pub(super) fn place(
+pub(super) fn initial_placement(
     (config, basis): (&ExperimentConfig, &Basis),
     is_mapped: bool,
     workload: &dyn Workload,
@@ -33,12 +33,12 @@ pub(super) fn place(
                 basis.experiment
             );
             problems.truncate(1);
-            Error::Input(problems).map(|problem| problem.hint(hint.clone()))
+            Error::Input(problems).map_problems(|problem| problem.hint(hint.clone()))
         }
         error => error,
     })?;
-    check_memory(&placement, workload, loaded)?;
-    check_moves(workload, loaded)?;
+    check_initial_memory(&placement, workload, loaded)?;
+    check_move_destinations(workload, loaded)?;
     Ok(placement)
 }
 
@@ -49,10 +49,13 @@ fn hosts_by_name(platform: &Platform) -> BTreeMap<&str, HostId> {
 }
 
 /// Returns the error that the host `name`, which the workload names, does not exist on the platform; `what` states its use.
-fn unknown_host(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
+fn unknown_host_error(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
     let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
     let problem = Problem::new(what).with_unknown_name("host", name);
-    problem.source(&loaded.source).known("hosts", names).into()
+    problem
+        .source(&loaded.source)
+        .with_known_names("hosts", names)
+        .into()
 }
 
 /// Returns the host of each process at the start, as the workload names it.
@@ -71,7 +74,7 @@ fn placed_by_workload(
             let number = process + 1;
             let what =
                 format!("process {number} of the workload starts on the unknown host `{name}`");
-            unknown_host(&what, name, loaded)
+            unknown_host_error(&what, name, loaded)
         })
     };
     (0..workload.processes()).map(host).collect()
@@ -90,7 +93,8 @@ pub(super) fn placed_by_mapping(
         .collect();
     let placed = workload.labels().map_or(processes, |labels| labels.ranks);
     let hosts = mapping.place(platform, placed);
-    let hosts = hosts.map_err(|error| error.map_unplaced(|problem| problem.key("mapping")))?;
+    let hosts = hosts
+        .map_err(|error| error.map_problems_without_location(|problem| problem.key("mapping")))?;
     Ok(match ranks {
         Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
         None => hosts,
@@ -103,11 +107,11 @@ pub(super) fn fits_memory(
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
 ) -> bool {
-    check_memory(placement, workload, loaded).is_ok()
+    check_initial_memory(placement, workload, loaded).is_ok()
 }
 
 /// Checks that the hosts have enough memory for the processes that start on them.
-fn check_memory(
+fn check_initial_memory(
     placement: &[HostId],
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
@@ -136,7 +140,7 @@ fn check_memory(
 }
 
 /// Checks that the hosts to which the workload prescribes moves exist on the platform.
-fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
+fn check_move_destinations(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
     if !workload.prescribes_moves() {
         return Ok(());
     }
@@ -150,7 +154,7 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
                 wanted.to,
                 superstep + 1
             );
-            return Err(unknown_host(&what, &wanted.to, loaded));
+            return Err(unknown_host_error(&what, &wanted.to, loaded));
         }
     }
     Ok(())

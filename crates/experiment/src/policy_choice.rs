@@ -18,16 +18,16 @@
 use serde_json::{Map, Value, json};
 
 use crate::registry::Registry;
-use migsim_base::document::typed_value;
+use migsim_base::document::parse_typed_value;
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::Table;
-use migsim_policies::{self as policy, Forecast, Policy, Triggered, trigger};
+use migsim_policies::{self as policy, Forecast, Policy, TriggeredPolicy, trigger};
 
 /// The rescheduling policy that the settings choose, with its options, its trigger and its forecast.
 #[derive(Clone, Debug)]
 pub(super) struct PolicyChoice {
     /// The entry of the policy in the registry.
-    pub(super) entry: policy::Entry,
+    pub(super) registry_entry: policy::Entry,
     /// The options of the policy that the settings set, as a JSON object.
     pub(super) options: Value,
     /// The trigger that decides when the policy is called; `None` if the policy decides this itself.
@@ -42,20 +42,20 @@ pub(super) struct PolicyChoice {
 #[derive(Clone, Debug)]
 struct TriggerChoice {
     /// The entry of the trigger in the registry.
-    entry: trigger::Entry,
+    registry_entry: trigger::Entry,
     /// The options of the trigger that the settings set, as a JSON object.
     options: Value,
 }
 
 /// The key under `policy.trigger` with which rescheduling calls are skipped if the remaining supersteps cannot save as much time
 /// as the call costs; it applies to all triggers.
-const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
+const ONLY_IF_PAID_BACK_KEY: &str = "only_if_paid_back";
 
 /// The key under `policy` that names the method by which a strategy forecasts the work of processes.
-const FORECAST: &str = "forecast";
+const FORECAST_KEY: &str = "forecast";
 
 /// The part of the name of a policy, as in `migbsp/paid-back`, that has the same effect as the key `only_if_paid_back`.
-const PAID_BACK: &str = "paid-back";
+const PAID_BACK_SUFFIX: &str = "paid-back";
 
 impl PolicyChoice {
     /// Reads the policy from the key `policy`, and checks that it can be created. `is_chosen` returns whether the user chose the
@@ -68,23 +68,28 @@ impl PolicyChoice {
         keys: &Map<String, Value>,
         is_chosen: &dyn Fn(&str) -> bool,
     ) -> Result<Self, Error> {
-        check_keys(keys, "policy", registry.policies(), &["trigger", FORECAST])?;
+        check_section_keys(
+            keys,
+            "policy",
+            registry.policies(),
+            &["trigger", FORECAST_KEY],
+        )?;
         let name = match keys.get("name") {
-            None => policy::USUAL,
+            None => policy::DEFAULT_POLICY,
             Some(Value::String(name)) => name.as_str(),
             Some(_) => {
                 let problem = Problem::new("the name of the policy is not a text");
                 return Err(problem.key("policy.name").into());
             }
         };
-        let is_trigger = |part: &str| registry.triggers().find(first_word(part)).is_ok();
+        let is_trigger = |part: &str| registry.triggers().find(name_without_values(part)).is_ok();
         let (mut command, mut parts) = match name.strip_prefix(policy::EXEC_PREFIX) {
             Some(command) => (Some(command), vec![policy::EXEC]),
             None => (None, name.split('/').map(str::trim).collect()),
         };
         // The last parts of a command, after slashes, may be a trigger and `paid-back`.
         while let Some((program, part)) = command.and_then(|command| command.rsplit_once('/')) {
-            if !is_trigger(part) && part.trim() != PAID_BACK {
+            if !is_trigger(part) && part.trim() != PAID_BACK_SUFFIX {
                 break;
             }
             command = Some(program);
@@ -94,9 +99,9 @@ impl PolicyChoice {
         let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
         let mut forecast = read_forecast(keys)?;
         for part in &parts[1..] {
-            if let Some(Value::Object(own)) = entry.variant(part) {
+            if let Some(Value::Object(own)) = entry.variant_options(part) {
                 edition.extend(own);
-            } else if *part == PAID_BACK {
+            } else if *part == PAID_BACK_SUFFIX {
                 is_paid_back = true;
             } else if let Some(named) = Forecast::from_name(part) {
                 forecast = Some(named);
@@ -104,12 +109,16 @@ impl PolicyChoice {
                 trigger = Some(*part);
             } else {
                 let forecasts = Forecast::ALL.map(Forecast::name);
-                let known = entry.variant_names().chain([PAID_BACK]).chain(forecasts);
+                let known = entry
+                    .variant_names()
+                    .chain([PAID_BACK_SUFFIX])
+                    .chain(forecasts);
                 let known = known.chain(registry.triggers().names());
-                let problem = Problem::unknown("edition, trigger or forecast", first_word(part));
+                let problem =
+                    Problem::unknown("edition, trigger or forecast", name_without_values(part));
                 let problem = problem.key("policy.name");
                 return Err(problem
-                    .known("editions, triggers and forecasts", known)
+                    .with_known_names("editions, triggers and forecasts", known)
                     .into());
             }
         }
@@ -127,13 +136,13 @@ impl PolicyChoice {
         let (trigger, key) =
             TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
-            entry,
+            registry_entry: entry,
             options,
             trigger,
             only_if_paid_back: is_paid_back || key,
             forecast: forecast.unwrap_or_default(),
         };
-        choice.build()?; // check its options before the run
+        choice.create_policy()?; // check its options before the run
         Ok(choice)
     }
 
@@ -141,15 +150,15 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// Options are out of range, which reading the settings has already checked.
-    pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.build_untriggered()?;
+    pub(super) fn create_policy(&self) -> Result<Box<dyn Policy>, Error> {
+        let policy = self.create_without_trigger()?;
         let trigger = self.trigger.as_ref();
-        let trigger = trigger.map(|choice| choice.entry.build(&choice.options));
+        let trigger = trigger.map(|choice| choice.registry_entry.build(&choice.options));
         let trigger = trigger.transpose()?;
         if trigger.is_none() && !self.only_if_paid_back {
             return Ok(policy);
         }
-        let triggered = Triggered::new(trigger, policy, self.only_if_paid_back);
+        let triggered = TriggeredPolicy::new(trigger, policy, self.only_if_paid_back);
         Ok(Box::new(triggered))
     }
 
@@ -157,25 +166,25 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn build_with_trigger(
+    pub(super) fn create_with_trigger(
         &self,
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.build_untriggered()?;
-        Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
+        let policy = self.create_without_trigger()?;
+        Ok(Box::new(TriggeredPolicy::new(Some(trigger), policy, false)))
     }
 
     /// Creates the policy with its forecast, but without a trigger.
-    fn build_untriggered(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.entry.build(&self.options)?;
+    fn create_without_trigger(&self) -> Result<Box<dyn Policy>, Error> {
+        let policy = self.registry_entry.build(&self.options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);
         }
         let planned = self
-            .entry
+            .registry_entry
             .build_with_forecast(&self.options, self.forecast)?;
         planned.ok_or_else(|| {
-            let (name, forecast) = (self.entry.name, self.forecast.name());
+            let (name, forecast) = (self.registry_entry.name, self.forecast.name());
             let message = format!("the policy `{name}` has no forecast (`{forecast}`)");
             let problem = Problem::new(message).key("policy.forecast");
             problem
@@ -188,29 +197,32 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn interpretations(&self) -> Result<Vec<String>, Error> {
-        self.entry.interpretations(&self.options)
+    pub(super) fn open_interpretations(&self) -> Result<Vec<String>, Error> {
+        self.registry_entry.interpretations(&self.options)
     }
 
     /// Returns the value of the key `policy` with all defaults filled in.
     ///
     /// # Errors
     /// As [`Self::create_policy`].
-    pub(super) fn resolved(&self) -> Result<Value, Error> {
+    pub(super) fn complete_settings(&self) -> Result<Value, Error> {
         let named = |name: &str, options| {
             Map::from_iter([("name".into(), name.into()), (name.into(), options)])
         };
-        let mut resolved = named(self.entry.name, self.entry.resolve(&self.options)?);
+        let mut resolved = named(
+            self.registry_entry.name,
+            self.registry_entry.resolve(&self.options)?,
+        );
         if self.forecast != Forecast::default() {
-            resolved.insert(FORECAST.into(), self.forecast.name().into());
+            resolved.insert(FORECAST_KEY.into(), self.forecast.name().into());
         }
         let mut trigger = Map::new();
         if let Some(choice) = &self.trigger {
-            let options = choice.entry.resolve(&choice.options)?;
-            trigger = named(choice.entry.name, options);
+            let options = choice.registry_entry.resolve(&choice.options)?;
+            trigger = named(choice.registry_entry.name, options);
         }
         if self.only_if_paid_back {
-            trigger.insert(ONLY_IF_PAID_BACK.into(), true.into());
+            trigger.insert(ONLY_IF_PAID_BACK_KEY.into(), true.into());
         }
         if !trigger.is_empty() {
             resolved.insert("trigger".into(), trigger.into());
@@ -230,17 +242,17 @@ pub fn policy_label(policy: &Value) -> String {
     let named = command.map(|command| format!("{}{command}", policy::EXEC_PREFIX));
     let name = named.as_deref().unwrap_or(name);
     let trigger = policy["trigger"]["name"].as_str();
-    let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK] == true;
-    let forecast = policy[FORECAST].as_str();
+    let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK_KEY] == true;
+    let forecast = policy[FORECAST_KEY].as_str();
     let parts = trigger.into_iter().chain(forecast);
-    let parts = parts.chain(is_paid_back.then_some(PAID_BACK));
+    let parts = parts.chain(is_paid_back.then_some(PAID_BACK_SUFFIX));
     let parts = std::iter::once(name).chain(parts);
     parts.collect::<Vec<_>>().join("/")
 }
 
 /// Reads the forecast from the key `policy.forecast`; `None` if the key is absent.
 fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
-    let Some(key) = keys.get(FORECAST).filter(|key| !key.is_null()) else {
+    let Some(key) = keys.get(FORECAST_KEY).filter(|key| !key.is_null()) else {
         return Ok(None);
     };
     let found = key.as_str().and_then(Forecast::from_name);
@@ -248,18 +260,18 @@ fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
         let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
         let problem = Problem::unknown("forecast", &named).key("policy.forecast");
         let names = Forecast::ALL.map(Forecast::name);
-        problem.known("forecasts", names).into()
+        problem.with_known_names("forecasts", names).into()
     })
 }
 
 /// Returns the name at the beginning of one part of a policy's name, without the values after it: `every` for `every=50`.
-fn first_word(part: &str) -> &str {
+fn name_without_values(part: &str) -> &str {
     part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
 /// Adds the keys of `options` to `below`; keys that both contain get the value of `options`. If `options` is not an object, it is
 /// returned unchanged and is refused later, when the options are read.
-fn overlay(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
+fn override_options(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
     match options {
         None => {}
         Some(Value::Object(own)) => below.extend(own.clone()),
@@ -282,10 +294,15 @@ impl TriggerChoice {
         let options = key.and_then(Value::as_object);
         if let Some(options) = options {
             let section = "policy.trigger";
-            check_keys(options, section, registry.triggers(), &[ONLY_IF_PAID_BACK])?;
+            check_section_keys(
+                options,
+                section,
+                registry.triggers(),
+                &[ONLY_IF_PAID_BACK_KEY],
+            )?;
         }
-        let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK));
-        let is_paid_back = flag_of_key.map_or(Ok(false), read_bool)?;
+        let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK_KEY));
+        let is_paid_back = flag_of_key.map_or(Ok(false), read_only_if_paid_back)?;
         let (text, place) = match (named, key) {
             (Some(text), _) => (text, "policy.name"),
             // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
@@ -295,7 +312,7 @@ impl TriggerChoice {
                 (trigger_name(options), "policy.trigger.name")
             }
             (None, None | Some(Value::Object(_))) if entry.needs_trigger() => {
-                (trigger::USUAL, "policy.trigger")
+                (trigger::DEFAULT_TRIGGER, "policy.trigger")
             }
             (None, None | Some(Value::Object(_))) => return Ok((None, is_paid_back)),
             (None, Some(_)) => {
@@ -306,8 +323,8 @@ impl TriggerChoice {
         };
         let (mut choice, is_paid_back_by_text) = Self::parse(registry, text, place)?;
         if let Some(keys) = options {
-            choice.options = match (keys.get(choice.entry.name), choice.options) {
-                (Some(Value::Object(below)), own) => overlay(below.clone(), Some(&own)),
+            choice.options = match (keys.get(choice.registry_entry.name), choice.options) {
+                (Some(Value::Object(below)), own) => override_options(below.clone(), Some(&own)),
                 (Some(wrong), _) => wrong.clone(),
                 (None, own) => own,
             };
@@ -326,7 +343,8 @@ impl TriggerChoice {
             None => (first, None),
         };
         let found = registry.triggers().find(name);
-        let entry = *found.map_err(|error| error.map_unplaced(|problem| problem.key(key)))?;
+        let entry = *found
+            .map_err(|error| error.map_problems_without_location(|problem| problem.key(key)))?;
         let mut options = Map::new();
         if let Some(value) = value {
             if entry.main_option().is_empty() {
@@ -334,7 +352,7 @@ impl TriggerChoice {
                 let problem = Problem::new(message);
                 return Err(at(problem.hint("write its options as `,KEY=VALUE`")));
             }
-            options.insert(entry.main_option().to_owned(), typed_value(value));
+            options.insert(entry.main_option().to_owned(), parse_typed_value(value));
         }
         let mut only_if_paid_back = false;
         for part in parts {
@@ -342,15 +360,15 @@ impl TriggerChoice {
                 let message = format!("`{part}` is not of the form KEY=VALUE");
                 return Err(at(Problem::new(message)));
             };
-            let (option, value) = (option.trim(), typed_value(value.trim()));
-            if option == ONLY_IF_PAID_BACK {
-                only_if_paid_back = read_bool(&value)?;
+            let (option, value) = (option.trim(), parse_typed_value(value.trim()));
+            if option == ONLY_IF_PAID_BACK_KEY {
+                only_if_paid_back = read_only_if_paid_back(&value)?;
             } else if options.insert(option.to_owned(), value).is_some() {
                 return Err(at(Problem::new(format!("`{option}` is given twice"))));
             }
         }
         let choice = Self {
-            entry,
+            registry_entry: entry,
             options: options.into(),
         };
         Ok((choice, only_if_paid_back))
@@ -359,19 +377,19 @@ impl TriggerChoice {
 
 /// Returns whether the keys under `policy.trigger` name a trigger or set options of a trigger.
 fn names_trigger(keys: &Map<String, Value>) -> bool {
-    keys.keys().any(|key| key != ONLY_IF_PAID_BACK)
+    keys.keys().any(|key| key != ONLY_IF_PAID_BACK_KEY)
 }
 
 /// Returns the name of the trigger from the keys under `policy.trigger`: the key `name`, or else the only trigger whose options
 /// are set.
 fn trigger_name(keys: &Map<String, Value>) -> &str {
-    let own = ["name", ONLY_IF_PAID_BACK];
+    let own = ["name", ONLY_IF_PAID_BACK_KEY];
     let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
     let others: Vec<&String> = others.collect();
     match (keys.get("name").and_then(Value::as_str), &others[..]) {
         (Some(name), _) => name,
         (None, [only]) => only,
-        (None, _) => trigger::USUAL,
+        (None, _) => trigger::DEFAULT_TRIGGER,
     }
 }
 
@@ -379,7 +397,7 @@ fn trigger_name(keys: &Map<String, Value>) -> &str {
 ///
 /// # Errors
 /// A key is none of these.
-fn check_keys<K>(
+fn check_section_keys<K>(
     keys: &Map<String, Value>,
     section: &str,
     table: &Table<K>,
@@ -391,16 +409,16 @@ fn check_keys<K>(
         Some(key) => {
             let problem = Problem::unknown("key", key).key(format!("{section}.{key}"));
             let own = own.iter().copied().chain(["name"]);
-            Err(problem.known("keys", table.names().chain(own)))
+            Err(problem.with_known_names("keys", table.names().chain(own)))
         }
     }
 }
 
 /// Reads the value of the key `only_if_paid_back`, which must be true or false.
-fn read_bool(value: &Value) -> Result<bool, Error> {
+fn read_only_if_paid_back(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let problem = Problem::new(format!("{value} is neither true nor false"));
-        let key = format!("policy.trigger.{ONLY_IF_PAID_BACK}");
+        let key = format!("policy.trigger.{ONLY_IF_PAID_BACK_KEY}");
         problem.key(key).into()
     })
 }

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::library::{self, LIBRARIES, LoadedLibrary};
+use super::library::{self, BUILT_IN_LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::Recording;
 
 /// The facts about a machine that influence the overhead per message: the MPI library, the transport of messages, and how
@@ -21,7 +21,7 @@ const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 
 /// Returns the path of the library file that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
 /// `~/.config`; `None` if neither folder is known.
-pub fn default_file() -> Option<PathBuf> {
+pub fn default_library_file() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
     let folder = given("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
@@ -30,7 +30,7 @@ pub fn default_file() -> Option<PathBuf> {
 
 /// Returns the name or the path of the message-passing library for a recorded trace in the file `trace`; `None` if no library
 /// fits or the trace states no MPI library.
-pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
+pub(super) fn choose_library(recording: &Recording, trace: &str) -> Option<String> {
     let own = recording.get("library")?;
     let trace = Path::new(trace);
     let beside = [
@@ -40,22 +40,34 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     let is_of = |file: &Path| {
         let name = file.display().to_string();
         // A library that cannot be read is reported where it is used.
-        let found = library::open(&name).ok();
-        found.is_none_or(|found| found.machine.get("library").is_none_or(|name| name == own))
+        let found = library::open_library(&name).ok();
+        found.is_none_or(|found| {
+            found
+                .machine_facts
+                .get("library")
+                .is_none_or(|name| name == own)
+        })
     };
-    let default = default_file().filter(|file| file.is_file() && is_of(file));
+    let default = default_library_file().filter(|file| file.is_file() && is_of(file));
     let mut files = beside
         .into_iter()
         .filter(|file| file.is_file())
         .chain(default);
-    let built_in = || LIBRARIES.iter().find(|library| library.name == own);
+    let built_in = || {
+        BUILT_IN_LIBRARIES
+            .iter()
+            .find(|library| library.name == own)
+    };
     let file = files.next().map(|file| file.display().to_string());
     file.or_else(|| Some(built_in()?.name.to_owned()))
 }
 
 /// Returns a note on whether the overhead of the library in use was measured on a machine like that of the recording. `None` if
 /// the trace states no MPI library.
-pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
+pub(super) fn recorded_library_note(
+    recording: &Recording,
+    library: Option<&LoadedLibrary>,
+) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
     let recorded = format!("{}{version}{}", fact("library")?, describe_conditions(fact));
@@ -66,7 +78,7 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
         ));
     };
     let name = &library.name;
-    let machine = &library.machine;
+    let machine = &library.machine_facts;
     let of_machine = |key: &str| machine.get(key).map(String::as_str);
     let start = format!("the trace was recorded with {recorded}; the library `{name}` is in use");
     let differs = |key: &str| matches!((fact(key), of_machine(key)), (Some(one), Some(other)) if one != other);
@@ -77,7 +89,7 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
         )
     } else if OVERHEAD_FACTS.iter().all(|key| of_machine(key).is_some()) {
         format!("{start}, whose overhead was measured on this kind of machine")
-    } else if machine.is_empty() && library.file.is_none() {
+    } else if machine.is_empty() && library.path_and_sha256.is_none() {
         format!("{start}, which was not measured; {measure}")
     } else {
         format!("{start}, which does not say on what kind of machine it was measured")

@@ -6,7 +6,11 @@ use migsim_platform::Platform;
 
 /// Returns a note for the user if all hosts that have processes at the start belong to one cluster, have the same speed, and have
 /// no background load.
-pub(super) fn note(platform: &Platform, placement: &[HostId], is_unloaded: bool) -> Option<String> {
+pub(super) fn equal_hosts_note(
+    platform: &Platform,
+    placement: &[HostId],
+    is_unloaded: bool,
+) -> Option<String> {
     let host = |id: &HostId| &platform.hosts[id.index()];
     let cluster = host(placement.first()?).cluster;
     let first = &platform.hosts[0];
@@ -29,28 +33,28 @@ pub(super) fn note(platform: &Platform, placement: &[HostId], is_unloaded: bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use migsim_engine::testing::line;
+    use migsim_engine::testing::single_cluster_platform;
 
     #[test]
     fn a_start_where_nothing_differs_is_noted() {
-        let equal = line(&[1e9; 3], 1e6, 1e-3);
+        let equal = single_cluster_platform(&[1e9; 3], 1e6, 1e-3);
         let placement = [HostId(0), HostId(1)];
-        let found = note(&equal, &placement, true).unwrap();
+        let found = equal_hosts_note(&equal, &placement, true).unwrap();
         assert!(
             found.starts_with("the platform has one cluster of equal hosts"),
             "{found}"
         );
-        assert_eq!(note(&equal, &placement, false), None);
-        let unequal = line(&[1e9, 2e9, 1e9], 1e6, 1e-3);
-        assert_eq!(note(&unequal, &placement, true), None);
+        assert_eq!(equal_hosts_note(&equal, &placement, false), None);
+        let unequal = single_cluster_platform(&[1e9, 2e9, 1e9], 1e6, 1e-3);
+        assert_eq!(equal_hosts_note(&unequal, &placement, true), None);
         let loaded = migsim_platform::open("ufrgs").unwrap();
         let ufrgs = &loaded.platform;
-        let found = note(ufrgs, &placement, true).unwrap();
+        let found = equal_hosts_note(ufrgs, &placement, true).unwrap();
         assert!(
             found.starts_with("all processes start in the cluster `"),
             "{found}"
         );
         let last = HostId::from_index(ufrgs.hosts.len() - 1);
-        assert_eq!(note(ufrgs, &[HostId(0), last], true), None);
+        assert_eq!(equal_hosts_note(ufrgs, &[HostId(0), last], true), None);
     }
 }

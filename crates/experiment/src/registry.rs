@@ -55,7 +55,7 @@ use migsim_policies::strategy::{self, StrategyOptions};
 use migsim_policies::trigger::{self, Trigger, TriggerOptions};
 use migsim_policies::{self as policy, Policy, PolicyOptions};
 use migsim_workloads::registry as workload;
-use migsim_workloads::registry::{Built, WorkloadOptions};
+use migsim_workloads::registry::{BuiltWorkload, WorkloadOptions};
 
 /// The policies, strategies, triggers, applications and background loads that settings can name; clones share one copy.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add(|tables| {
+        self.add_entry(|tables| {
             tables
                 .policies
                 .add(policy::table_entry::<T>(name, summary, source))
@@ -118,7 +118,7 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = policy::entry_from_maker(maker, name, summary, source);
-        self.add(|tables| tables.policies.add(entry))
+        self.add_entry(|tables| tables.policies.add(entry))
     }
 
     /// Adds a strategy, with the same arguments as [`Self::policy`]. Any trigger can call the strategy, and `migsim decide` can
@@ -164,7 +164,7 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = strategy::table_entry::<T>(name, summary, source);
-        self.add(|tables| {
+        self.add_entry(|tables| {
             tables.policies.add(policy::entry_from_strategy(&entry))?;
             tables.strategies.add(entry)
         })
@@ -178,7 +178,7 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add(|tables| {
+        self.add_entry(|tables| {
             tables
                 .triggers
                 .add(trigger::table_entry::<T>(name, summary, source))
@@ -195,7 +195,7 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = trigger::entry_from_maker(maker, name, summary, source);
-        self.add(|tables| tables.triggers.add(entry))
+        self.add_entry(|tables| tables.triggers.add(entry))
     }
 
     /// Adds an application, with the same arguments as [`Self::policy`].
@@ -206,10 +206,10 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add(|tables| {
+        self.add_entry(|tables| {
             tables
                 .workloads
-                .add(workload::row::<T>(name, summary, source))
+                .add(workload::entry::<T>(name, summary, source))
         })
     }
 
@@ -218,13 +218,13 @@ impl Registry {
     #[must_use]
     pub fn workload_with(
         self,
-        maker: &'static dyn Maker<Built>,
+        maker: &'static dyn Maker<BuiltWorkload>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = workload::row_of_maker(maker, name, summary, source);
-        self.add(|tables| tables.workloads.add(entry))
+        let entry = workload::entry_of_maker(maker, name, summary, source);
+        self.add_entry(|tables| tables.workloads.add(entry))
     }
 
     /// Adds a kind of background load, with the same arguments as [`Self::policy`].
@@ -235,11 +235,15 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.add(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
+        self.add_entry(|tables| {
+            tables
+                .loads
+                .add(load::load_entry::<T>(name, summary, source))
+        })
     }
 
     /// Adds an entry with the function `add`; if this fails, stores the problem for [`Self::check`].
-    fn add(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
+    fn add_entry(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {
             tables.problems.push(problem);
@@ -256,7 +260,7 @@ impl Registry {
         let flags = [self.workload_flags(), self.policy_flags()].concat();
         for (index, flag) in flags.iter().enumerate() {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
-            if is_again || self.is_ambiguous(flag) {
+            if is_again || self.has_conflicting_flag(flag) {
                 let message = format!(
                     "the flag `--{}` has two meanings in two plug-ins",
                     flag.name
@@ -274,7 +278,7 @@ impl Registry {
 
     /// Returns whether another policy or application uses the same flag with other values, or another application uses the flag
     /// for another key.
-    fn is_ambiguous(&self, flag: &OptionFlag) -> bool {
+    fn has_conflicting_flag(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()
             .iter()
@@ -283,10 +287,12 @@ impl Registry {
             .policies()
             .iter()
             .filter_map(|entry| entry.flag(flag.name));
-        of_workloads.clone().any(|other| other.key != flag.key)
+        of_workloads
+            .clone()
+            .any(|other| other.option_name != flag.option_name)
             || of_workloads
                 .chain(of_policies)
-                .any(|other| other.values != flag.values)
+                .any(|other| other.accepted_values != flag.accepted_values)
     }
 
     /// Returns the registered policies.
@@ -341,10 +347,10 @@ impl Registry {
             "mapping".to_owned(),
             "library".to_owned(),
         ];
-        let of_workloads = self.workloads().iter().flat_map(|entry| entry.files);
+        let of_workloads = self.workloads().iter().flat_map(|entry| entry.file_options);
         keys.extend(of_workloads.map(|key| format!("workload.{key}")));
         for entry in self.policies() {
-            let own = entry.files.iter();
+            let own = entry.file_options.iter();
             keys.extend(own.map(|key| format!("policy.{}.{key}", entry.name)));
         }
         keys.extend(self.load_file_keys().map(|key| format!("load.{key}")));
@@ -353,7 +359,10 @@ impl Registry {
 
     /// Returns the keys of background loads whose values are names of files.
     pub fn load_file_keys(&self) -> impl Iterator<Item = &'static str> {
-        self.loads().iter().flat_map(|entry| entry.files).copied()
+        self.loads()
+            .iter()
+            .flat_map(|entry| entry.file_options)
+            .copied()
     }
 }
 

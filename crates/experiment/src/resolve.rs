@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::basis::{Remark, Whole, notes, unknown_platforms};
+use super::basis::{CompleteSettings, Remark, merge_remarks, unknown_calibrated_platforms};
 use super::by_workload;
 use super::case_change;
-use super::config::{Basis, ExperimentConfig, NONE};
+use super::config::{Basis, EXTENDS_NOTHING, ExperimentConfig};
 use super::former;
 use super::idle_cores;
 use super::noise;
 use super::origins;
-use super::placement::place;
+use super::placement::initial_placement;
 use super::plausibility::{self, Finding};
 use super::policy_choice::PolicyChoice;
 use super::recorded_library;
 use super::recorded_start;
-use super::seed::{self, Draws};
-use super::settings::{LIBRARY, Layers};
-use super::shared::Shared;
+use super::seed::{self, RandomDraws};
+use super::settings::{LIBRARY_KEY, Layers};
+use super::shared::SharedInputs;
 use super::size;
 use super::starts;
 use crate::registry::Registry;
@@ -28,24 +28,24 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
-use migsim_base::words::nearest;
+use migsim_base::words::most_similar_name;
 use migsim_bsp::Scenario;
 use migsim_engine::NetworkModel;
 use migsim_platform::load::Loads;
-use migsim_platform::{Clusters, LoadedPlatform};
+use migsim_platform::{HostGrouping, LoadedPlatform};
 use migsim_policies as policy;
 use migsim_policies::explain::Narrator;
-use migsim_workloads::registry::{self, Built};
+use migsim_workloads::registry::{self, BuiltWorkload};
 use migsim_workloads::{Setting, Workload};
 
 /// An input file on which the results of an experiment depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Input {
+pub struct InputFile {
     /// The role of the file: `platform`, `profile`, `clusters`, `load`, `workload`, `policy`, `mapping` or `library`.
     pub role: &'static str,
     /// The name of the file, as it is written in the settings.
-    pub source: String,
+    pub name: String,
     /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
@@ -66,26 +66,26 @@ pub struct Experiment {
     pub config: ExperimentConfig,
     /// The complete settings as JSON, with every default filled in, but without the changes that the key `changes` lists. The
     /// manifest of a run contains them, and they can be run as an experiment file.
-    pub resolved: Value,
+    pub resolved_settings: Value,
     /// The input files on which the results depend.
-    pub inputs: Vec<Input>,
+    pub input_files: Vec<InputFile>,
     /// The built-in experiment that completed the settings.
-    pub basis: Basis,
+    pub built_in_basis: Basis,
     /// The remark for the user if the built-in experiment, or the application's experiment that neutral settings replaced, was
     /// not fitted to this platform; otherwise `None`.
-    pub remark: Option<Remark>,
+    pub basis_remark: Option<Remark>,
     /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
     /// Notes for the user about settings of former versions, the library, the application, its load and its mapping, one sentence
     /// each.
     pub setting_notes: Vec<String>,
     /// Whether the application is a program whose supersteps were recorded in a trace.
-    pub is_recorded: bool,
+    pub is_recorded_program: bool,
     /// The note for the user that the seed which the user chose has no effect; `None` if it has an effect or if the user chose no
     /// seed.
     seed_note: Option<String>,
     /// Which parts of the run draw random numbers.
-    draws: Draws,
+    random_draws: RandomDraws,
     /// The background loads as the settings describe them, before they reduce the capacities of the platform.
     loads: Loads,
     /// The chosen policy, with its trigger.
@@ -111,7 +111,7 @@ impl Experiment {
     /// As [`Self::load`]; or an entry of the registry cannot be used ([`Registry::check`]).
     pub fn load_with(registry: &Registry, layers: &Layers, limits: Limits) -> Result<Self, Error> {
         registry.check()?;
-        Self::load_shared(registry, layers, limits, &Shared::default())
+        Self::load_shared(registry, layers, limits, &SharedInputs::default())
     }
 
     /// Loads an experiment; files that other experiments have read through `shared` are not read again.
@@ -122,88 +122,91 @@ impl Experiment {
         registry: &Registry,
         layers: &Layers,
         limits: Limits,
-        shared: &Shared,
+        shared: &SharedInputs,
     ) -> Result<Self, Error> {
-        let whole = Whole::new(registry, layers, limits, shared);
+        let whole = CompleteSettings::new(registry, layers, limits, shared);
         let made = whole.and_then(|mut whole| {
-            let made = Self::from_layers(registry, &mut whole, limits, shared);
-            made.map_err(|error| whole.layers.locate(error))
+            let made = Self::from_complete_settings(registry, &mut whole, limits, shared);
+            made.map_err(|error| whole.merged_layers.locate_problems(error))
         });
         made.map_err(|error| {
             let all = "`migsim schema experiment` prints all keys, with their units and ranges";
-            let error = error.map(|problem| suggest_policy_option(registry, problem));
+            let error = error.map_problems(|problem| suggest_policy_option(registry, problem));
             error.with_key_reference(all).with_default_hint(all)
         })
     }
 
     /// Returns whether the key `seed` has an effect. If not, the runs for all seeds are equal.
     pub fn uses_seed(&self) -> bool {
-        self.draws.uses_seed()
+        self.random_draws.uses_seed()
     }
 
-    fn from_layers(
+    fn from_complete_settings(
         registry: &Registry,
-        whole: &mut Whole,
+        whole: &mut CompleteSettings,
         limits: Limits,
-        shared: &Shared,
+        shared: &SharedInputs,
     ) -> Result<Self, Error> {
-        let mut parts = Parts::read(registry, whole, limits, shared)?;
-        let (basis, remark) = whole.basis(&parts.config, &parts.platform);
+        let mut parts = ExperimentParts::read_parts(registry, whole, limits, shared)?;
+        let (basis, remark) = whole.basis_and_remark(&parts.config, &parts.platform);
         // Platform rules are checked here, before a load changes speeds.
         let is_clustered = parts.config.clusters.is_some();
-        let findings = plausibility::of_platform(&parts.platform.platform, is_clustered);
+        let findings =
+            plausibility::find_implausible_platform_values(&parts.platform.platform, is_clustered);
         if !parts.loads.is_empty() {
-            parts.platform = shared.under_load(&parts.platform, &parts.loads, parts.config.seed)?;
+            parts.platform =
+                shared.platform_with_load(&parts.platform, &parts.loads, parts.config.seed)?;
         }
-        let of_library = parts.insert_settings(whole)?;
+        let of_library = parts.insert_workload_settings(whole)?;
         let (noise, seed) = (parts.config.runtime.noise, parts.config.seed);
-        parts.built.workload = noise::disturbed(parts.built.workload, noise, seed)?;
+        parts.built_workload.workload =
+            noise::with_noise(parts.built_workload.workload, noise, seed)?;
         if parts.network.loopback_shared {
             parts.platform = with_loopbacks(&parts.platform, &parts.network);
         }
-        let is_recorded = !parts.built.recording.is_empty();
-        starts::fill_in_mapping(&mut parts.config, &parts.platform, is_recorded);
-        let draws = parts.check_size(limits)?;
-        let workload = parts.built.workload.as_ref();
+        let is_recorded = !parts.built_workload.recording.is_empty();
+        starts::set_default_mapping(&mut parts.config, &parts.platform, is_recorded);
+        let draws = parts.check_memory_and_find_draws(limits)?;
+        let workload = parts.built_workload.workload.as_ref();
         let is_mapped = whole.user_sets("mapping") || workload.initial_host(ProcessId(0)).is_none();
-        let placement = place(
+        let placement = initial_placement(
             (&parts.config, &basis),
             is_mapped,
             workload,
             &parts.platform,
         )?;
-        let resolved = parts.resolve(&basis, is_mapped, whole)?;
+        let resolved = parts.resolve_settings(&basis, is_mapped, whole)?;
         let experiment = Self {
-            seed_note: draws.note(whole, parts.config.seed),
-            inputs: parts.list_input_files(is_mapped, whole)?,
-            setting_notes: (former::notes(&whole.layers).into_iter())
+            seed_note: draws.note_on_unused_seed(whole, parts.config.seed),
+            input_files: parts.list_input_files(is_mapped, whole)?,
+            setting_notes: (former::former_setting_notes(&whole.merged_layers).into_iter())
                 .chain(of_library)
-                .chain(parts.notes(&resolved, is_mapped, &placement, findings))
+                .chain(parts.user_notes(&resolved, is_mapped, &placement, findings))
                 .collect(),
             platform: parts.platform,
-            workload: parts.built.workload,
+            workload: parts.built_workload.workload,
             placement,
             network: parts.network,
             config: parts.config,
-            resolved,
-            basis,
-            remark,
+            resolved_settings: resolved,
+            built_in_basis: basis,
+            basis_remark: remark,
             registry: registry.clone(),
-            is_recorded,
-            draws,
+            is_recorded_program: is_recorded,
+            random_draws: draws,
             loads: parts.loads,
             policy: parts.policy,
         };
-        experiment.with_changes()
+        experiment.apply_changes()
     }
 
     /// Applies the changes that the key `changes` lists to the experiment. The resolved settings are not altered, so that they
     /// can be run again.
-    fn with_changes(mut self) -> Result<Self, Error> {
+    fn apply_changes(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
         }
-        let parts = case_change::Parts {
+        let parts = case_change::ChangeableParts {
             platform: self.platform,
             workload: self.workload,
             placement: self.placement,
@@ -211,7 +214,7 @@ impl Experiment {
             runtime: self.config.runtime,
             costs: self.config.costs,
         };
-        let changed = case_change::apply(&self.config.changes, parts)?;
+        let changed = case_change::apply_changes(&self.config.changes, parts)?;
         self.platform = changed.platform;
         self.workload = changed.workload;
         self.placement = changed.placement;
@@ -227,7 +230,7 @@ impl Experiment {
     pub fn notes(&self) -> Vec<String> {
         let said = self.setting_notes.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
-        let remarks = notes(self.remark.clone()).into_iter();
+        let remarks = merge_remarks(self.basis_remark.clone()).into_iter();
         let of_seed = self.seed_note.iter().cloned();
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
@@ -237,16 +240,16 @@ impl Experiment {
     ///
     /// The list is empty on a platform that the settings were fitted to, where the page of the paper states the interpretations.
     /// It is also empty if the policy is never called.
-    pub fn interpretations(&self) -> Vec<String> {
+    pub fn open_interpretations(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
-        if self.basis.is_calibrated == Some(true) || !is_asked {
+        if self.built_in_basis.is_calibrated == Some(true) || !is_asked {
             return Vec::new();
         }
-        self.policy.interpretations().unwrap_or_default() // its options have been read before
+        self.policy.open_interpretations().unwrap_or_default() // its options have been read before
     }
 
     /// Returns the name of the application.
-    pub fn app(&self) -> &str {
+    pub fn application_name(&self) -> &str {
         self.config
             .workload
             .get("app")
@@ -255,7 +258,7 @@ impl Experiment {
     }
 
     /// Lists the names of the background loads and the times at which they begin, for each load whose beginning is known.
-    pub(super) fn load_beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
+    pub(super) fn load_start_times(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.loads.first_positive_times()
     }
 
@@ -266,12 +269,12 @@ impl Experiment {
 
     /// Returns the narrator, which describes the rescheduling calls of the policy in sentences.
     pub fn narrator(&self) -> &'static dyn Narrator {
-        self.policy.entry.narrator()
+        self.policy.registry_entry.narrator()
     }
 
     /// Returns the name of the policy.
     pub fn policy_name(&self) -> &'static str {
-        self.policy.entry.name
+        self.policy.registry_entry.name
     }
 }
 
@@ -282,7 +285,7 @@ fn check_exec_from_file(
     policy: Option<&PolicyChoice>,
     limits: Limits,
 ) -> Option<Problem> {
-    let policy = policy.filter(|policy| policy.entry.name == policy::EXEC);
+    let policy = policy.filter(|policy| policy.registry_entry.name == policy::EXEC);
     let command = policy?.options["command"].as_str()?;
     let name = layers.get("policy.name");
     let is_in_name = name.is_some_and(|name| {
@@ -303,57 +306,64 @@ fn check_exec_from_file(
 }
 
 /// The parts of an experiment that are read and checked one by one before the experiment is put together from them.
-struct Parts<'r> {
+struct ExperimentParts<'r> {
     config: ExperimentConfig,
     /// The entry of the application in the registry, which creates the application from its options.
-    app: &'r registry::Entry,
+    app_entry: &'r registry::Entry,
     platform: Arc<LoadedPlatform>,
     network: NetworkModel,
     policy: PolicyChoice,
     loads: Loads,
     /// The application that was created from its options, with the input files and settings that it brings along.
-    built: Built,
+    built_workload: BuiltWorkload,
     /// Whether the application draws its random numbers from the seed of the run, because it has no separate seed.
-    shares_seed: bool,
+    workload_shares_seed: bool,
 }
 
-impl<'r> Parts<'r> {
+impl<'r> ExperimentParts<'r> {
     /// Reads all parts of an experiment, and inserts the settings that the platform adds.
     ///
     /// # Errors
     /// Any part has a problem; the problems of all parts are reported together.
-    fn read(
+    fn read_parts(
         registry: &'r Registry,
-        whole: &mut Whole,
+        whole: &mut CompleteSettings,
         limits: Limits,
-        shared: &Shared,
+        shared: &SharedInputs,
     ) -> Result<Self, Error> {
         let mut config = whole.config()?;
         let app = config.workload.get("app").and_then(Value::as_str);
         let no_name = || Problem::new("the application is not a name").key("workload.app");
         let app = registry.workloads().find(app.ok_or_else(no_name)?)?;
         let mut keys = Value::Object(config.workload.clone());
-        size::check_processes(app, &config.workload, limits)?;
-        let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
+        size::check_process_memory(app, &config.workload, limits)?;
+        let mut problems: Vec<Problem> = unknown_calibrated_platforms(&config).collect();
         problems.extend(config.view.problems());
         let platform = ok_or_collect(read_platform(&config, limits, shared), &mut problems);
-        if let Some(platform) = platform.as_ref().filter(|one| !one.settings.is_empty()) {
+        if let Some(platform) = platform
+            .as_ref()
+            .filter(|one| !one.experiment_settings.is_empty())
+        {
             let setting = |(key, value): &(String, String)| Setting {
                 key: key.clone(),
                 value: value.clone(),
                 source: format!("the platform's `{key}`"),
             };
-            let settings = platform.settings.iter().map(setting).collect();
-            config = whole.insert(&config.platform, settings)?;
+            let settings = platform.experiment_settings.iter().map(setting).collect();
+            config = whole.insert_settings_below_user(&config.platform, settings)?;
         }
         let network = ok_or_collect(read_network(&config.network), &mut problems);
         let policy =
             PolicyChoice::from_settings(registry, &config.policy, &|key| whole.is_chosen(key));
         let policy = ok_or_collect(policy, &mut problems);
-        problems.extend(check_exec_from_file(&whole.layers, policy.as_ref(), limits));
+        problems.extend(check_exec_from_file(
+            &whole.merged_layers,
+            policy.as_ref(),
+            limits,
+        ));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = ok_or_collect(loads, &mut problems);
-        let shares_seed = seed::share_seed(whole, &config, app, &mut keys);
+        let shares_seed = seed::share_seed_with_workload(whole, &config, app, &mut keys);
         let built = ok_or_collect(app.build(&keys), &mut problems);
         let all = (platform, network, policy, loads, built);
         let (Some(platform), Some(network), Some(policy), Some(loads), Some(built)) = all else {
@@ -361,36 +371,39 @@ impl<'r> Parts<'r> {
         };
         let parts = Self {
             config,
-            app,
+            app_entry: app,
             platform,
             network,
             policy,
             loads,
-            built,
-            shares_seed,
+            built_workload: built,
+            workload_shares_seed: shares_seed,
         };
         fail_on_any(problems).map(|()| parts)
     }
 
     /// Inserts the settings that the application adds, such as the library with which its trace was recorded. Returns a note for
     /// the user about the choice of this library, if the application is a recorded program.
-    fn insert_settings(&mut self, whole: &mut Whole) -> Result<Option<String>, Error> {
-        let built = &self.built;
-        let name = built.inputs.first().map_or("workload", |file| &file.0);
+    fn insert_workload_settings(
+        &mut self,
+        whole: &mut CompleteSettings,
+    ) -> Result<Option<String>, Error> {
+        let built = &self.built_workload;
+        let name = built.input_files.first().map_or("workload", |file| &file.0);
         let mut settings = built.settings.clone();
-        let named = whole.layers.get(LIBRARY).is_some();
-        if !named && let Some(library) = recorded_library::choose(&built.recording, name) {
+        let named = whole.merged_layers.get(LIBRARY_KEY).is_some();
+        if !named && let Some(library) = recorded_library::choose_library(&built.recording, name) {
             settings.push(Setting {
-                key: LIBRARY.to_owned(),
+                key: LIBRARY_KEY.to_owned(),
                 value: library,
                 source: format!("the recording {name}"),
             });
         }
         if !settings.is_empty() {
-            self.config = whole.insert(name, settings)?;
+            self.config = whole.insert_settings_below_user(name, settings)?;
             self.network = read_network(&self.config.network)?;
         }
-        Ok(recorded_library::note(
+        Ok(recorded_library::recorded_library_note(
             &built.recording,
             whole.library.as_ref(),
         ))
@@ -400,38 +413,46 @@ impl<'r> Parts<'r> {
     ///
     /// # Errors
     /// The experiment needs too much memory.
-    fn check_size(&self, limits: Limits) -> Result<Draws, Error> {
-        let (policy, workload) = (self.policy.build()?, self.built.workload.as_ref());
-        let settings = (&self.config, self.app);
-        size::check(settings, workload, &*policy, &self.platform, limits)?;
-        Ok(Draws {
-            uses_policy_or_load: policy.uses_seed()
+    fn check_memory_and_find_draws(&self, limits: Limits) -> Result<RandomDraws, Error> {
+        let (policy, workload) = (
+            self.policy.create_policy()?,
+            self.built_workload.workload.as_ref(),
+        );
+        let settings = (&self.config, self.app_entry);
+        size::check_experiment_memory(settings, workload, &*policy, &self.platform, limits)?;
+        Ok(RandomDraws {
+            is_policy_or_load_random: policy.uses_seed()
                 || self.loads.uses_seed()
-                || self.has_measurement_errors()
+                || self.has_random_measurement_errors()
                 || self.config.runtime.noise > 0.0,
-            uses_workload: workload.uses_seed(),
-            is_shared: self.shares_seed,
+            is_workload_random: workload.uses_seed(),
+            workload_shares_seed: self.workload_shares_seed,
         })
     }
 
     /// Returns whether the policy is called and its measurements contain random errors.
-    fn has_measurement_errors(&self) -> bool {
+    fn has_random_measurement_errors(&self) -> bool {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         is_asked && self.config.view.uses_seed()
     }
 
     /// Completes the settings of the experiment, and returns them as JSON with every default filled in.
-    fn resolve(&mut self, basis: &Basis, is_mapped: bool, whole: &Whole) -> Result<Value, Error> {
+    fn resolve_settings(
+        &mut self,
+        basis: &Basis,
+        is_mapped: bool,
+        whole: &CompleteSettings,
+    ) -> Result<Value, Error> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
             let problem = Problem::new("no scenario is chosen").key("scenarios");
             return Err(problem.hint("choose from i, ii, iii").into());
         }
-        if self.shares_seed {
+        if self.workload_shares_seed {
             seed::remove_shared_seed(config);
         }
         // Every key is set, so no built-in experiment is needed below.
-        config.extends = Some(NONE.into());
+        config.extends = Some(EXTENDS_NOTHING.into());
         config.basis = Some(basis.clone());
         config.scenarios.sort_unstable();
         config.scenarios.dedup();
@@ -439,11 +460,13 @@ impl<'r> Parts<'r> {
         if !is_mapped {
             written.remove("mapping");
         }
-        let mut workload = self.app.resolve(&Value::Object(config.workload.clone()))?;
+        let mut workload = self
+            .app_entry
+            .resolve(&Value::Object(config.workload.clone()))?;
         if let Some(keys) = workload.as_object_mut() {
-            keys.shift_insert(0, "app".into(), self.app.name.into());
-            if self.shares_seed {
-                keys.shift_remove(seed::KEY);
+            keys.shift_insert(0, "app".into(), self.app_entry.name.into());
+            if self.workload_shares_seed {
+                keys.shift_remove(seed::SEED_KEY);
             }
         }
         let mut network = json!(self.network);
@@ -456,12 +479,12 @@ impl<'r> Parts<'r> {
         let mut resolved = json!(config);
         resolved["workload"] = workload;
         resolved["network"] = network;
-        if let Some(load) = self.loads.resolved() {
+        if let Some(load) = self.loads.resolved_key() {
             resolved["load"] = load;
         }
-        resolved["policy"] = self.policy.resolved()?;
+        resolved["policy"] = self.policy.complete_settings()?;
         let library = whole.library.as_ref();
-        config.origins = origins::origins_of(written, &whole.layers, library, &resolved)?;
+        config.origins = origins::origins_of(written, &whole.merged_layers, library, &resolved)?;
         if !config.origins.is_empty() {
             resolved["origins"] = json!(config.origins);
         }
@@ -472,50 +495,63 @@ impl<'r> Parts<'r> {
     }
 
     /// Returns notes for the user about the application, its load, its mapping and implausible values, one sentence each.
-    fn notes(
+    fn user_notes(
         &self,
         resolved: &Value,
         is_mapped: bool,
         placement: &[HostId],
         mut findings: Vec<Finding>,
     ) -> Vec<String> {
-        let (config, policy) = (&self.config, &self.policy.entry);
-        let (platform, workload) = (&self.platform.platform, self.built.workload.as_ref());
-        let mut notes = by_workload::notes(config, is_mapped, workload, policy);
-        notes.extend(self.built.notes.iter().cloned());
+        let (config, policy) = (&self.config, &self.policy.registry_entry);
+        let (platform, workload) = (
+            &self.platform.platform,
+            self.built_workload.workload.as_ref(),
+        );
+        let mut notes = by_workload::workload_notes(config, is_mapped, workload, policy);
+        notes.extend(self.built_workload.notes.iter().cloned());
         notes.extend(self.loads.notes());
         // Tasks share the cores of their rank, as in the recorded run.
         if is_mapped && workload.labels().is_none() {
-            notes.extend(idle_cores::note(platform, placement, &config.mapping()));
+            notes.extend(idle_cores::idle_cores_note(
+                platform,
+                placement,
+                &config.mapping(),
+            ));
         }
-        if !self.built.recording.is_empty() && policy.name != policy::NEVER {
-            notes.extend(recorded_start::note(
+        if !self.built_workload.recording.is_empty() && policy.name != policy::NEVER {
+            notes.extend(recorded_start::equal_hosts_note(
                 platform,
                 placement,
                 self.loads.is_empty(),
             ));
         }
-        findings.extend(plausibility::of_settings(plausibility::Given {
-            policy,
-            options: &resolved["policy"][policy.name],
-            loads: &self.loads,
-            workload,
-            is_read: !self.built.inputs.is_empty(),
-            platform,
-            scenarios: &config.scenarios,
-        }));
-        notes.extend(findings.iter().map(Finding::note));
+        findings.extend(plausibility::find_implausible_settings(
+            plausibility::CheckedSettings {
+                policy,
+                policy_options: &resolved["policy"][policy.name],
+                loads: &self.loads,
+                workload,
+                is_work_from_files: !self.built_workload.input_files.is_empty(),
+                platform,
+                scenarios: &config.scenarios,
+            },
+        ));
+        notes.extend(findings.iter().map(Finding::note_text));
         notes
     }
 
     /// Lists the input files on which the results of the experiment depend, with their SHA-256.
-    fn list_input_files(&self, is_mapped: bool, whole: &Whole) -> Result<Vec<Input>, Error> {
+    fn list_input_files(
+        &self,
+        is_mapped: bool,
+        whole: &CompleteSettings,
+    ) -> Result<Vec<InputFile>, Error> {
         let (platform, config) = (&self.platform, &self.config);
         let mut inputs = Vec::new();
         let mut add = |role, source: &str, sha256: &str| {
-            inputs.push(Input {
+            inputs.push(InputFile {
                 role,
-                source: source.to_owned(),
+                name: source.to_owned(),
                 sha256: sha256.to_owned(),
             });
         };
@@ -526,31 +562,35 @@ impl<'r> Parts<'r> {
         for (source, sha256) in self.loads.files() {
             add("load", source, sha256);
         }
-        for (source, sha256) in &self.built.inputs {
+        for (source, sha256) in &self.built_workload.input_files {
             add("workload", source, sha256);
         }
-        for key in self.policy.entry.files {
+        for key in self.policy.registry_entry.file_options {
             if let Some(file) = self.policy.options.get(*key).and_then(Value::as_str) {
-                add("policy", file, &hash_of(file)?);
+                add("policy", file, &sha256_of_file(file)?);
             }
         }
         if let Some(file) = config.mapping().file().filter(|_| is_mapped) {
-            add("mapping", file, &hash_of(file)?);
+            add("mapping", file, &sha256_of_file(file)?);
         }
-        for (source, sha256) in whole.library.iter().flat_map(|library| &library.file) {
+        for (source, sha256) in whole
+            .library
+            .iter()
+            .flat_map(|library| &library.path_and_sha256)
+        {
             add("library", source, sha256);
         }
-        if let Some(Ok(clusters)) = config.clusters.as_deref().map(str::parse::<Clusters>)
-            && let Some(file) = clusters.file()
+        if let Some(Ok(clusters)) = config.clusters.as_deref().map(str::parse::<HostGrouping>)
+            && let Some(file) = clusters.table_file()
         {
-            add("clusters", file, &hash_of(file)?);
+            add("clusters", file, &sha256_of_file(file)?);
         }
         Ok(inputs)
     }
 }
 
 /// Computes the SHA-256 of a file, in hexadecimal digits.
-fn hash_of(file: &str) -> Result<String, Error> {
+fn sha256_of_file(file: &str) -> Result<String, Error> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
 }
 
@@ -566,10 +606,10 @@ pub(super) fn fail_on_any(problems: Vec<Problem>) -> Result<(), Error> {
 fn read_platform(
     config: &ExperimentConfig,
     limits: Limits,
-    shared: &Shared,
+    shared: &SharedInputs,
 ) -> Result<Arc<LoadedPlatform>, Error> {
     let name = &config.platform;
-    let named = |error: Error, key| error.map_unplaced(|problem| problem.key(key));
+    let named = |error: Error, key| error.map_problems_without_location(|problem| problem.key(key));
     let opened = shared.platform(name, limits);
     let opened = opened.map_err(|error| named(error, "platform"))?;
     match &config.clusters {
@@ -624,7 +664,7 @@ pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Er
         NetworkModel::preset(&preset).map_err(|problem| problem.key("network.model"))?;
     let mut problems = Vec::new();
     for (key, value) in keys.iter().filter(|(key, _)| *key != "model") {
-        if let Err(problem) = model.set(key, &text(value)) {
+        if let Err(problem) = model.set_constant(key, &text(value)) {
             problems.push(problem.key(format!("network.{key}")));
         }
     }
@@ -633,7 +673,7 @@ pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Er
 
 /// Adds a hint to the problem of an unknown key: the complete key of a policy's option with the same or a similar name.
 fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
-    let name = match problem.unknown.as_deref() {
+    let name = match problem.unknown_name.as_deref() {
         Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),
         _ => return problem,
     };
@@ -657,7 +697,7 @@ fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
     let wanted = if is_there {
         Some(name.as_str())
     } else {
-        nearest(&name, long)
+        most_similar_name(&name, long)
     };
     match all
         .iter()

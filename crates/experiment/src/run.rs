@@ -18,25 +18,25 @@ use migsim_bsp::{
     Beginnings, CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Outcome, Recorder,
     Scenario, Setup, simulate,
 };
-use migsim_policies::{Adviser, Measures, Policy, Probe, Snapshot};
+use migsim_policies::{Adviser, BarrierProbe, Measures, Policy, Snapshot};
 
 /// The result of running one scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScenarioRun {
     /// The scenario that was run: i (application only), ii (scheduler without moves), or iii (with moves).
-    pub scenario: Scenario,
+    pub result: Scenario,
     /// The outcome of the run: makespan, times of the supersteps, rescheduling calls, and migrations.
     pub outcome: Outcome,
     /// CPU time of the loop that simulates the run; it differs between repetitions of the same run.
-    pub loop_cpu: Duration,
+    pub simulation_cpu_time: Duration,
 }
 
 /// The results of all scenarios of an experiment, in the order i, ii, iii.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// The results of the scenarios that were run, in the order i, ii, iii.
-    pub runs: Vec<ScenarioRun>,
+    pub scenario_runs: Vec<ScenarioRun>,
     /// The makespans of scenario i from the initial placements of the built-in mapping rules; empty if these placements were not
     /// simulated.
     pub static_starts: Vec<StaticStart>,
@@ -58,37 +58,39 @@ pub struct Results {
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Number of supersteps simulated so far, in all runs together.
-    supersteps: AtomicU64,
+    simulated_supersteps: AtomicU64,
     /// Whether a thread has requested that all runs stop.
-    is_stopped: AtomicBool,
+    is_stop_requested: AtomicBool,
 }
 
 impl Progress {
     /// Returns the number of supersteps simulated so far, in all runs together.
-    pub fn supersteps(&self) -> u64 {
-        self.supersteps.load(Ordering::Relaxed)
+    pub fn simulated_supersteps(&self) -> u64 {
+        self.simulated_supersteps.load(Ordering::Relaxed)
     }
 
     /// Returns whether a thread has requested that all runs stop.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+    pub(super) fn is_stop_requested(&self) -> bool {
+        self.is_stop_requested.load(Ordering::Relaxed)
     }
 
     /// Stops all runs after their current supersteps, with an error.
     pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.is_stop_requested.store(true, Ordering::Relaxed);
     }
 }
 
 /// Recorder that counts each simulated superstep in the progress and forwards all records to another recorder.
-struct Counting<'a> {
+struct SuperstepCounter<'a> {
     progress: &'a Progress,
     inner: &'a mut dyn Recorder,
 }
 
-impl Recorder for Counting<'_> {
+impl Recorder for SuperstepCounter<'_> {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        self.progress.supersteps.fetch_add(1, Ordering::Relaxed);
+        self.progress
+            .simulated_supersteps
+            .fetch_add(1, Ordering::Relaxed);
         self.inner.on_superstep(superstep, measures, placement);
     }
 
@@ -105,7 +107,7 @@ impl Recorder for Counting<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.progress.is_stopped() || self.inner.is_stopped()
+        self.progress.is_stop_requested() || self.inner.is_stopped()
     }
 
     fn wants_path(&self) -> bool {
@@ -125,32 +127,32 @@ impl Experiment {
     /// A scenario cannot be run. If several scenarios fail, the error of the first one in the order i, ii, iii is returned.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
         let scenarios = &self.config.scenarios;
-        let remembered = self.new_memo();
+        let remembered = self.new_superstep_cache();
         let runs: Vec<Result<ScenarioRun, Error>> = scenarios
             .par_iter()
             .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
             .collect();
         let runs = runs.into_iter().collect::<Result<_, _>>()?;
-        self.collect(runs)
+        self.collect_results(runs)
     }
 
     /// Combines the runs of scenarios into the results of the experiment, and checks that their ledgers add up.
     ///
     /// # Errors
     /// The terms of a ledger do not add up, which is a fault of the program.
-    pub fn collect(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
+    pub fn collect_results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
         let results = Results {
-            runs,
+            scenario_runs: runs,
             static_starts: Vec::new(),
         };
-        for run in &results.runs {
+        for run in &results.scenario_runs {
             if let Some(ledger) = results.ledger(run)
-                && !ledger.adds_up()
+                && !ledger.terms_add_up()
             {
-                let place = format!("scenario {}", run.scenario.name());
+                let place = format!("scenario {}", run.result.name());
                 let what = "the terms of its ledger do not add up";
                 let broken = Broken::new(what, &place, Map::new());
-                return Err(self.with_settings(Error::Broken(Box::new(broken))));
+                return Err(self.add_settings_to_error(Error::Broken(Box::new(broken))));
             }
         }
         Ok(results)
@@ -158,18 +160,18 @@ impl Experiment {
 
     /// Adds the settings of this experiment to an error that is a fault of the program, so that a developer can reproduce the
     /// fault.
-    fn with_settings(&self, mut error: Error) -> Error {
+    fn add_settings_to_error(&self, mut error: Error) -> Error {
         if let Error::Broken(broken) = &mut error {
             let version = env!("CARGO_PKG_VERSION").into();
             broken.dump.insert("migsim".to_owned(), version);
-            let settings = self.resolved.clone();
+            let settings = self.resolved_settings.clone();
             broken.dump.insert("settings".to_owned(), settings);
         }
         error
     }
 
     /// Creates a cache of simulated supersteps that the scenarios share; `None` if only one scenario is run.
-    pub fn new_memo(&self) -> Option<Memo> {
+    pub fn new_superstep_cache(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
 
@@ -184,8 +186,8 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
-        let policy = self.policy.build()?;
-        self.run_policy(scenario, policy, progress, recorder, memo)
+        let policy = self.policy.create_policy()?;
+        self.run_with_policy(scenario, policy, progress, recorder, memo)
     }
 
     /// Runs scenario iii up to the barrier after a superstep, counted from 1, and returns the state at this barrier as the JSON
@@ -196,7 +198,7 @@ impl Experiment {
     ///
     /// # Errors
     /// There is no such superstep, or the run fails.
-    pub fn snapshot(&self, superstep: u64) -> Result<serde_json::Value, Error> {
+    pub fn snapshot_at_barrier(&self, superstep: u64) -> Result<serde_json::Value, Error> {
         let supersteps = self.workload.supersteps() as u64;
         if superstep == 0 || superstep > supersteps {
             let problem = Problem::new(format!("there is no superstep {superstep}"));
@@ -205,11 +207,16 @@ impl Experiment {
         }
         let snapshot = Snapshot::default();
         let index = usize::try_from(superstep - 1).expect("less than the supersteps");
-        let label = policy_label(&self.resolved["policy"]);
-        let kept = (!self.policy.entry.is_strategy()).then_some(label);
-        let probe = Probe::new(self.policy.build()?, index, Arc::clone(&snapshot), kept);
+        let label = policy_label(&self.resolved_settings["policy"]);
+        let kept = (!self.policy.registry_entry.is_strategy()).then_some(label);
+        let probe = BarrierProbe::new(
+            self.policy.create_policy()?,
+            index,
+            Arc::clone(&snapshot),
+            kept,
+        );
         let progress = Progress::default();
-        self.run_policy(Scenario::Iii, Box::new(probe), &progress, &mut (), None)?;
+        self.run_with_policy(Scenario::Iii, Box::new(probe), &progress, &mut (), None)?;
         let found = snapshot
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -227,7 +234,9 @@ impl Experiment {
     /// Options are out of range.
     pub fn adviser(&self) -> Result<Option<Adviser>, Error> {
         let policy = &self.policy;
-        policy.entry.adviser(&policy.options, self.config.seed)
+        policy
+            .registry_entry
+            .adviser(&policy.options, self.config.seed)
     }
 
     /// Returns the complete input of a run of a scenario, except the policy: platform, application, placement, costs and seed.
@@ -250,7 +259,7 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
-    pub(super) fn run_policy(
+    pub(super) fn run_with_policy(
         &self,
         scenario: Scenario,
         policy: Box<dyn Policy>,
@@ -259,14 +268,14 @@ impl Experiment {
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
         let placement = &self.placement;
-        self.run_from(placement, scenario, policy, progress, recorder, memo)
+        self.run_from_placement(placement, scenario, policy, progress, recorder, memo)
     }
 
     /// Runs one scenario with the given initial placement and the given policy instead of those of the settings.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
-    pub(super) fn run_from(
+    pub(super) fn run_from_placement(
         &self,
         placement: &[HostId],
         scenario: Scenario,
@@ -284,17 +293,17 @@ impl Experiment {
         let outcome = simulate(
             &setup,
             policy,
-            &mut Counting {
+            &mut SuperstepCounter {
                 progress,
                 inner: recorder,
             },
         )
-        .map_err(|error| self.with_settings(error))?;
+        .map_err(|error| self.add_settings_to_error(error))?;
         self.workload.failure().map_or(Ok(()), Err)?;
         Ok(ScenarioRun {
-            scenario,
+            result: scenario,
             outcome,
-            loop_cpu: start.elapsed(),
+            simulation_cpu_time: start.elapsed(),
         })
     }
 }
@@ -302,7 +311,7 @@ impl Experiment {
 impl Results {
     /// Returns the run of a scenario; `None` if the scenario was not run.
     pub fn get(&self, scenario: Scenario) -> Option<&ScenarioRun> {
-        self.runs.iter().find(|run| run.scenario == scenario)
+        self.scenario_runs.iter().find(|run| run.result == scenario)
     }
 
     /// Computes the relative overhead of a run as a fraction of the makespan of scenario i: `(T - T_i) / T_i`. `None` if scenario
@@ -319,7 +328,7 @@ impl Results {
     /// `None` if scenario i was not run, and for scenario i itself.
     pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
         let base = self.get(Scenario::I)?;
-        (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
+        (run.result != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
     /// Computes the gain over scenario i \[s\] from a rescheduling call, given by its index, until the next call or the end of

@@ -17,7 +17,7 @@ use migsim_policies::{Decision, Policy, View};
 #[derive(Debug)]
 struct RepeatedDecisions {
     /// The decision of each rescheduling call, by the superstep after which the call takes place, counted from 0.
-    by_superstep: BTreeMap<usize, Decision>,
+    decisions_by_superstep: BTreeMap<usize, Decision>,
 }
 
 impl RepeatedDecisions {
@@ -31,7 +31,7 @@ impl RepeatedDecisions {
             ..Decision::default()
         };
         Self {
-            by_superstep: calls
+            decisions_by_superstep: calls
                 .map(|call| (call.superstep, decision(&call.decision)))
                 .collect(),
         }
@@ -44,11 +44,11 @@ impl Policy for RepeatedDecisions {
     }
 
     fn is_call_planned(&self, superstep: usize) -> bool {
-        self.by_superstep.contains_key(&superstep)
+        self.decisions_by_superstep.contains_key(&superstep)
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
-        let held = self.by_superstep.get(&view.superstep).cloned();
+        let held = self.decisions_by_superstep.get(&view.superstep).cloned();
         let mut decision = held.unwrap_or_default();
         // If the start is another one, a process may already be at its destination.
         decision
@@ -75,7 +75,7 @@ impl Experiment {
         recorder: &mut dyn Recorder,
     ) -> Result<ScenarioRun, Error> {
         let policy = Box::new(RepeatedDecisions::from_outcome(outcome));
-        self.run_policy(scenario, policy, progress, recorder, None)
+        self.run_with_policy(scenario, policy, progress, recorder, None)
     }
 }
 

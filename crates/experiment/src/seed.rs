@@ -14,60 +14,60 @@
 
 use serde_json::Value;
 
-use super::basis::Whole;
+use super::basis::CompleteSettings;
 use super::config::ExperimentConfig;
 use migsim_workloads::registry::Entry;
 
 /// The key of the seed of a run in an experiment; the seed of the application has the same key in the object `workload`.
-pub(super) const KEY: &str = "seed";
+pub(super) const SEED_KEY: &str = "seed";
 /// The key of an experiment that sets a separate seed for the application (`workload.seed`).
-const WORKLOAD_KEY: &str = "workload.seed";
+const WORKLOAD_SEED_KEY: &str = "workload.seed";
 
 /// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed or uses
 /// none. Returns whether the seed was written.
-pub(super) fn share_seed(
-    whole: &Whole,
+pub(super) fn share_seed_with_workload(
+    whole: &CompleteSettings,
     config: &ExperimentConfig,
     app: &Entry,
     keys: &mut Value,
 ) -> bool {
-    let is_own = config.workload.contains_key(KEY)
-        && (whole.user_sets(WORKLOAD_KEY) || !whole.user_sets(KEY));
+    let is_own = config.workload.contains_key(SEED_KEY)
+        && (whole.user_sets(WORKLOAD_SEED_KEY) || !whole.user_sets(SEED_KEY));
     let is_shared = app.has_seed() && !is_own;
     if is_shared {
-        keys[KEY] = config.seed.into();
+        keys[SEED_KEY] = config.seed.into();
     }
     is_shared
 }
 
 /// Removes the seed of the application and its origin from the settings, because it is only a copy of the seed of the run.
 pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
-    config.workload.remove(KEY);
-    config.origins.remove(WORKLOAD_KEY);
+    config.workload.remove(SEED_KEY);
+    config.origins.remove(WORKLOAD_SEED_KEY);
 }
 
 /// Which parts of a run draw random numbers, and from which seed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Draws {
+pub(super) struct RandomDraws {
     /// Whether the policy, its measurements, the disturbances of the work or the load draw random numbers.
-    pub(super) uses_policy_or_load: bool,
+    pub(super) is_policy_or_load_random: bool,
     /// Whether the application draws random numbers.
-    pub(super) uses_workload: bool,
+    pub(super) is_workload_random: bool,
     /// Whether the application would draw its random numbers from the seed of the run, because it has no separate seed.
-    pub(super) is_shared: bool,
+    pub(super) workload_shares_seed: bool,
 }
 
-impl Draws {
+impl RandomDraws {
     /// Returns whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
-        self.uses_policy_or_load || self.is_shared && self.uses_workload
+        self.is_policy_or_load_random || self.workload_shares_seed && self.is_workload_random
     }
 
     /// Returns a note for the user that the seed has no effect; `None` if it has an effect or if the user did not choose it.
-    pub(super) fn note(self, whole: &Whole, seed: u64) -> Option<String> {
-        let is_in_vain = !self.uses_seed() && whole.is_chosen(KEY);
+    pub(super) fn note_on_unused_seed(self, whole: &CompleteSettings, seed: u64) -> Option<String> {
+        let is_in_vain = !self.uses_seed() && whole.is_chosen(SEED_KEY);
         is_in_vain.then(|| {
-            let why = if self.uses_workload {
+            let why = if self.is_workload_random {
                 "only the application is drawn at random, and it has a seed of its own (`workload.seed`)"
             } else {
                 "nothing in this run is drawn at random"

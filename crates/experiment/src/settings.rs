@@ -20,7 +20,7 @@ pub struct Flag {
     /// The key of the experiment that is set, with dots between its parts (`workload.procs`).
     pub key: String,
     /// The text by which messages name the source of the setting, usually the flag as the user typed it (`--grid 10x5`).
-    pub flag: String,
+    pub source_text: String,
     /// The value that the key gets.
     pub value: Value,
 }
@@ -28,13 +28,13 @@ pub struct Flag {
 impl Flag {
     /// Returns whether the key of the setting lies inside the object or list at `key`.
     pub fn is_inside(&self, key: &str) -> bool {
-        self.key != key && is_within(&self.key, key)
+        self.key != key && is_path_within(&self.key, key)
     }
 }
 
 /// A part of the list of settings: a file, a single key, or an object that is emptied; each with its source.
 #[derive(Clone, Debug)]
-enum Setting {
+enum SettingLayer {
     /// All keys of a file, of the user or built in; the keys are merged one by one.
     File(Arc<Document>),
     /// One key with its value, set by the source with this name. Settings that a source sets together share the same allocation
@@ -42,27 +42,27 @@ enum Setting {
     Key(Arc<str>, Arc<Flag>),
     /// An object that becomes empty, so that the keys inside it that earlier settings set have no effect. It has the name of the
     /// source that causes this.
-    Emptied(Arc<str>, &'static str),
+    EmptiedObject(Arc<str>, &'static str),
 }
 
 /// The key `library` of an experiment, which names the message-passing library.
-pub(super) const LIBRARY: &str = "library";
+pub(super) const LIBRARY_KEY: &str = "library";
 /// The key of an experiment for the name of the application.
-const APP: &str = "workload.app";
+const APP_KEY: &str = "workload.app";
 /// The keys that name a network, a load or an application, each with the key of the object that contains the settings of what is
 /// named.
-const NAMES: [(&str, &str); 3] = [
+const NAME_KEYS: [(&str, &str); 3] = [
     ("network.model", "network"),
     ("load.kind", "load"),
-    (APP, "workload"),
+    (APP_KEY, "workload"),
 ];
 
-impl Setting {
+impl SettingLayer {
     /// Returns the name of the source of the setting: a file, `command line`, or another source.
     fn source(&self) -> &str {
         match self {
             Self::File(document) => &document.source,
-            Self::Key(source, _) | Self::Emptied(source, _) => source,
+            Self::Key(source, _) | Self::EmptiedObject(source, _) => source,
         }
     }
 
@@ -74,11 +74,11 @@ impl Setting {
     /// Returns the value that this setting gives to a key; `None` if it does not set the key.
     fn get(&self, key: &str) -> Option<&Value> {
         match self {
-            Self::File(document) => lookup(&document.value, key),
-            Self::Key(_, flag) if is_within(key, &flag.key) => {
-                lookup(&flag.value, &key[flag.key.len()..])
+            Self::File(document) => value_at_path(&document.value, key),
+            Self::Key(_, flag) if is_path_within(key, &flag.key) => {
+                value_at_path(&flag.value, &key[flag.key.len()..])
             }
-            Self::Key(..) | Self::Emptied(..) => None,
+            Self::Key(..) | Self::EmptiedObject(..) => None,
         }
     }
 
@@ -88,7 +88,7 @@ impl Setting {
         match self {
             Self::File(document) => {
                 let mut ends = key.match_indices(['.', '[']).map(|(end, _)| end);
-                let around = |end| lookup(&document.value, &key[..end]);
+                let around = |end| value_at_path(&document.value, &key[..end]);
                 self.get(key).is_some()
                     || ends.any(|end| around(end).is_some_and(|around| !around.is_object()))
             }
@@ -96,9 +96,9 @@ impl Setting {
             Self::Key(_, flag) => {
                 let is_whole =
                     flag.value.is_object() || flag.value.is_array() || flag.value.is_null();
-                flag.key == key || is_whole && is_within(key, &flag.key)
+                flag.key == key || is_whole && is_path_within(key, &flag.key)
             }
-            Self::Emptied(_, object) => is_within(key, object),
+            Self::EmptiedObject(_, object) => is_path_within(key, object),
         }
     }
 
@@ -109,7 +109,7 @@ impl Setting {
             Self::File(document) => document.value.get("origins")?.get(key)?,
             Self::Key(_, flag) if flag.key == "origins" => flag.value.get(key)?,
             Self::Key(_, flag) if flag.key.strip_prefix("origins.")? == key => &flag.value,
-            Self::Key(..) | Self::Emptied(..) => return None,
+            Self::Key(..) | Self::EmptiedObject(..) => return None,
         };
         text.as_str()
     }
@@ -118,7 +118,7 @@ impl Setting {
 /// The settings of an experiment from any number of sources, in layers: later settings override earlier settings.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    list: Vec<Setting>,
+    settings: Vec<SettingLayer>,
 }
 
 impl Layers {
@@ -126,7 +126,7 @@ impl Layers {
     pub fn from_pairs<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.to_owned(),
-            flag: key.to_owned(),
+            source_text: key.to_owned(),
             value,
         };
         let mut layers = Self::default();
@@ -136,58 +136,61 @@ impl Layers {
 
     /// Appends the settings of a file, which override all earlier settings.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
-        self.push(vec![Setting::File(document.into())], &[]);
+        self.push_batch(vec![SettingLayer::File(document.into())], &[]);
     }
 
     /// Appends settings from flags of the command line, which override all earlier settings; of two flags for one key, the later
     /// flag applies.
     pub fn push_flags(&mut self, flags: Vec<Flag>) {
-        self.push_from("command line", flags);
+        self.push_settings_of("command line", flags);
     }
 
     /// Appends settings of the source with this name, which override all earlier settings key by key.
-    pub(super) fn push_from(&mut self, source: &str, settings: Vec<Flag>) {
-        self.push(key_settings(source, settings), &[]);
+    pub(super) fn push_settings_of(&mut self, source: &str, settings: Vec<Flag>) {
+        self.push_batch(settings_of_source(source, settings), &[]);
     }
 
     /// Appends settings that one source sets together. If they name a network model, `constants` (the network constants of the
     /// library) are appended after the name.
-    fn push(&mut self, settings: Vec<Setting>, constants: &[Setting]) {
-        for (name, object) in NAMES {
+    fn push_batch(&mut self, settings: Vec<SettingLayer>, constants: &[SettingLayer]) {
+        for (name, object) in NAME_KEYS {
             let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
                 continue;
             };
             let is_other = |before: Value| one.get(name) != Some(&before);
-            if name != APP || self.get(APP).is_some_and(is_other) {
-                self.list
-                    .push(Setting::Emptied(one.source().into(), object));
+            if name != APP_KEY || self.get(APP_KEY).is_some_and(is_other) {
+                self.settings
+                    .push(SettingLayer::EmptiedObject(one.source().into(), object));
             }
             // If a resolved experiment lacks a constant of the library, the constant was switched off.
             let is_resolved = settings.iter().any(|one| one.get("basis").is_some());
             if object == "network" && !is_resolved {
-                self.list.extend_from_slice(constants);
+                self.settings.extend_from_slice(constants);
             }
         }
-        self.list.extend(settings);
+        self.settings.extend(settings);
     }
 
     /// Joins several lists of settings into one list, in which later lists override earlier lists. The settings of a library,
     /// with the name of their source, are inserted just before the last setting that names a library.
-    pub(super) fn join(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
-        let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_set_with));
-        let is_given = |batch: &&[Setting]| !matches!(batch, [Setting::Emptied(..)]);
-        let batches: Vec<&[Setting]> = batches.filter(is_given).collect();
-        let names_library = |batch: &&[Setting]| batch.iter().any(|one| one.get(LIBRARY).is_some());
+    pub(super) fn join_with_library(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
+        let batches =
+            (parts.iter()).flat_map(|part| part.settings.chunk_by(SettingLayer::is_set_with));
+        let is_given =
+            |batch: &&[SettingLayer]| !matches!(batch, [SettingLayer::EmptiedObject(..)]);
+        let batches: Vec<&[SettingLayer]> = batches.filter(is_given).collect();
+        let names_library =
+            |batch: &&[SettingLayer]| batch.iter().any(|one| one.get(LIBRARY_KEY).is_some());
         let place = batches.iter().rposition(names_library);
         let (mut all, mut constants) = (Self::default(), Vec::new());
         for (index, batch) in batches.into_iter().enumerate() {
             if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
-                let settings = key_settings(source, settings.to_vec());
-                let is_constant = |one: &&Setting| matches!(one, Setting::Key(_, flag) if flag.is_inside("network") && flag.key != "network.model");
+                let settings = settings_of_source(source, settings.to_vec());
+                let is_constant = |one: &&SettingLayer| matches!(one, SettingLayer::Key(_, flag) if flag.is_inside("network") && flag.key != "network.model");
                 constants = settings.iter().filter(is_constant).cloned().collect();
-                all.push(settings, &[]);
+                all.push_batch(settings, &[]);
             }
-            all.push(batch.to_vec(), &constants);
+            all.push_batch(batch.to_vec(), &constants);
         }
         all
     }
@@ -198,8 +201,8 @@ impl Layers {
     }
 
     /// Returns the setting that determines the value of a key; `None` if the key has no value after all settings are merged.
-    fn deciding_setting(&self, key: &str) -> Option<&Setting> {
-        let strongest = self.list.iter().rfind(|one| one.determines(key));
+    fn deciding_setting(&self, key: &str) -> Option<&SettingLayer> {
+        let strongest = self.settings.iter().rfind(|one| one.determines(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
@@ -207,7 +210,7 @@ impl Layers {
     /// no value.
     pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
         let giver = self.deciding_setting(key)?;
-        Some((giver.source(), matches!(giver, Setting::File(_))))
+        Some((giver.source(), matches!(giver, SettingLayer::File(_))))
     }
 
     /// Returns whether the user chose the value of a key. A resolved experiment, recognised by its key `basis`, contains every
@@ -220,15 +223,19 @@ impl Layers {
     /// Returns the origin of the value of a key, and whether it is a text from a file rather than the name of a source; `None`
     /// for a default value.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&Setting| one.origin_text(key).is_some() || one.determines(key);
-        let known = self.list.iter().rfind(knows)?;
-        let mut beside = self.list.iter().rev().filter(|one| one.is_set_with(known));
+        let knows = |one: &&SettingLayer| one.origin_text(key).is_some() || one.determines(key);
+        let known = self.settings.iter().rfind(knows)?;
+        let mut beside = self
+            .settings
+            .iter()
+            .rev()
+            .filter(|one| one.is_set_with(known));
         let text = known.origin_text(key);
         if let Some(text) = text.or_else(|| beside.find_map(|one| one.origin_text(key))) {
             return Some((text.to_owned(), true));
         }
         // The name of a network sets all its constants.
-        let is_given = known.get(key).is_some() || is_within(key, "network");
+        let is_given = known.get(key).is_some() || is_path_within(key, "network");
         is_given.then(|| (format!("stated: given by {}", known.source()), false))
     }
 
@@ -238,21 +245,24 @@ impl Layers {
     /// A file is not an object, or a flag sets a key inside a value that is not an object.
     pub fn merged(&self) -> Result<Value, Error> {
         let mut all = json!({});
-        for setting in &self.list {
+        for setting in &self.settings {
             match setting {
-                Setting::File(document) if !document.value.is_object() => {
+                SettingLayer::File(document) if !document.value.is_object() => {
                     let message = "expected an object with the settings of an experiment, `{...}`";
-                    return Err(document.problem("", message).into());
+                    return Err(document.problem_at("", message).into());
                 }
-                Setting::File(document) => merge(&mut all, &document.value),
-                Setting::Key(_, flag) if !set(&mut all, &flag.key, flag.value.clone()) => {
-                    return Err(invalid_key(&all, flag).into());
+                SettingLayer::File(document) => merge_json(&mut all, &document.value),
+                SettingLayer::Key(_, flag)
+                    if !set_at_path(&mut all, &flag.key, flag.value.clone()) =>
+                {
+                    return Err(invalid_key_problem(&all, flag).into());
                 }
-                Setting::Key(..) => {}
-                Setting::Emptied(_, object) => {
+                SettingLayer::Key(..) => {}
+                SettingLayer::EmptiedObject(_, object) => {
                     all[*object] = json!({});
                     if let Some(origins) = all.get_mut("origins").and_then(Value::as_object_mut) {
-                        origins.retain(|key, _| !is_within(key, object) || *object == "network");
+                        origins
+                            .retain(|key, _| !is_path_within(key, object) || *object == "network");
                     }
                 }
             }
@@ -262,24 +272,26 @@ impl Layers {
 
     /// Adds the file and line, or the flag, that caused a problem to each problem of `error`.
     #[must_use]
-    pub fn locate(&self, error: Error) -> Error {
-        error.map(|problem| self.locate_one(problem))
+    pub fn locate_problems(&self, error: Error) -> Error {
+        error.map_problems(|problem| self.locate_problem(problem))
     }
 
     /// Adds the file and line, or the flag, that caused a problem to this problem.
-    fn locate_one(&self, problem: Problem) -> Problem {
+    fn locate_problem(&self, problem: Problem) -> Problem {
         let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
             return problem;
         };
-        for setting in self.list.iter().rev() {
+        for setting in self.settings.iter().rev() {
             match setting {
-                Setting::Key(_, flag) if is_within(key, &flag.key) => {
-                    return problem.source(&flag.flag);
+                SettingLayer::Key(_, flag) if is_path_within(key, &flag.key) => {
+                    return problem.source(&flag.source_text);
                 }
-                Setting::Key(..) | Setting::Emptied(..) => {}
-                Setting::File(document) => {
+                SettingLayer::Key(..) | SettingLayer::EmptiedObject(..) => {}
+                SettingLayer::File(document) => {
                     if let Some((line, column)) = document.locate(key) {
-                        return problem.source(&document.source).at(line, column);
+                        return problem
+                            .source(&document.source)
+                            .at_line_column(line, column);
                     }
                 }
             }
@@ -289,47 +301,47 @@ impl Layers {
 }
 
 /// Creates one setting for each key that a source sets, marked as set together.
-fn key_settings(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
+fn settings_of_source(source: &str, settings: Vec<Flag>) -> Vec<SettingLayer> {
     let source: Arc<str> = source.into();
-    let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());
+    let one = |flag: Flag| SettingLayer::Key(Arc::clone(&source), flag.into());
     settings.into_iter().map(one).collect()
 }
 
 /// Returns whether the path of a key `inner` equals the path `outer` or lies inside it.
-pub(super) fn is_within(inner: &str, outer: &str) -> bool {
+pub(super) fn is_path_within(inner: &str, outer: &str) -> bool {
     inner
         .strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// Returns the value at a path such as `policy.name` or `load[1].mean` in a JSON value; `None` if the path does not exist.
-pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+pub fn value_at_path<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    path_parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
         None => value.get(part),
     })
 }
 
 /// Returns a mutable reference to the value at a path such as `policy.name` or `load[1].mean`; `None` if the path does not exist.
-pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
-    steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+pub fn value_at_path_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
+    path_parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get_mut(index.parse::<usize>().ok()?),
         None => value.get_mut(part),
     })
 }
 
 /// Splits the path of a key into its parts: names of keys, and indices of lists with their closing bracket.
-fn steps(key: &str) -> impl Iterator<Item = &str> {
+fn path_parts(key: &str) -> impl Iterator<Item = &str> {
     key.split(['.', '[']).filter(|part| !part.is_empty())
 }
 
 /// Merges `above` into `below`: two objects are merged key by key; any other value of `above` replaces the value in `below`.
-fn merge(below: &mut Value, above: &Value) {
+fn merge_json(below: &mut Value, above: &Value) {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
             for (key, value) in above {
                 match below.get_mut(key) {
-                    Some(old) => merge(old, value),
+                    Some(old) => merge_json(old, value),
                     None => {
                         below.insert(key.clone(), value.clone());
                     }
@@ -342,20 +354,20 @@ fn merge(below: &mut Value, above: &Value) {
 
 /// Sets the value at a path such as `policy.name` or `load[1].mean`, and creates missing objects on the path. Returns `false` if
 /// this is impossible: a value on the path is not an object, a list has no such element, or a part of the path is empty.
-pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
+pub(super) fn set_at_path(value: &mut Value, key: &str, new: Value) -> bool {
     const TRIGGER: &str = "policy.trigger";
     const RECEIVES: &str = "runtime.receives";
     // A trigger may be a text. If options of triggers are set as well, the text becomes its name among them.
-    let is_text = |value: &Value, key| lookup(value, key).is_some_and(Value::is_string);
-    let is_object = |value: &Value, key| lookup(value, key).is_some_and(Value::is_object);
+    let is_text = |value: &Value, key| value_at_path(value, key).is_some_and(Value::is_string);
+    let is_object = |value: &Value, key| value_at_path(value, key).is_some_and(Value::is_object);
     if key == TRIGGER && new.is_string() && is_object(value, TRIGGER) {
-        return set(value, "policy.trigger.name", new);
+        return set_at_path(value, "policy.trigger.name", new);
     }
-    if key != TRIGGER && is_within(key, TRIGGER) && is_text(value, TRIGGER) {
-        value["policy"]["trigger"] = json!({ "name": lookup(value, TRIGGER) });
+    if key != TRIGGER && is_path_within(key, TRIGGER) && is_text(value, TRIGGER) {
+        value["policy"]["trigger"] = json!({ "name": value_at_path(value, TRIGGER) });
     }
     // Receives may be a text, which has no keys: the text then becomes a size.
-    if key != RECEIVES && is_within(key, RECEIVES) && is_text(value, RECEIVES) {
+    if key != RECEIVES && is_path_within(key, RECEIVES) && is_text(value, RECEIVES) {
         value["runtime"]["receives"] = json!({});
     }
     let mut place = value;
@@ -368,7 +380,7 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
             return false;
         }
         let inside = map.entry(name).or_insert_with(|| json!({}));
-        match lookup_mut(inside, indices) {
+        match value_at_path_mut(inside, indices) {
             Some(found) if indices.is_empty() || indices.ends_with(']') => place = found,
             _ => return false,
         }
@@ -378,16 +390,16 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
 }
 
 /// Returns the error that a flag sets a key inside a value that is not an object.
-fn invalid_key(all: &Value, flag: &Flag) -> Problem {
+fn invalid_key_problem(all: &Value, flag: &Flag) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)
         .with_unknown_name("key", &flag.key)
-        .source(&flag.flag);
+        .source(&flag.source_text);
     // Find the longest part of the key that has a value; this value is not an object.
     let ends = flag.key.match_indices(['.', '[']).rev();
     let around = ends
         .map(|(end, _)| &flag.key[..end])
-        .find_map(|key| Some((key, lookup(all, key)?)));
+        .find_map(|key| Some((key, value_at_path(all, key)?)));
     match around {
         Some((key, Value::Array(list))) if !list.is_empty() => {
             let rest = flag.key[key.len()..].trim_start_matches(|letter| letter != '.');

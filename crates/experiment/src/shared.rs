@@ -10,49 +10,49 @@ use migsim_base::document::Document;
 use migsim_base::error::Error;
 use migsim_base::memory::Limits;
 use migsim_platform::load::Loads;
-use migsim_platform::{self as platform, Clusters, LoadedPlatform};
+use migsim_platform::{self as platform, HostGrouping, LoadedPlatform};
 
 /// Key in the cache for the built-in experiments that complete settings: the value of the key `extends`, and the application.
-type ChainKey = (Option<String>, String);
+type ExperimentChainKey = (Option<String>, String);
 
 /// A platform with background loads, stored for experiments with the same platform, loads and seed.
 #[derive(Debug)]
-struct UnderLoad {
+struct LoadedPlatformEntry {
     /// The platform without background loads.
-    unloaded: Arc<LoadedPlatform>,
+    without_load: Arc<LoadedPlatform>,
     /// The settings of the background loads as JSON text, followed by the SHA-256 of their files.
-    loads: String,
+    load_settings: String,
     /// The seed from which the loads were drawn.
     seed: u64,
     /// The platform with the background loads.
-    loaded: Arc<LoadedPlatform>,
+    with_load: Arc<LoadedPlatform>,
 }
 
 /// Maximum total number of hosts and links in the stored platforms with background loads; if it is exceeded, the oldest platforms
 /// are removed.
-const MAX_UNDER_LOAD: usize = 1 << 13;
+const MAX_STORED_HOSTS_AND_LINKS: usize = 1 << 13;
 
 /// Cache of the platforms and built-in experiments that several experiments share; each is read only once.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub struct SharedInputs {
     /// The platforms that were read, by name; platforms with other clusters have the description of the clusters in their name.
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
     /// The built-in experiments that complete settings, each overriding the experiments before it, by the extended experiment and
     /// the application.
-    chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
+    experiment_chains: Mutex<BTreeMap<ExperimentChainKey, Vec<Arc<Document>>>>,
     /// The platforms with background loads, in the order in which they were stored.
-    under_load: Mutex<VecDeque<UnderLoad>>,
+    platforms_with_load: Mutex<VecDeque<LoadedPlatformEntry>>,
 }
 
-impl Shared {
+impl SharedInputs {
     /// Returns the platform `name`; its file is read only at the first call.
     pub(super) fn platform(
         &self,
         name: &str,
         limits: Limits,
     ) -> Result<Arc<LoadedPlatform>, Error> {
-        get_or_make(&self.platforms, name.to_owned(), || {
-            platform::open_within(name, limits).map(Arc::new)
+        get_or_compute(&self.platforms, name.to_owned(), || {
+            platform::open_within_limits(name, limits).map(Arc::new)
         })
     }
 
@@ -66,9 +66,10 @@ impl Shared {
     ) -> Result<Arc<LoadedPlatform>, Error> {
         // A file name contains no byte 0.
         let key = format!("{name}\0{text}\0{}", platform.sha256);
-        get_or_make(&self.platforms, key, || {
+        get_or_compute(&self.platforms, key, || {
             let mut formed = LoadedPlatform::clone(platform);
-            text.parse::<Clusters>()?.apply_to(&mut formed.platform)?;
+            text.parse::<HostGrouping>()?
+                .apply_to(&mut formed.platform)?;
             Ok(Arc::new(formed))
         })
     }
@@ -77,26 +78,26 @@ impl Shared {
     ///
     /// # Errors
     /// As [`Loads::put_on`].
-    pub(super) fn under_load(
+    pub(super) fn platform_with_load(
         &self,
         without: &Arc<LoadedPlatform>,
         loads: &Loads,
         seed: u64,
     ) -> Result<Arc<LoadedPlatform>, Error> {
-        let mut written = loads.resolved().unwrap_or_default().to_string();
+        let mut written = loads.resolved_key().unwrap_or_default().to_string();
         written.extend(loads.files().map(|(_, sha256)| sha256));
-        let is_it = |known: &&UnderLoad| {
-            let is_same = Arc::ptr_eq(&known.unloaded, without);
-            is_same && known.seed == seed && known.loads == written
+        let is_it = |known: &&LoadedPlatformEntry| {
+            let is_same = Arc::ptr_eq(&known.without_load, without);
+            is_same && known.seed == seed && known.load_settings == written
         };
         let lock = || {
-            let known = self.under_load.lock();
+            let known = self.platforms_with_load.lock();
             known.unwrap_or_else(PoisonError::into_inner)
         };
         let found = lock()
             .iter()
             .find(is_it)
-            .map(|known| Arc::clone(&known.loaded));
+            .map(|known| Arc::clone(&known.with_load));
         if let Some(loaded) = found {
             return Ok(loaded);
         }
@@ -105,24 +106,24 @@ impl Shared {
         loads.put_on(&mut loaded.platform, seed)?;
         let loaded = Arc::new(loaded);
         let mut known = lock();
-        known.push_back(UnderLoad {
-            unloaded: Arc::clone(without),
-            loads: written,
+        known.push_back(LoadedPlatformEntry {
+            without_load: Arc::clone(without),
+            load_settings: written,
             seed,
-            loaded: Arc::clone(&loaded),
+            with_load: Arc::clone(&loaded),
         });
-        let parts = |known: &UnderLoad| {
-            let platform = &known.loaded.platform;
+        let parts = |known: &LoadedPlatformEntry| {
+            let platform = &known.with_load.platform;
             platform.hosts.len() + platform.links.len()
         };
-        while known.iter().map(parts).sum::<usize>() > MAX_UNDER_LOAD {
+        while known.iter().map(parts).sum::<usize>() > MAX_STORED_HOSTS_AND_LINKS {
             known.pop_front();
         }
         Ok(loaded)
     }
 
     /// Stores a platform under `name`; experiments then use it instead of the file of that name.
-    pub fn put(&self, name: &str, platform: LoadedPlatform) {
+    pub fn store_platform(&self, name: &str, platform: LoadedPlatform) {
         let mut known = self
             .platforms
             .lock()
@@ -136,14 +137,14 @@ impl Shared {
 
     /// Returns the chain of built-in experiments that complete an experiment with the key `extends`, or without that key an
     /// experiment of the application `app`. Each experiment overrides the experiments before it.
-    pub(super) fn chain(
+    pub(super) fn extended_experiments(
         &self,
         extends: Option<&str>,
         app: &str,
     ) -> Result<Vec<Arc<Document>>, Error> {
         let key = (extends.map(str::to_owned), app.to_owned());
-        get_or_make(&self.chains, key, || {
-            let chain = built_in::chain(extends, app)?;
+        get_or_compute(&self.experiment_chains, key, || {
+            let chain = built_in::extended_experiments(extends, app)?;
             Ok(chain.into_iter().map(Arc::new).collect())
         })
     }
@@ -154,7 +155,7 @@ impl Shared {
 ///
 /// # Errors
 /// The value cannot be computed.
-pub fn get_or_make<K: Ord, V: Clone>(
+pub fn get_or_compute<K: Ord, V: Clone>(
     known: &Mutex<BTreeMap<K, V>>,
     key: K,
     make: impl FnOnce() -> Result<V, Error>,

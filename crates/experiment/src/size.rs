@@ -18,19 +18,19 @@ const MAX_UNCHECKED_PROCESSES: u64 = 10_000_000;
 ///
 /// # Errors
 /// The processes need too much memory.
-pub(super) fn check_processes(
+pub(super) fn check_process_memory(
     app: &registry::Entry,
     workload: &Map<String, Value>,
     limits: Limits,
 ) -> Result<(), Problem> {
-    let asked = app.processes(workload);
+    let asked = app.requested_processes(workload);
     let Some((key, processes)) =
         asked.filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES)
     else {
         return Ok(());
     };
-    let needed = memory::minimum_memory(processes as f64);
-    let checked = limits.check("the experiment", needed, format!("{processes} processes"));
+    let needed = memory::minimum_run_memory(processes as f64);
+    let checked = limits.check_memory("the experiment", needed, format!("{processes} processes"));
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn check_processes(
 ///
 /// # Errors
 /// The experiment needs too much memory.
-pub(super) fn check(
+pub(super) fn check_experiment_memory(
     (config, app): (&ExperimentConfig, &registry::Entry),
     workload: &dyn Workload,
     policy: &dyn Policy,
@@ -48,8 +48,16 @@ pub(super) fn check(
     let platform = &loaded.platform;
     let pairs = workload.processes() as f64 * platform.clusters.len() as f64;
     let extent = workload.extent();
-    let loads = platform.hosts.iter().filter(|host| host.varies()).count()
-        + platform.links.iter().filter(|link| link.varies()).count();
+    let loads = platform
+        .hosts
+        .iter()
+        .filter(|host| host.speed_varies())
+        .count()
+        + platform
+            .links
+            .iter()
+            .filter(|link| link.varies_over_time())
+            .count();
     let size = Size {
         processes: workload.processes() as f64,
         supersteps: workload.supersteps() as f64,
@@ -58,8 +66,8 @@ pub(super) fn check(
         application_memory: extent.bytes,
         clusters: platform.clusters.len() as f64,
         hosts: platform.hosts.len() as f64,
-        platform_memory: platform::memory_of(platform),
-        loads: loads as f64,
+        platform_memory: platform::platform_memory(platform),
+        varying_loads: loads as f64,
         scenarios: config.scenarios.len(),
         has_policy: config
             .scenarios
@@ -77,8 +85,8 @@ pub(super) fn check(
         "processes: {}, supersteps: {}, messages in one of them: {}",
         size.processes, size.supersteps, size.messages
     );
-    let key = app.key_of_size(&config.workload, size.processes >= size.supersteps);
+    let key = app.key_determining_size(&config.workload, size.processes >= size.supersteps);
     limits
-        .check("the experiment", size.needed_memory(limits), details)
+        .check_memory("the experiment", size.needed_memory(limits), details)
         .map_err(|problem| problem.key(format!("workload.{key}")))
 }

@@ -7,27 +7,33 @@ use migsim_platform::{LoadedPlatform, Rule};
 
 /// Returns whether a paper used the platform. On such a platform the initial placement is contiguous, and no other initial
 /// placement is simulated.
-pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
-    platform.built_in.is_some_and(built_in::is_of_a_paper)
+pub(super) fn is_paper_platform(platform: &LoadedPlatform) -> bool {
+    platform.built_in.is_some_and(built_in::is_paper_platform)
 }
 
 /// Returns the rule by which processes are placed if the settings contain no mapping: contiguous on a platform of a paper, unless
 /// the application is a recorded program.
-pub(super) fn default_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
-    if is_of_a_paper(platform) && !is_recorded {
+pub(super) fn default_mapping_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
+    if is_paper_platform(platform) && !is_recorded {
         Rule::Contiguous
     } else {
-        Rule::USUAL
+        Rule::DEFAULT
     }
 }
 
 /// Sets the mapping of processes to hosts to the default rule of the platform if the settings contain no mapping.
-pub(super) fn fill_in_mapping(
+pub(super) fn set_default_mapping(
     config: &mut ExperimentConfig,
     platform: &LoadedPlatform,
     is_recorded: bool,
 ) {
-    let usual = || MappingKey::Text(default_rule(platform, is_recorded).name().to_owned());
+    let usual = || {
+        MappingKey::Text(
+            default_mapping_rule(platform, is_recorded)
+                .name()
+                .to_owned(),
+        )
+    };
     config.mapping.get_or_insert_with(usual);
 }
 

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::placement::{fits_memory, placed_by_mapping};
 use super::resolve::Experiment;
 use super::run::{Progress, Results};
-use super::starts::{StaticStart, is_of_a_paper};
+use super::starts::{StaticStart, is_paper_platform};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
@@ -24,21 +24,21 @@ const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
 /// The distinct initial placements of an experiment that mapping rules give and that can be simulated and compared.
 #[derive(Debug, Default)]
-pub struct Starts {
+pub struct StartPlacements {
     /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `placements`.
-    rules: Vec<(Rule, usize)>,
+    rules_with_placements: Vec<(Rule, usize)>,
     /// The distinct initial placements: the host of each process.
     placements: Vec<Vec<HostId>>,
     /// The note for the user that the other initial placements are not simulated because the scenario is too long; `None` if they
     /// are.
-    note: Option<String>,
+    size_note: Option<String>,
 }
 
-impl Starts {
+impl StartPlacements {
     /// Returns the note for the user that the initial placements are not simulated because the scenario is too long; `None` if
     /// they are simulated.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+    pub fn size_note(&self) -> Option<&str> {
+        self.size_note.as_deref()
     }
 
     /// Returns the number of runs that the initial placements need in addition to the scenarios of `experiment`. If scenario i is
@@ -55,7 +55,7 @@ impl Starts {
 impl Experiment {
     /// Returns whether a paper used the platform.
     pub fn is_on_paper_platform(&self) -> bool {
-        is_of_a_paper(&self.platform)
+        is_paper_platform(&self.platform)
     }
 
     /// Determines the initial placements with which the initial placement of this experiment is compared; the result is empty on
@@ -63,14 +63,14 @@ impl Experiment {
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.
-    pub fn starts(&self) -> Result<Starts, Error> {
-        let mut starts = Starts::default();
-        if is_of_a_paper(&self.platform) || self.workload.prescribes_moves() {
+    pub fn start_placements(&self) -> Result<StartPlacements, Error> {
+        let mut starts = StartPlacements::default();
+        if is_paper_platform(&self.platform) || self.workload.prescribes_moves() {
             return Ok(starts);
         }
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
         if size > MAX_PROCESS_SUPERSTEPS {
-            starts.note = Some(format!(
+            starts.size_note = Some(format!(
                 "the static starts are not simulated, since a scenario has {size} process-supersteps, more than {MAX_PROCESS_SUPERSTEPS}; simulate one start with `--scenario i --mapping by-core`"
             ));
             return Ok(starts);
@@ -92,7 +92,7 @@ impl Experiment {
                 starts.placements.push(placement);
                 starts.placements.len() - 1
             });
-            starts.rules.push((rule, index));
+            starts.rules_with_placements.push((rule, index));
         }
         Ok(starts)
     }
@@ -102,9 +102,9 @@ impl Experiment {
     ///
     /// # Errors
     /// The run was stopped, or there is a fault of the program.
-    pub fn run_starts(
+    pub fn simulate_starts(
         &self,
-        starts: &Starts,
+        starts: &StartPlacements,
         results: Option<&Results>,
         progress: &Progress,
     ) -> Result<Vec<StaticStart>, Error> {
@@ -113,11 +113,12 @@ impl Experiment {
             if let Some(run) = known.filter(|_| *placement == self.placement) {
                 return Ok(Some(run.outcome.makespan.get()));
             }
-            let policy = self.policy.build()?;
-            let run = self.run_from(placement, Scenario::I, policy, progress, &mut (), None);
+            let policy = self.policy.create_policy()?;
+            let run =
+                self.run_from_placement(placement, Scenario::I, policy, progress, &mut (), None);
             match run {
                 Ok(run) => Ok(Some(run.outcome.makespan.get())),
-                Err(error) if progress.is_stopped() || matches!(error, Error::Broken(_)) => {
+                Err(error) if progress.is_stop_requested() || matches!(error, Error::Broken(_)) => {
                     Err(error)
                 }
                 Err(_) => Ok(None),
@@ -130,6 +131,10 @@ impl Experiment {
             let is_own = starts.placements[index] == self.placement;
             Some(StaticStart::new(rule, makespans[index]?, is_own))
         };
-        Ok(starts.rules.iter().filter_map(start).collect())
+        Ok(starts
+            .rules_with_placements
+            .iter()
+            .filter_map(start)
+            .collect())
     }
 }

@@ -18,7 +18,7 @@ use super::run::Progress;
 use migsim_base::error::Error;
 use migsim_base::units::{Seconds, Time};
 use migsim_bsp::Scenario;
-use migsim_policies::trigger::{Listed, when_optimum};
+use migsim_policies::trigger::{Listed, best_balancings};
 
 /// The best supersteps after which the policy can be called, as found by a search, and the makespan with these calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,13 +27,13 @@ pub struct BestCalls {
     /// The makespan of the run with the best calls \[s\].
     pub makespan: Seconds,
     /// The supersteps after which the policy is called, counted from 1.
-    pub calls: Vec<usize>,
+    pub call_supersteps: Vec<usize>,
     /// Number of runs that the search simulated.
-    pub runs: usize,
+    pub simulated_runs: usize,
 }
 
 /// Result of a run with given calls: its makespan, and the time at which each superstep ends \[s\].
-type Run = (Seconds, Vec<f64>);
+type MakespanAndSuperstepEnds = (Seconds, Vec<f64>);
 
 impl Experiment {
     /// Searches for the supersteps after which it is best to call the policy. Single calls are simulated at no more than
@@ -42,12 +42,13 @@ impl Experiment {
     /// # Errors
     /// A run fails.
     pub fn best_calls(&self, barriers: usize, progress: &Progress) -> Result<BestCalls, Error> {
-        let memo = self.new_memo();
-        let run = |calls: &[usize]| -> Result<Run, Error> {
+        let memo = self.new_superstep_cache();
+        let run = |calls: &[usize]| -> Result<MakespanAndSuperstepEnds, Error> {
             let policy = self
                 .policy
-                .build_with_trigger(Box::new(Listed::new(calls)))?;
-            let run = self.run_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
+                .create_with_trigger(Box::new(Listed::new(calls)))?;
+            let run =
+                self.run_with_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
             let ends = run.outcome.supersteps.iter().map(|one| one.end.get());
             Ok((run.outcome.makespan.since(Time::ZERO), ends.collect()))
         };
@@ -59,13 +60,13 @@ impl Experiment {
         let alone = run(&[])?;
         let mut best = BestCalls {
             makespan: alone.0,
-            calls: Vec::new(),
-            runs: 1,
+            call_supersteps: Vec::new(),
+            simulated_runs: 1,
         };
         let mut made = BTreeMap::from([(0, alone.1)]);
         for barrier in (1..supersteps).step_by(step) {
             let (makespan, ends) = run(&[barrier])?;
-            best.record(makespan, &[barrier]);
+            best.record_run(makespan, &[barrier]);
             made.insert(barrier, ends);
         }
         let duration = |from: usize, step: usize| {
@@ -80,9 +81,9 @@ impl Experiment {
                 f64::INFINITY
             }
         };
-        let found = when_optimum(supersteps, price, duration);
+        let found = best_balancings(supersteps, price, duration);
         if found.balancings.len() > 1 {
-            best.record(run(&found.balancings)?.0, &found.balancings);
+            best.record_run(run(&found.balancings)?.0, &found.balancings);
         }
         Ok(best)
     }
@@ -90,11 +91,11 @@ impl Experiment {
 
 impl BestCalls {
     /// Counts a simulated run, and stores its calls and makespan if it is the fastest run so far.
-    fn record(&mut self, makespan: Seconds, calls: &[usize]) {
-        self.runs += 1;
+    fn record_run(&mut self, makespan: Seconds, calls: &[usize]) {
+        self.simulated_runs += 1;
         if makespan < self.makespan {
             self.makespan = makespan;
-            self.calls = calls.to_vec();
+            self.call_supersteps = calls.to_vec();
         }
     }
 }
@@ -118,7 +119,7 @@ mod tests {
         };
         let progress = Progress::default();
         let best = of("greedy/menon").best_calls(100, &progress).unwrap();
-        assert!(best.runs >= 30 && !best.calls.is_empty());
+        assert!(best.simulated_runs >= 30 && !best.call_supersteps.is_empty());
         for trigger in ["never", "menon", "boulmier", "every=10"] {
             let experiment = of(&format!("greedy/{trigger}"));
             let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None);
@@ -134,6 +135,6 @@ mod tests {
             of("greedy/every=5").best_calls(100, &progress).unwrap()
         );
         let few = of("greedy").best_calls(3, &progress).unwrap();
-        assert!(few.makespan >= best.makespan && few.runs <= 5);
+        assert!(few.makespan >= best.makespan && few.simulated_runs <= 5);
     }
 }

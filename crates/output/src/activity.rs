@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use super::csv_guard::guarded;
-use super::inside::read_if_there;
-use super::machine::{Machine, Place};
-use super::read::{Run, RunOfScenario, damaged};
+use super::csv_guard::guard_cell;
+use super::inside::read_inside_if_present;
+use super::machine::{Place, PlatformSummary};
+use super::read::{Run, RunOfScenario, damaged_file_error};
 use migsim_base::document::read_bytes;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, Seconds};
@@ -61,19 +61,19 @@ pub(super) const COLUMNS: [&str; 10] = [
 
 /// The hosts on which the processes run at the current superstep of a scenario; migrations are applied superstep by superstep.
 #[derive(Clone, Debug)]
-pub(super) struct Whereabouts<'a> {
+pub(super) struct PlacementReplay<'a> {
     /// Cluster and host of each process at the current superstep, indexed by process.
-    pub(super) places: Vec<Place>,
+    pub(super) current_places: Vec<Place>,
     migrations: Vec<&'a super::read::Moved>,
     next_migration: usize,
 }
 
-impl<'a> Whereabouts<'a> {
-    pub(super) fn new(machine: &Machine, run: &'a RunOfScenario) -> Self {
+impl<'a> PlacementReplay<'a> {
+    pub(super) fn new(machine: &PlatformSummary, run: &'a RunOfScenario) -> Self {
         let mut moves: Vec<_> = run.migrations.iter().collect();
         moves.sort_by_key(|moved| moved.superstep);
         Self {
-            places: machine.placement.clone(),
+            current_places: machine.placement.clone(),
             migrations: moves,
             next_migration: 0,
         }
@@ -88,7 +88,7 @@ impl<'a> Whereabouts<'a> {
         {
             if let Some(place) = usize::try_from(moved.process - 1)
                 .ok()
-                .and_then(|process| self.places.get_mut(process))
+                .and_then(|process| self.current_places.get_mut(process))
             {
                 place.cluster.clone_from(&moved.to_cluster);
                 place.host.clone_from(&moved.to_host);
@@ -104,37 +104,40 @@ impl<'a> Whereabouts<'a> {
 ///
 /// # Errors
 /// The file cannot be read, or its content does not agree with `run` and `machine`.
-pub(super) fn read(
+pub(super) fn read_activities(
     path: &Path,
     run: &Run,
-    machine: &Machine,
+    machine: &PlatformSummary,
 ) -> Result<Option<Vec<Activity>>, Error> {
     let name = path.display().to_string();
-    let Some(bytes) = read_if_there(path, read_bytes)? else {
+    let Some(bytes) = read_inside_if_present(path, read_bytes)? else {
         return Ok(None);
     };
-    let mut lines = Lines::new(&bytes);
+    let mut lines = TableReader::new(&bytes);
     let all = run
         .scenarios
         .iter()
         .map(|scenario| lines.read_scenario(scenario, machine))
         .collect::<Result<Vec<_>, String>>()
-        .and_then(|all| lines.check_end().map(|()| all));
+        .and_then(|all| lines.check_end_of_file().map(|()| all));
     match all {
         Ok(all) => Ok(Some(all)),
-        Err(what) => Err(damaged(what).source(name).at(lines.line(), 1).into()),
+        Err(what) => Err(damaged_file_error(what)
+            .source(name)
+            .at_line_column(lines.line_number(), 1)
+            .into()),
     }
 }
 
 /// Parser of the table `processes.csv`, which reads and checks one line after the other.
-struct Lines<'b> {
+struct TableReader<'b> {
     reader: csv::Reader<&'b [u8]>,
     record: csv::ByteRecord,
     is_cut: bool,
     has_header: bool,
 }
 
-impl<'b> Lines<'b> {
+impl<'b> TableReader<'b> {
     fn new(bytes: &'b [u8]) -> Self {
         Self {
             reader: csv::ReaderBuilder::new()
@@ -147,7 +150,7 @@ impl<'b> Lines<'b> {
     }
 
     /// Returns the line number (counted from 1) of the record that was read last, or of the end of the file if no record is left.
-    fn line(&self) -> usize {
+    fn line_number(&self) -> usize {
         let position = self.record.position().unwrap_or(self.reader.position());
         usize::try_from(position.line()).unwrap_or(usize::MAX)
     }
@@ -156,7 +159,7 @@ impl<'b> Lines<'b> {
     ///
     /// # Errors
     /// The line has a different number of values than the first line.
-    fn next(&mut self) -> Result<bool, String> {
+    fn read_record(&mut self) -> Result<bool, String> {
         match self.reader.read_byte_record(&mut self.record) {
             Ok(is_there) => Ok(is_there),
             Err(error) => {
@@ -169,17 +172,17 @@ impl<'b> Lines<'b> {
     fn read_scenario(
         &mut self,
         run: &RunOfScenario,
-        machine: &Machine,
+        machine: &PlatformSummary,
     ) -> Result<Activity, String> {
         if !self.has_header {
             self.has_header = true;
-            if !self.next()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
+            if !self.read_record()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
                 return Err(format!("the columns are not {}", COLUMNS.join(", ")));
             }
         }
         let cells = run.supersteps.len() * machine.placement.len();
         let mut activity = Activity::default();
-        let mut places = Whereabouts::new(machine, run);
+        let mut places = PlacementReplay::new(machine, run);
         for list in [
             &mut activity.delay,
             &mut activity.compute,
@@ -190,25 +193,25 @@ impl<'b> Lines<'b> {
         }
         for superstep in (1..).take(run.supersteps.len()) {
             places.advance(superstep);
-            for (process, place) in (1..).zip(&places.places) {
-                if !self.next()? {
+            for (process, place) in (1..).zip(&places.current_places) {
+                if !self.read_record()? {
                     return Err(format!(
                         "it ends before superstep {superstep} of scenario {}, process {process}",
                         run.scenario.name()
                     ));
                 }
-                self.check_record(run.scenario, superstep, process, place)?;
-                activity.delay.push(self.seconds(5)?);
-                self.seconds(6)?;
-                activity.compute.push(self.seconds(7)?);
-                self.seconds(8)?;
-                activity.communication.push(self.seconds(9)?);
+                self.check_record_keys(run.scenario, superstep, process, place)?;
+                activity.delay.push(self.parse_seconds(5)?);
+                self.parse_seconds(6)?;
+                activity.compute.push(self.parse_seconds(7)?);
+                self.parse_seconds(8)?;
+                activity.communication.push(self.parse_seconds(9)?);
             }
         }
         Ok(activity)
     }
 
-    fn check_record(
+    fn check_record_keys(
         &self,
         scenario: Scenario,
         superstep: u64,
@@ -229,7 +232,7 @@ impl<'b> Lines<'b> {
                 scenario.name()
             ));
         }
-        let [cluster, host] = [&place.cluster, &place.host].map(|name| guarded(name));
+        let [cluster, host] = [&place.cluster, &place.host].map(|name| guard_cell(name));
         if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
             return Err(format!(
                 "process {process} should be on {} of {} here, by `platform.json` and `migrations.csv`",
@@ -247,7 +250,7 @@ impl<'b> Lines<'b> {
         clippy::cast_possible_truncation,
         reason = "seven digits are enough for pictures"
     )]
-    fn seconds(&self, column: usize) -> Result<f32, String> {
+    fn parse_seconds(&self, column: usize) -> Result<f32, String> {
         let text = std::str::from_utf8(&self.record[column]).unwrap_or_default();
         let value = text.parse::<f64>().ok();
         let value = value.filter(|value| value.is_finite() && *value >= 0.0);
@@ -258,8 +261,8 @@ impl<'b> Lines<'b> {
     }
 
     /// Checks that the table ends here: that no further record follows and that the last line is complete.
-    fn check_end(&mut self) -> Result<(), String> {
-        if self.next()? {
+    fn check_end_of_file(&mut self) -> Result<(), String> {
+        if self.read_record()? {
             return Err("there are more lines than `run.json` counts".to_owned());
         }
         if self.is_cut {

@@ -17,8 +17,8 @@ use migsim_base::error::{Error, Problem};
 /// is removed.
 #[derive(Debug)]
 pub struct Draft {
-    temporary: PathBuf,
-    path: PathBuf,
+    temporary_path: PathBuf,
+    final_path: PathBuf,
     /// The open temporary file; this process holds a lock on the file.
     file: File,
     is_published: bool,
@@ -34,7 +34,7 @@ impl Draft {
         let source = path.display().to_string();
         let failed = |error| cannot_write(&source, &error);
         let temporary = temporary_path(path);
-        let Some(file) = new_file(&temporary).map_err(failed)? else {
+        let Some(file) = create_locked(&temporary).map_err(failed)? else {
             let problem = Problem::new("another process is writing to this file").source(source);
             return Err(problem
                 .hint("wait until that process has ended, or choose another file")
@@ -42,8 +42,8 @@ impl Draft {
         };
         let handle = file.try_clone().map_err(failed)?;
         let draft = Self {
-            temporary,
-            path: path.to_owned(),
+            temporary_path: temporary,
+            final_path: path.to_owned(),
             file,
             is_published: false,
         };
@@ -75,13 +75,13 @@ impl Draft {
     ///
     /// # Errors
     /// There is a temporary file, and it cannot be removed.
-    pub fn clear(path: &Path) -> Result<(), Error> {
-        remove(&temporary_path(path))
+    pub fn remove_temporary(path: &Path) -> Result<(), Error> {
+        remove_if_present(&temporary_path(path))
             .map_err(|error| cannot_write(&path.display().to_string(), &error))
     }
 
     /// Returns a handle of the temporary file that is positioned at its start, in order to read what has been written so far.
-    pub(super) fn read(&self) -> io::Result<File> {
+    pub(super) fn reread(&self) -> io::Result<File> {
         let mut file = self.file.try_clone()?;
         file.rewind()?;
         Ok(file)
@@ -92,14 +92,15 @@ impl Draft {
     /// # Errors
     /// The temporary file cannot be renamed.
     pub fn publish(mut self) -> Result<(), Error> {
-        fs::rename(&self.temporary, &self.path).map_err(|error| self.write_error(&error))?;
+        fs::rename(&self.temporary_path, &self.final_path)
+            .map_err(|error| self.write_error(&error))?;
         self.is_published = true;
         Ok(())
     }
 
     /// Creates an error which says that the file with the final name cannot be written because of `error`.
     pub fn write_error(&self, error: &std::io::Error) -> Error {
-        cannot_write(&self.path.display().to_string(), error)
+        cannot_write(&self.final_path.display().to_string(), error)
     }
 }
 
@@ -108,7 +109,7 @@ impl Drop for Draft {
         // A published draft is gone, and its hidden name may belong to the next writer.
         if !self.is_published {
             // A draft that cannot be removed is still hidden, and its name shows that it is incomplete.
-            let _ = fs::remove_file(&self.temporary);
+            let _ = fs::remove_file(&self.temporary_path);
         }
     }
 }
@@ -124,7 +125,7 @@ fn temporary_path(path: &Path) -> PathBuf {
 ///
 /// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the
 /// file of another process.
-fn new_file(path: &Path) -> io::Result<Option<File>> {
+fn create_locked(path: &Path) -> io::Result<Option<File>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {
             let left = match File::open(path) {
@@ -134,9 +135,9 @@ fn new_file(path: &Path) -> io::Result<Option<File>> {
             if !lock_at(&left, path) {
                 return Ok(None);
             }
-            remove(path)?;
+            remove_if_present(path)?;
         }
-        Ok(_) => remove(path)?,
+        Ok(_) => remove_if_present(path)?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
@@ -175,7 +176,7 @@ fn is_at(_: &File, path: &Path) -> bool {
 }
 
 /// Removes the file or link at `path`; does nothing if there is none.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
+pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
@@ -196,7 +197,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_user_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let is_special = |found: fs::Metadata| !found.is_file() && !found.is_dir();
     if !fs::metadata(path).is_ok_and(is_special) {
         return write_file(path, bytes);
@@ -305,9 +306,9 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn devices_are_not_replaced() {
-        write_named(Path::new("/dev/null"), b"gone").unwrap();
+        write_user_file(Path::new("/dev/null"), b"gone").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
-        let full = write_named(Path::new("/dev/full"), b"gone").unwrap_err();
+        let full = write_user_file(Path::new("/dev/full"), b"gone").unwrap_err();
         assert!(
             full.to_string().contains("cannot write `/dev/full`"),
             "{full}"

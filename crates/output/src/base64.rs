@@ -1,7 +1,7 @@
 //! Encodes bytes in base64, for example to embed binary data into an HTML page.
 
 /// Encodes bytes as base64 text (RFC 4648).
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(super) fn encode_base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -29,6 +29,6 @@ mod tests {
         let expected = [
             "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy",
         ];
-        assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
+        assert_eq!(texts.map(|text| encode_base64(text.as_bytes())), expected);
     }
 }

@@ -14,7 +14,7 @@ const GUARD: char = '\'';
 
 /// Returns a text as a cell of a CSV table. It gets a leading `'` if a spreadsheet could interpret it as a formula, or if it
 /// begins with `'` itself.
-pub fn guarded(text: &str) -> Cow<'_, str> {
+pub fn guard_cell(text: &str) -> Cow<'_, str> {
     if text.starts_with(FORMULA_STARTS) || text.starts_with(GUARD) {
         format!("{GUARD}{text}").into()
     } else {
@@ -24,7 +24,7 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
 
 /// Deserializes a text from a cell of a CSV table: removes the leading `'` that protects texts which look like formulas, if there
 /// is one.
-pub(super) fn unguarded<'d, D: Deserializer<'d>>(cell: D) -> Result<String, D::Error> {
+pub(super) fn deserialize_guarded<'d, D: Deserializer<'d>>(cell: D) -> Result<String, D::Error> {
     let cell = String::deserialize(cell)?;
     Ok(match cell.strip_prefix(GUARD) {
         Some(text) => text.to_owned(),
@@ -42,11 +42,11 @@ mod tests {
             "", "plain", "a=b", "=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'", "'=x", "''x",
         ];
         for text in texts {
-            let cell = guarded(text);
+            let cell = guard_cell(text);
             assert!(!cell.starts_with(FORMULA_STARTS), "{cell:?}");
             let cell = serde_json::Value::from(cell.as_ref());
-            assert_eq!(unguarded(cell).unwrap(), text);
+            assert_eq!(deserialize_guarded(cell).unwrap(), text);
         }
-        assert_eq!(guarded("plain"), "plain");
+        assert_eq!(guard_cell("plain"), "plain");
     }
 }

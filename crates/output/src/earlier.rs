@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use migsim_base::document::{read_text, sha256};
 use migsim_base::error::{Error, Problem};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, file_pointers, remove_informative_keys};
+use migsim_experiment::{Experiment, file_key_pointers, remove_informative_keys};
 
 /// Names of the files that identify a folder as the folder of a parameter sweep.
 const SWEEP_FILES: [&str; 2] = ["plan.json", "runs.jsonl"];
@@ -28,7 +28,7 @@ const START_BYTES: u64 = 1024;
 ///
 /// # Errors
 /// The folder holds a sweep, or a file was not written by a run; the error names the first such file.
-pub(super) fn check_files(
+pub(super) fn check_files_are_of_run(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
 ) -> Result<(), Error> {
@@ -41,7 +41,7 @@ pub(super) fn check_files(
         let problem = Problem::new("the folder holds a sweep").source(path_text(folder, file));
         return Err(problem.hint("choose another folder for the run").into());
     }
-    let strange = names.find(|name| is_there(name) && !is_of_run(&folder.join(name)));
+    let strange = names.find(|name| is_there(name) && !is_written_by_run(&folder.join(name)));
     let Some(file) = strange else {
         return Ok(());
     };
@@ -53,7 +53,7 @@ pub(super) fn check_files(
 }
 
 /// Returns whether the first characters of the file at `path` show that a run wrote it. Returns `true` for an empty file.
-fn is_of_run(path: &Path) -> bool {
+fn is_written_by_run(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = match name.rsplit_once('.') {
         Some(("run", _)) => "{\n  \"schema\": \"migsim-run-",
@@ -128,7 +128,7 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
             };
             let more = match differences.len() - 1 {
                 0 => String::new(),
-                others => format!(", and {} more", counted(others, "key")),
+                others => format!(", and {} more", format_count(others, "key")),
             };
             format!("the folder holds a run with other settings: {first}{more}")
         }
@@ -145,12 +145,12 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
     // The names of files may differ, but not their contents.
     let inputs = earlier["inputs"].as_array().map_or(&[][..], Vec::as_slice);
-    for at in 0..inputs.len().max(experiment.inputs.len()) {
-        match (inputs.get(at), experiment.inputs.get(at)) {
+    for at in 0..inputs.len().max(experiment.input_files.len()) {
+        match (inputs.get(at), experiment.input_files.get(at)) {
             (Some(one), Some(other)) if one["role"] == other.role => {
                 if one["sha256"] != *other.sha256 {
                     let (one, other, role) =
-                        (display_value(&one["source"]), &other.source, other.role);
+                        (display_value(&one["source"]), &other.name, other.role);
                     found.push(if *other == one {
                         format!("the {role} `{one}` has changed since that run")
                     } else {
@@ -159,7 +159,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
                 }
             }
             (_, Some(other)) => {
-                found.push(format!("`{}` is not an input of that run", other.source));
+                found.push(format!("`{}` is not an input of that run", other.name));
             }
             (Some(one), None) => {
                 found.push(format!(
@@ -170,9 +170,12 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
             (None, None) => {}
         }
     }
-    let (mut one, mut other) = (earlier["experiment"].clone(), experiment.resolved.clone());
+    let (mut one, mut other) = (
+        earlier["experiment"].clone(),
+        experiment.resolved_settings.clone(),
+    );
     for settings in [&mut one, &mut other] {
-        remove_names(&experiment.registry, settings);
+        remove_names_and_notes(&experiment.registry, settings);
     }
     add_differences("", &one, &other, &mut found);
     found
@@ -180,10 +183,10 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
 
 /// Removes from settings the names and notes, which have no effect on a run, and replaces the names of files by null, so that two
 /// runs can be compared by their settings.
-fn remove_names(registry: &Registry, settings: &mut Value) {
+fn remove_names_and_notes(registry: &Registry, settings: &mut Value) {
     remove_informative_keys(settings);
-    for pointer in file_pointers(registry, settings) {
-        if pointer == MAPPING {
+    for pointer in file_key_pointers(registry, settings) {
+        if pointer == MAPPING_POINTER {
             continue;
         }
         if let Some(name) = settings
@@ -197,7 +200,7 @@ fn remove_names(registry: &Registry, settings: &mut Value) {
 
 /// JSON pointer of the setting `mapping`, which is compared even though it may contain the name of a file: its text may also be a
 /// rule of placement.
-const MAPPING: &str = "/mapping";
+const MAPPING_POINTER: &str = "/mapping";
 
 /// Adds to `found` a description of each key in which two JSON values differ; `path` is the name of the key that both values have
 /// in the settings.
@@ -220,7 +223,7 @@ fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<Strin
 }
 
 /// Maximum number of characters to which the value of a setting is shortened in the description of a difference.
-const MOST_LETTERS: usize = 60;
+const MAX_VALUE_CHARACTERS: usize = 60;
 
 /// Formats a JSON value for people: texts without quotation marks, null as `not set`, long values shortened.
 fn display_value(value: &Value) -> String {
@@ -229,7 +232,7 @@ fn display_value(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match text.char_indices().nth(MOST_LETTERS) {
+    match text.char_indices().nth(MAX_VALUE_CHARACTERS) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::atomic_file::{Draft, lock, remove};
-use super::machine::Machine;
+use super::atomic_file::{Draft, lock, remove_if_present};
+use super::machine::PlatformSummary;
 use super::path_rows::{self, PathRow};
 use super::{TraceFormat, cannot_write, earlier, manifest, records, traffic};
 use migsim_base::error::{Error, Problem};
@@ -19,14 +19,14 @@ use migsim_experiment::{Experiment, Results};
 
 /// Names of the files of a run folder that contain all scenarios, in contrast to files of one scenario; the manifest `run.json`
 /// is the last.
-const FILES: [&str; 9] = [
+const FILES_OF_ALL_SCENARIOS: [&str; 9] = [
     "platform.json",
     "supersteps.csv",
     "calls.jsonl",
     "migrations.csv",
     "processes.csv",
     "links.csv",
-    path_rows::FILE,
+    path_rows::FILE_NAME,
     "report.html",
     "run.json",
 ];
@@ -34,15 +34,15 @@ const FILES: [&str; 9] = [
 /// Results that are written or collected while the scenarios run, and that are published under their final names when all files
 /// are complete.
 #[derive(Debug, Default)]
-pub struct Drafts {
+pub struct PendingResults {
     /// Temporary files with the parts of `processes.csv`, one per scenario; empty if `processes.csv` was not requested.
     pub processes: Vec<Draft>,
     /// Temporary files with the traces of the run, one for each scenario and format.
     pub traces: Vec<Draft>,
     /// Rows of the critical paths of all scenarios; empty if the critical paths were not recorded.
-    pub path: Vec<PathRow>,
+    pub critical_path_rows: Vec<PathRow>,
     /// Name and content of an HTML page that is to be written into the folder; `None` if no page was requested.
-    pub page: Option<(String, String)>,
+    pub html_page: Option<(String, String)>,
 }
 
 /// A folder into which a run writes its results; it is locked against other runs.
@@ -64,14 +64,14 @@ impl RunFolder {
         fs::create_dir_all(path)
             .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
         let folder = Self {
-            lock: Self::lock(path)?,
+            lock: Self::lock_path(path)?,
             path: path.to_owned(),
         };
-        earlier::check_files(path, all_names())?;
-        for name in all_names() {
-            Draft::clear(&path.join(name))?;
+        earlier::check_files_are_of_run(path, all_file_names())?;
+        for name in all_file_names() {
+            Draft::remove_temporary(&path.join(name))?;
         }
-        folder.draft("run.json")?;
+        folder.create_draft("run.json")?;
         Ok(folder)
     }
 
@@ -80,7 +80,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// Another run is writing to the folder.
-    pub fn lock(path: &Path) -> Result<Option<File>, Error> {
+    pub fn lock_path(path: &Path) -> Result<Option<File>, Error> {
         // Some systems cannot open folders.
         let folder = File::open(path).ok();
         folder
@@ -93,9 +93,9 @@ impl RunFolder {
     ///
     /// # Errors
     /// The temporary file cannot be created.
-    pub fn draft(&self, name: &str) -> Result<(Draft, File), Error> {
+    pub fn create_draft(&self, name: &str) -> Result<(Draft, File), Error> {
         debug_assert!(
-            all_names().any(|known| known == name),
+            all_file_names().any(|known| known == name),
             "an unknown file of the run folder"
         );
         Draft::create(&self.path.join(name))
@@ -107,11 +107,11 @@ impl RunFolder {
     /// # Errors
     /// A file cannot be written. If this happens before all new files are complete, the files of the earlier run are still in the
     /// folder.
-    pub fn write(
+    pub fn write_results(
         &self,
         experiment: &Experiment,
         results: &Results,
-        drafts: Drafts,
+        drafts: PendingResults,
     ) -> Result<(), Error> {
         let files = self.write_drafts(experiment, results, drafts)?;
         // Remove the pages and then the manifest of the old run first. Even if the write fails, no manifest is then left beside files of
@@ -120,7 +120,7 @@ impl RunFolder {
             remove_if_exists(&page)?;
         }
         remove_if_exists(&self.path.join("run.json"))?;
-        for name in all_names() {
+        for name in all_file_names() {
             remove_if_exists(&self.path.join(name))?;
         }
         files.into_iter().try_for_each(Draft::publish)
@@ -132,20 +132,20 @@ impl RunFolder {
         &self,
         experiment: &Experiment,
         results: &Results,
-        drafts: Drafts,
+        drafts: PendingResults,
     ) -> Result<Vec<Draft>, Error> {
-        let Drafts {
+        let PendingResults {
             processes,
             traces,
-            path,
-            page,
+            critical_path_rows: path,
+            html_page: page,
         } = drafts;
         let mut files = traces;
         let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
             files.push(Draft::create_filled(&self.path.join(name), fill)?);
             Ok::<(), Error>(())
         };
-        let machine = Machine::from_experiment(experiment);
+        let machine = PlatformSummary::from_experiment(experiment);
         add("platform.json", &mut |out| {
             serde_json::to_writer(&mut *out, &machine)?;
             out.write_all(b"\n")
@@ -160,13 +160,17 @@ impl RunFolder {
             records::write_migrations(experiment, results, out)
         })?;
         if !processes.is_empty() {
-            add("processes.csv", &mut |out| join_parts(&processes, out))?;
+            add("processes.csv", &mut |out| join_csv_parts(&processes, out))?;
             drop(processes);
-            let rows = traffic::traffic(experiment, results);
-            add("links.csv", &mut |out| traffic::write(&rows, out))?;
+            let rows = traffic::link_traffic(experiment, results);
+            add("links.csv", &mut |out| {
+                traffic::write_link_traffic(&rows, out)
+            })?;
         }
         if !path.is_empty() {
-            add(path_rows::FILE, &mut |out| path_rows::write(&path, out))?;
+            add(path_rows::FILE_NAME, &mut |out| {
+                path_rows::write_path_rows(&path, out)
+            })?;
         }
         if let Some((name, html)) = page {
             add(&name, &mut |out| out.write_all(html.as_bytes()))?;
@@ -182,7 +186,7 @@ impl RunFolder {
 
 /// Removes a file; does nothing if the file does not exist.
 fn remove_if_exists(path: &Path) -> Result<(), Error> {
-    remove(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
+    remove_if_present(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
 }
 
 /// Locks the file `file`, which represents `folder`, so that only one program at a time writes into the folder. `writer` is the
@@ -203,37 +207,37 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
 }
 
 /// Lists the names that files of a run folder can have, except HTML pages whose names the user chooses.
-pub(super) fn all_names() -> impl Iterator<Item = String> {
-    FILES
+pub(super) fn all_file_names() -> impl Iterator<Item = String> {
+    FILES_OF_ALL_SCENARIOS
         .map(str::to_owned)
         .into_iter()
-        .chain(names_by_scenario())
+        .chain(file_names_by_scenario())
 }
 
 /// Lists the names of all files that belong to one scenario each: the temporary parts of `processes.csv`, and the traces.
-fn names_by_scenario() -> impl Iterator<Item = String> {
+fn file_names_by_scenario() -> impl Iterator<Item = String> {
     Scenario::ALL
-        .map(part_name)
+        .map(processes_part_name)
         .into_iter()
-        .chain(trace_names())
+        .chain(trace_file_names())
 }
 
 /// Returns the name of the temporary file that holds the part of `processes.csv` for one scenario.
-pub(super) fn part_name(scenario: Scenario) -> String {
+pub(super) fn processes_part_name(scenario: Scenario) -> String {
     format!("processes-{}.csv", scenario.name())
 }
 
 /// Lists the names of the trace files for each scenario in each format.
-fn trace_names() -> impl Iterator<Item = String> {
+fn trace_file_names() -> impl Iterator<Item = String> {
     let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file_name(scenario));
     TraceFormat::ALL.into_iter().flat_map(of)
 }
 
 /// Joins the parts of a CSV table: writes them to `out` one after the other, with the header line of the first part only.
-fn join_parts(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
+fn join_csv_parts(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
     use std::io::{BufRead, BufReader, copy};
     for (index, part) in parts.iter().enumerate() {
-        let mut part = BufReader::new(part.read()?);
+        let mut part = BufReader::new(part.reread()?);
         if index > 0 {
             part.read_line(&mut String::new())?;
         }

@@ -1,7 +1,7 @@
 //! Escapes texts for HTML pages.
 
 /// Escapes a text such that it can be inserted into an HTML element or into an attribute in double quotes.
-pub fn escaped(text: &str) -> String {
+pub fn escape_html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use migsim_base::document::cannot_read;
+use migsim_base::document::cannot_read_error;
 use migsim_base::error::Problem;
 
 /// Returns the canonical path of a file, provided that the file is in the folder that its path names: a symbolic link to a place
@@ -35,12 +35,12 @@ pub fn read_inside<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    path_inside(file).map_err(|error| cannot_read(file, &error))?;
+    path_inside(file).map_err(|error| cannot_read_error(file, &error))?;
     read(file)
 }
 
 /// Reads a file like [`read_inside`] does, or returns `None` if the file does not exist.
-pub(super) fn read_if_there<'p, T>(
+pub(super) fn read_inside_if_present<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
 ) -> Result<Option<T>, Problem> {

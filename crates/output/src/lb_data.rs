@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::MigrationRecord;
 use migsim_experiment::Experiment;
-use migsim_workloads::vt::{Export, Move, write};
+use migsim_workloads::vt::{RankMove, VtExport, to_vt_files};
 
 /// The exported load-balancing data of an application for the runtime system vt: a file per rank, and notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct LbData {
     /// Text of the JSON file of each rank.
     pub rank_files: Vec<String>,
     /// Host on which each rank of vt runs, in the order of the ranks.
-    pub hosts: Vec<HostId>,
+    pub rank_hosts: Vec<HostId>,
     /// Notes for the user about what the exported data cannot represent, one sentence each.
     pub notes: Vec<String>,
 }
@@ -42,10 +42,12 @@ impl LbData {
                 let mapping = experiment.config.mapping();
                 mapping.place(platform, labels.ranks)?
             }
-            None => sorted_distinct(placement.iter().chain(migrations.iter().map(|one| &one.to))),
+            None => {
+                sort_and_deduplicate(placement.iter().chain(migrations.iter().map(|one| &one.to)))
+            }
         };
         let mut hosts = own.clone();
-        let destinations = sorted_distinct(migrations.iter().map(|one| &one.to));
+        let destinations = sort_and_deduplicate(migrations.iter().map(|one| &one.to));
         hosts.extend(destinations.into_iter().filter(|host| !own.contains(host)));
         let mut of_host: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
         for (rank, host) in hosts.iter().enumerate() {
@@ -57,10 +59,10 @@ impl LbData {
             .map(|(process, host)| workload.initial_rank(process).unwrap_or(of_host[host][0]))
             .collect();
         let moves = rank_moves(&start, &of_host, hosts.len(), migrations);
-        let texts = write(&Export {
+        let texts = to_vt_files(&VtExport {
             workload,
-            ranks: hosts.len(),
-            start: &start,
+            rank_count: hosts.len(),
+            initial_ranks: &start,
             moves: &moves,
         });
         let mut notes = Vec::new();
@@ -80,19 +82,19 @@ impl LbData {
         if has_gaps && !moves.is_empty() {
             notes.push(format!(
                 "the phases of the data have gaps, and vt's offline balancer moves tasks only between consecutive phases: it will not follow {}",
-                counted(moves.len(), "move")
+                format_count(moves.len(), "move")
             ));
         }
         Ok(Self {
             rank_files: texts,
-            hosts,
+            rank_hosts: hosts,
             notes,
         })
     }
 }
 
 /// Sorts hosts by their index on the platform and removes duplicates.
-fn sorted_distinct<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
+fn sort_and_deduplicate<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     let mut all: Vec<HostId> = hosts.copied().collect();
     all.sort_unstable();
     all.dedup();
@@ -106,7 +108,7 @@ fn rank_moves(
     of_host: &BTreeMap<HostId, Vec<usize>>,
     ranks: usize,
     migrations: &[MigrationRecord],
-) -> Vec<Move> {
+) -> Vec<RankMove> {
     let mut places = start.to_vec();
     let mut counts = vec![0_usize; ranks];
     for rank in start {
@@ -120,7 +122,7 @@ fn rank_moves(
         let free = of_host[&one.to].iter().copied();
         *place = free.min_by_key(|rank| counts[*rank]).unwrap_or_default();
         counts[*place] += 1;
-        Move {
+        RankMove {
             superstep: one.superstep,
             process: one.process,
             rank: *place,

@@ -57,21 +57,21 @@ mod traffic;
 mod workload;
 
 pub use activity::Activity;
-pub use atomic_file::{Draft, write_file, write_named};
-pub use csv_guard::guarded;
+pub use atomic_file::{Draft, write_file, write_user_file};
+pub use csv_guard::guard_cell;
 pub use earlier::check_settings;
-pub use explain::{Case, Overview, Question, Story, time_of_superstep};
+pub use explain::{EvaluatedCall, Overview, Question, Story, describe_superstep_time};
 pub use folder::lock_folder;
-pub use folder::{Drafts, RunFolder};
-pub use html::escaped;
+pub use folder::{PendingResults, RunFolder};
+pub use html::escape_html;
 pub use inside::{path_inside, read_inside};
 pub use lb_data::LbData;
-pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
-pub use migsim_base::quantities::{duration, speed};
-pub use path_rows::{PathRow, path_rows, read_path};
-pub use platform::{draw, platform_sheet};
+pub use machine::{MachineCluster, MachineGroup, MachineLink, MachinePath, Place, PlatformSummary};
+pub use migsim_base::quantities::{format_duration, format_speed};
+pub use path_rows::{PathRow, read_critical_paths, to_path_rows};
+pub use platform::{platform_sheet, platform_svg};
 pub use processes::ProcessTable;
-pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
+pub use read::{Call, InputFile, MakespanDifference, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
 pub use starts::compare_makespans;
 pub use summary::{manifest, summary};
@@ -80,8 +80,8 @@ pub use table_format::{
     Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column, without_colours,
 };
 pub use traces::{Trace, TraceFormat, TraceSubject};
-pub use traffic::{LinkTraffic, traffic};
-pub use workload::{Load, draw_workload, superstep_loads, workload_sheet};
+pub use traffic::{LinkTraffic, link_traffic};
+pub use workload::{SuperstepLoad, superstep_loads, workload_sheet, workload_svg};
 
 use migsim_base::error::{Error, Problem};
 

@@ -16,15 +16,15 @@ use migsim_platform::{Platform, Routes};
 pub(super) const SCHEMA: &str = "migsim-run-platform-1";
 
 /// Maximum number of clusters of a platform for which the summary lists the paths between clusters.
-const MOST_CLUSTERS: usize = 64;
+const MAX_CLUSTERS_WITH_PATHS: usize = 64;
 
 /// Maximum number of groups of equal hosts that the summary lists for a cluster.
-const MOST_GROUPS: usize = 64;
+const MAX_HOST_GROUPS: usize = 64;
 
 /// Summary of the platform of a run, with the host on which each process starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Machine {
+pub struct PlatformSummary {
     /// Name and version of the schema of the file `platform.json`.
     pub schema: String,
     /// Name of the platform.
@@ -113,7 +113,7 @@ pub struct Place {
     pub host: String,
 }
 
-impl Machine {
+impl PlatformSummary {
     /// Summarises the platform of an experiment, with the hosts on which the processes start.
     pub fn from_experiment(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
@@ -127,7 +127,7 @@ impl Machine {
             placement: experiment
                 .placement
                 .iter()
-                .map(|&host| place(platform, host))
+                .map(|&host| place_of_host(platform, host))
                 .collect(),
         };
         machine.add_paths(platform);
@@ -136,18 +136,18 @@ impl Machine {
 
     fn add_paths(&mut self, platform: &Platform) {
         let count = platform.clusters.len();
-        if count > MOST_CLUSTERS {
+        if count > MAX_CLUSTERS_WITH_PATHS {
             return;
         }
         let mut known: Vec<LinkId> = Vec::new();
         for from in 0..count {
             for to in from + 1..count {
-                let host = |cluster| platform.manager(ClusterId::from_index(cluster));
+                let host = |cluster| platform.manager_host(ClusterId::from_index(cluster));
                 let Some(route) = platform.route(host(from), host(to)) else {
                     continue;
                 };
                 let mut links = Vec::new();
-                for &link in without_access_links(platform, &route.middle) {
+                for &link in without_access_links(platform, &route.middle_links) {
                     let at = known.iter().position(|other| *other == link);
                     links.push(at.unwrap_or_else(|| {
                         known.push(link);
@@ -158,7 +158,7 @@ impl Machine {
                     from,
                     to,
                     links,
-                    latency_s: platform.latency(&route).get(),
+                    latency_s: platform.route_latency(&route).get(),
                 });
             }
         }
@@ -181,7 +181,7 @@ impl Machine {
 }
 
 /// Returns the name of a host together with the name of its cluster.
-pub(super) fn place(platform: &Platform, host: HostId) -> Place {
+pub(super) fn place_of_host(platform: &Platform, host: HostId) -> Place {
     let host = &platform.hosts[host.index()];
     Place {
         cluster: platform.clusters[host.cluster.index()].name.clone(),
@@ -214,7 +214,7 @@ fn summarise_cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
     };
     let all = group(cluster.hosts.clone());
     let kinds = equal_host_ranges(platform, id);
-    let is_listed = (2..=MOST_GROUPS).contains(&kinds.len());
+    let is_listed = (2..=MAX_HOST_GROUPS).contains(&kinds.len());
     MachineCluster {
         name: cluster.name.clone(),
         hosts: all.hosts,

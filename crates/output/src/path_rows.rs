@@ -6,19 +6,19 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::csv_guard::{guarded, unguarded};
-use super::inside::read_if_there;
-use super::read::{Run, damaged, parse_rows};
+use super::csv_guard::{deserialize_guarded, guard_cell};
+use super::inside::read_inside_if_present;
+use super::read::{Run, damaged_file_error, parse_csv_rows};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
 use migsim_experiment::Experiment;
 use migsim_platform::Platform;
 
 /// Name of the file with the critical paths in a run folder.
-pub(super) const FILE: &str = "path.csv";
+pub(super) const FILE_NAME: &str = "path.csv";
 
 /// Names of the columns of the table `path.csv`, in the order of the columns.
 const COLUMNS: [&str; 8] = [
@@ -48,24 +48,24 @@ pub struct PathRow {
     /// Kind of the activity, such as a computation or a step of the barrier.
     pub kind: PieceKind,
     /// Name of the resource that the activity used, as [`Experiment::resource_of`] returns it.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub resource: String,
     /// Process to which the activity belongs, counted from 1; `None` for rescheduling calls and control messages.
     pub process: Option<u64>,
     /// Sentence that tells what the activity was, where it ran, and what limited its speed.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub why: String,
 }
 
 impl PathRow {
     /// Returns the duration of this piece of the critical path \[s\].
-    pub fn seconds(&self) -> f64 {
+    pub fn duration_seconds(&self) -> f64 {
         self.end_s - self.begin_s
     }
 
     /// Returns whether this piece of the critical path and the piece `next` are steps of the same barrier or of the same
     /// rescheduling call.
-    fn belongs_to(&self, next: &Self) -> bool {
+    fn is_same_protocol_run(&self, next: &Self) -> bool {
         self.kind == next.kind
             && self.superstep == next.superstep
             && matches!(self.kind, PieceKind::Barrier | PieceKind::Call)
@@ -73,7 +73,11 @@ impl PathRow {
 }
 
 /// Converts the critical path of a scenario to the rows of the table `path.csv`.
-pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPath) -> Vec<PathRow> {
+pub fn to_path_rows(
+    experiment: &Experiment,
+    scenario: Scenario,
+    path: &CriticalPath,
+) -> Vec<PathRow> {
     let platform = &experiment.platform.platform;
     let row = |piece: &Piece| PathRow {
         scenario,
@@ -92,13 +96,13 @@ pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPat
 ///
 /// # Errors
 /// The file cannot be read, or its content is not a valid table of critical paths of `run`.
-pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
-    let file = folder.join(FILE);
+pub fn read_critical_paths(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
+    let file = folder.join(FILE_NAME);
     let name = file.display().to_string();
-    let Some(text) = read_if_there(&file, read_text)? else {
+    let Some(text) = read_inside_if_present(&file, read_text)? else {
         return Ok(Vec::new());
     };
-    let all: Vec<PathRow> = parse_rows(&text, &name)?;
+    let all: Vec<PathRow> = parse_csv_rows(&text, &name)?;
     let mut before: Option<&PathRow> = None;
     for (row, line) in all.iter().zip(2..) {
         let begin = match before {
@@ -114,7 +118,10 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
             && row.process.is_none_or(is_process);
         if !is_sound {
             let what = "the row is not one that migsim wrote";
-            return Err(damaged(what).source(name).at(line, 1).into());
+            return Err(damaged_file_error(what)
+                .source(name)
+                .at_line_column(line, 1)
+                .into());
         }
         before = Some(row);
     }
@@ -122,7 +129,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
 }
 
 /// Writes the rows of the critical paths as the table `path.csv`.
-pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_path_rows(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(COLUMNS)?;
     for row in rows {
@@ -133,9 +140,9 @@ pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
             &row.begin_s.to_string(),
             &row.end_s.to_string(),
             row.kind.name(),
-            &guarded(&row.resource),
+            &guard_cell(&row.resource),
             &process.unwrap_or_default(),
-            &guarded(&row.why),
+            &guard_cell(&row.why),
         ])?;
     }
     table.flush()
@@ -143,14 +150,14 @@ pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
 
 /// Groups the rows of a critical path: consecutive steps of the same barrier or rescheduling call form one part; every other row
 /// is a part of its own.
-pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
-    let parts = rows.chunk_by(|a, b| a.belongs_to(b));
+pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<PathPart<'r>> {
+    let parts = rows.chunk_by(|a, b| a.is_same_protocol_run(b));
     parts
-        .map(|rows| Part {
-            first: rows[0],
+        .map(|rows| PathPart {
+            first_row: rows[0],
             end_s: rows[rows.len() - 1].end_s,
-            seconds: rows.iter().map(|row| row.seconds()).sum(),
-            steps: rows.len(),
+            duration_seconds: rows.iter().map(|row| row.duration_seconds()).sum(),
+            row_count: rows.len(),
         })
         .collect()
 }
@@ -158,24 +165,24 @@ pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
 /// A part of the critical path that is described by one sentence: one row, or several consecutive steps of the same barrier or
 /// rescheduling call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'r> {
-    pub(super) first: &'r PathRow,
+pub(super) struct PathPart<'r> {
+    pub(super) first_row: &'r PathRow,
     /// Simulated time at which the last row of the part ends \[s\].
     pub(super) end_s: f64,
     /// Sum of the durations of the rows of the part \[s\].
-    pub(super) seconds: f64,
-    steps: usize,
+    pub(super) duration_seconds: f64,
+    row_count: usize,
 }
 
-impl Part<'_> {
+impl PathPart<'_> {
     /// Describes this part of the critical path in a sentence.
     pub(super) fn describe(&self) -> String {
-        let protocol = match self.first.kind {
+        let protocol = match self.first_row.kind {
             PieceKind::Call => "the rescheduling call",
             _ => "the barrier",
         };
-        match self.steps {
-            1 => self.first.why.clone(),
+        match self.row_count {
+            1 => self.first_row.why.clone(),
             steps => format!("{protocol}, {steps} steps one after the other."),
         }
     }
@@ -219,7 +226,7 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
             let flows = u64::from(flows);
             format!(
                 "transfer of {purpose}, limited by the link {name} with {}.",
-                counted(flows, "flow")
+                format_count(flows, "flow")
             )
         }
         PieceWork::Transfer(_, _, Bound::Window) => {

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::table_format::{Cell, Table, number_column, text_column};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_experiment::Experiment;
 
 /// Maximum number of clusters that the line of text names.
-const MOST_NAMES: usize = 8;
+const MAX_NAMED_CLUSTERS: usize = 8;
 
 /// Clusters in which at least one process starts, in the order of the platform, each with the number of processes that start
 /// there.
@@ -30,21 +30,25 @@ impl<'a> StartsByCluster<'a> {
     }
 
     /// Formats the number of processes per cluster as a line of text: `processes per cluster: Labtec 20, Corisco 16`.
-    pub(super) fn line(&self) -> String {
-        let named = self.0.iter().take(MOST_NAMES);
+    pub(super) fn to_line(&self) -> String {
+        let named = self.0.iter().take(MAX_NAMED_CLUSTERS);
         let mut parts: Vec<String> = named
             .map(|(cluster, count)| format!("{cluster} {count}"))
             .collect();
-        if let Some(rest) = self.0.get(MOST_NAMES..).filter(|rest| !rest.is_empty()) {
+        if let Some(rest) = self
+            .0
+            .get(MAX_NAMED_CLUSTERS..)
+            .filter(|rest| !rest.is_empty())
+        {
             let processes: usize = rest.iter().map(|(_, count)| count).sum();
-            let clusters = counted(rest.len(), "more cluster");
+            let clusters = format_count(rest.len(), "more cluster");
             parts.push(format!("{processes} in {clusters}"));
         }
         format!("processes per cluster: {}", parts.join(", "))
     }
 
     /// Returns the number of processes that start in each cluster as JSON; unlike the line of text, it names all clusters.
-    pub(super) fn json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let entries = self.0.iter();
         entries
             .map(|(cluster, processes)| json!({ "cluster": cluster, "processes": processes }))
@@ -52,7 +56,7 @@ impl<'a> StartsByCluster<'a> {
     }
 
     /// Creates a table of the number of processes that start in each cluster.
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn to_table(&self) -> Table {
         let columns = [
             text_column("cluster", "cluster"),
             number_column("processes", "processes"),
@@ -74,11 +78,11 @@ mod tests {
         let names: Vec<String> = (0..10).map(|number| format!("c{number}")).collect();
         let placed = StartsByCluster(names.iter().map(|name| (&**name, 2)).collect());
         assert_eq!(
-            placed.line(),
+            placed.to_line(),
             "processes per cluster: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
         );
         assert_eq!(
-            StartsByCluster(vec![("a", 3), ("b", 1)]).line(),
+            StartsByCluster(vec![("a", 3), ("b", 1)]).to_line(),
             "processes per cluster: a 3, b 1"
         );
     }

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 
 use super::activity::COLUMNS;
-use super::folder::part_name;
-use super::{Draft, RunFolder, guarded};
+use super::folder::processes_part_name;
+use super::{Draft, RunFolder, guard_cell};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::{Recorder, Scenario};
@@ -18,10 +18,10 @@ use migsim_policies::Measures;
 pub struct ProcessTable<'p> {
     platform: &'p Platform,
     scenario: Scenario,
-    draft: Draft,
-    out: csv::Writer<BufWriter<File>>,
+    temporary_file: Draft,
+    csv_writer: csv::Writer<BufWriter<File>>,
     /// Error of the first write that failed; `None` if no write failed. After an error, nothing more is written.
-    failure: Option<csv::Error>,
+    first_error: Option<csv::Error>,
 }
 
 impl<'p> ProcessTable<'p> {
@@ -34,15 +34,15 @@ impl<'p> ProcessTable<'p> {
         platform: &'p Platform,
         scenario: Scenario,
     ) -> Result<Self, Error> {
-        let (draft, file) = folder.draft(&part_name(scenario))?;
+        let (draft, file) = folder.create_draft(&processes_part_name(scenario))?;
         let mut out = csv::Writer::from_writer(BufWriter::new(file));
         let failure = out.write_record(COLUMNS).err();
         Ok(Self {
             platform,
             scenario,
-            draft,
-            out,
-            failure,
+            temporary_file: draft,
+            csv_writer: out,
+            first_error: failure,
         })
     }
 
@@ -51,12 +51,12 @@ impl<'p> ProcessTable<'p> {
     /// # Errors
     /// A write failed.
     pub fn finish(mut self) -> Result<Draft, Error> {
-        let written = match self.failure {
+        let written = match self.first_error {
             Some(failure) => Err(failure),
-            None => self.out.flush().map_err(csv::Error::from),
+            None => self.csv_writer.flush().map_err(csv::Error::from),
         };
-        written.map_err(|error| self.draft.write_error(&error.into()))?;
-        Ok(self.draft)
+        written.map_err(|error| self.temporary_file.write_error(&error.into()))?;
+        Ok(self.temporary_file)
     }
 
     fn write_superstep(
@@ -67,12 +67,12 @@ impl<'p> ProcessTable<'p> {
     ) -> io::Result<()> {
         for (process, &host) in placement.iter().enumerate() {
             let place = &self.platform.hosts[host.index()];
-            self.out.write_record([
+            self.csv_writer.write_record([
                 self.scenario.name(),
                 &(superstep + 1).to_string(),
                 &(process + 1).to_string(),
-                &guarded(&self.platform.clusters[place.cluster.index()].name),
-                &guarded(&place.name),
+                &guard_cell(&self.platform.clusters[place.cluster.index()].name),
+                &guard_cell(&place.name),
                 &measures.delay[process].get().to_string(),
                 &measures.work[process].get().to_string(),
                 &measures.compute[process].get().to_string(),
@@ -86,8 +86,8 @@ impl<'p> ProcessTable<'p> {
 
 impl Recorder for ProcessTable<'_> {
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        if self.failure.is_none() {
-            self.failure = self
+        if self.first_error.is_none() {
+            self.first_error = self
                 .write_superstep(superstep, measures, placement)
                 .err()
                 .map(csv::Error::from);

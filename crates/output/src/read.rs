@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::csv_guard::unguarded;
+use super::csv_guard::deserialize_guarded;
 use super::inside::read_inside;
 use super::records;
 use super::summary::{SCHEMA, manifest};
@@ -21,7 +21,9 @@ use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results, StaticStart, Term};
 use migsim_platform::Rule;
-use migsim_policies::explain::{Narrator, Plain, Record, RecordedCandidate, RecordedMigration};
+use migsim_policies::explain::{
+    DecisionRecord, Narrator, PlainNarrator, RecordedCandidate, RecordedMigration,
+};
 
 /// The results of a run as a run folder contains them: the manifest, and the supersteps, rescheduling calls and migrations of
 /// each scenario.
@@ -40,11 +42,11 @@ pub struct Run {
     pub static_starts: Vec<StaticStart>,
     /// The interpretations of rules that the papers of the policy leave open, as far as the results depend on them; empty if the
     /// manifest lists none.
-    pub readings: Vec<String>,
+    pub interpretations: Vec<String>,
     /// Notes for the user about the settings and results of the run.
     pub notes: Vec<String>,
     /// Name of the application in the form in which titles show it.
-    pub(super) application: String,
+    pub(super) application_title: String,
     /// Writes the sentences about the rescheduling calls of the run: specific to the policy of the run, or generic if the
     /// registry does not contain this policy.
     pub(super) narrator: &'static dyn Narrator,
@@ -83,7 +85,7 @@ pub struct RunOfScenario {
     pub relative_overhead: Option<f64>,
     /// The difference between the makespan of this scenario and the makespan of scenario i, split into its causes. `None` if
     /// scenario i was not run, and for scenario i itself.
-    pub ledger: Option<Difference>,
+    pub makespan_difference: Option<MakespanDifference>,
     /// Start and end times of all supersteps, in order.
     pub supersteps: Vec<Superstep>,
     /// Records of all rescheduling calls, ordered by superstep.
@@ -92,7 +94,7 @@ pub struct RunOfScenario {
     pub migrations: Vec<Moved>,
     /// Indices in `migrations` of the migrations that the policy decided, for each superstep after which such migrations took
     /// place.
-    of_policy: BTreeMap<u64, Vec<usize>>,
+    policy_moves_by_superstep: BTreeMap<u64, Vec<usize>>,
     /// Number of moves of the policy that bring a process back to the host that it left in its previous move; 0 except in
     /// scenario iii.
     pub straight_returns: usize,
@@ -101,9 +103,9 @@ pub struct RunOfScenario {
 /// Difference between the makespan of a scenario and the makespan of scenario i, split into its causes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Difference {
+pub struct MakespanDifference {
     /// Contribution of each cause to the difference \[s\], in the order of [`Term::ALL`].
-    pub terms: Vec<(Term, f64)>,
+    pub contributions: Vec<(Term, f64)>,
     /// The whole difference: the makespan of the scenario minus the makespan of scenario i \[s\].
     pub sum_s: f64,
 }
@@ -162,8 +164,8 @@ pub struct Call {
 
 impl Call {
     /// The record that the policy's narrator reads.
-    pub fn record(&self) -> Record<'_> {
-        Record {
+    pub fn record(&self) -> DecisionRecord<'_> {
+        DecisionRecord {
             superstep: self.superstep,
             candidates: &self.candidates,
             migrations: &self.migrations,
@@ -184,16 +186,16 @@ pub struct Moved {
     /// Process that was migrated, counted from 1.
     pub process: u64,
     /// Name of the cluster from which the process was moved.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub from_cluster: String,
     /// Name of the host from which the process was moved.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub from_host: String,
     /// Name of the cluster to which the process was moved.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub to_cluster: String,
     /// Name of the host to which the process was moved.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub to_host: String,
     /// Memory of the process that the migration sent \[B\].
     pub size_bytes: f64,
@@ -271,7 +273,7 @@ impl Counts {
     ///
     /// # Errors
     /// A term is missing; the error names the file and the problem.
-    fn difference(&self) -> Result<Option<Difference>, (&'static str, String)> {
+    fn makespan_difference(&self) -> Result<Option<MakespanDifference>, (&'static str, String)> {
         let Some(fields) = &self.ledger else {
             return Ok(None);
         };
@@ -286,7 +288,10 @@ impl Counts {
         let term = |term: Term| Ok((term, seconds(format!("{}_s", term.key()))?));
         let terms = Term::ALL.into_iter().map(term).collect::<Result<_, _>>()?;
         let sum_s = seconds("difference_s".to_owned())?;
-        Ok(Some(Difference { terms, sum_s }))
+        Ok(Some(MakespanDifference {
+            contributions: terms,
+            sum_s,
+        }))
     }
 }
 
@@ -306,11 +311,11 @@ impl Run {
             })
         };
         let manifest = Self::parse_manifest(&read("run.json")?, &name("run.json"))?;
-        let supersteps = parse_rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
-        let calls = parse_lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
-        let migrations = parse_rows(&read("migrations.csv")?, &name("migrations.csv"))?;
-        Self::assemble(registry, manifest, supersteps, calls, migrations)
-            .map_err(|(file, what)| damaged(what).source(name(file)).into())
+        let supersteps = parse_csv_rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
+        let calls = parse_json_lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
+        let migrations = parse_csv_rows(&read("migrations.csv")?, &name("migrations.csv"))?;
+        Self::combine_tables(registry, manifest, supersteps, calls, migrations)
+            .map_err(|(file, what)| damaged_file_error(what).source(name(file)).into())
     }
 
     /// Checks that the input files of the recorded run have not changed: compares their checksums with the files that
@@ -321,7 +326,7 @@ impl Run {
     pub fn check_inputs(&self, experiment: &Experiment) -> Result<(), Problem> {
         let mut files = self.inputs.iter().filter(|one| one.role != "policy");
         let has_changed = |file: &&InputFile| {
-            let mut now = experiment.inputs.iter();
+            let mut now = experiment.input_files.iter();
             !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
         };
         files.find(has_changed).map_or(Ok(()), |file| {
@@ -337,22 +342,22 @@ impl Run {
     /// None, unless the data in the format of the files cannot be read.
     pub fn from_results(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
         let text = serde_json::to_string(&manifest(experiment, results))
-            .map_err(|error| damaged(error.to_string()))?;
+            .map_err(|error| damaged_file_error(error.to_string()))?;
         let manifest = Self::parse_manifest(&text, "run.json")?;
         let mut files = [Vec::new(), Vec::new(), Vec::new()];
         let [supersteps, calls, migrations] = &mut files;
         records::write_supersteps(results, supersteps)
             .and_then(|()| records::write_calls(experiment, results, calls))
             .and_then(|()| records::write_migrations(experiment, results, migrations))
-            .map_err(|error| damaged(error.to_string()))?;
+            .map_err(|error| damaged_file_error(error.to_string()))?;
         let [supersteps, calls, migrations] =
             files.map(|file| String::from_utf8_lossy(&file).into_owned());
-        let supersteps = parse_rows(&supersteps, "supersteps.csv")?;
-        let calls = parse_lines(&calls, "calls.jsonl")?;
-        let migrations = parse_rows(&migrations, "migrations.csv")?;
+        let supersteps = parse_csv_rows(&supersteps, "supersteps.csv")?;
+        let calls = parse_json_lines(&calls, "calls.jsonl")?;
+        let migrations = parse_csv_rows(&migrations, "migrations.csv")?;
         let registry = &experiment.registry;
-        Self::assemble(registry, manifest, supersteps, calls, migrations)
-            .map_err(|(file, what)| damaged(what).source(file).into())
+        Self::combine_tables(registry, manifest, supersteps, calls, migrations)
+            .map_err(|(file, what)| damaged_file_error(what).source(file).into())
     }
 
     /// Returns the results of a scenario; `None` if the scenario was not run.
@@ -362,13 +367,13 @@ impl Run {
 
     fn parse_manifest(text: &str, name: &str) -> Result<Manifest, Error> {
         let broken = |error: serde_json::Error| {
-            damaged(error.to_string())
+            damaged_file_error(error.to_string())
                 .source(name)
-                .at(error.line(), error.column())
+                .at_line_column(error.line(), error.column())
         };
         let value: Value = serde_json::from_str(text).map_err(broken)?;
         let (schema, version) = (value["schema"].as_str(), value["version"].as_str());
-        let is_read = version.is_some_and(|version| VERSIONS.contains(&version));
+        let is_read = version.is_some_and(|version| READABLE_VERSIONS.contains(&version));
         if schema != Some(SCHEMA) || !is_read {
             let problem = Problem::new(format!(
                 "the run was written by version `{}` (schema `{}`), which this version, {} (`{SCHEMA}`), cannot read",
@@ -386,7 +391,7 @@ impl Run {
     ///
     /// # Errors
     /// The data does not match; the error is the name of the file and a description of the problem.
-    fn assemble(
+    fn combine_tables(
         registry: &Registry,
         manifest: Manifest,
         supersteps: Vec<Superstep>,
@@ -396,15 +401,15 @@ impl Run {
         let counts = &manifest.summary.scenarios;
         let order: Vec<Scenario> = counts.iter().map(|counts| counts.scenario).collect();
         let (mut supersteps, mut calls, mut migrations) = (
-            by_scenario("supersteps.csv", supersteps, &order, |row| row.scenario)?,
-            by_scenario("calls.jsonl", calls, &order, |call| call.scenario)?,
-            by_scenario("migrations.csv", migrations, &order, |row| row.scenario)?,
+            group_by_scenario("supersteps.csv", supersteps, &order, |row| row.scenario)?,
+            group_by_scenario("calls.jsonl", calls, &order, |call| call.scenario)?,
+            group_by_scenario("migrations.csv", migrations, &order, |row| row.scenario)?,
         );
         let mut scenarios = Vec::new();
         for counts in counts.iter().rev() {
             let migrations = migrations.pop().unwrap_or_default();
             let run = RunOfScenario {
-                of_policy: policy_moves_by_superstep(&migrations),
+                policy_moves_by_superstep: index_policy_moves(&migrations),
                 scenario: counts.scenario,
                 makespan_s: counts.makespan_s,
                 scheduling_s: counts.scheduling_s,
@@ -415,7 +420,7 @@ impl Run {
                     .overhead_percent
                     .or(counts.gain_percent.map(|gain| 0.0 - gain))
                     .map(|percent| percent / 100.0),
-                ledger: counts.difference()?,
+                makespan_difference: counts.makespan_difference()?,
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
                 migrations,
@@ -434,12 +439,12 @@ impl Run {
             .iter()
             .map(Start::to_static_start);
         Ok(Self {
-            application,
-            narrator: policy.map_or(&Plain, |entry| entry.narrator()),
+            application_title: application,
+            narrator: policy.map_or(&PlainNarrator, |entry| entry.narrator()),
             experiment: manifest.experiment,
             processes: manifest.processes,
             inputs: manifest.inputs,
-            readings: manifest.summary.readings,
+            interpretations: manifest.summary.readings,
             notes: manifest.summary.notes,
             scenarios,
             static_starts: static_starts.collect::<Result<_, _>>()?,
@@ -449,7 +454,7 @@ impl Run {
 
 /// Groups the indices of the migrations that the policy decided by the superstep after which they took place; migrations of the
 /// workload are omitted.
-fn policy_moves_by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
+fn index_policy_moves(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, moved) in migrations.iter().enumerate() {
         if moved.cause == "policy" {
@@ -463,7 +468,11 @@ impl RunOfScenario {
     /// Lists the migrations that took place after superstep `superstep` because the rescheduling call after this superstep
     /// decided them.
     pub(super) fn moves_after(&self, superstep: u64) -> impl Iterator<Item = &Moved> {
-        let places = self.of_policy.get(&superstep).into_iter().flatten();
+        let places = self
+            .policy_moves_by_superstep
+            .get(&superstep)
+            .into_iter()
+            .flatten();
         places.map(|place| &self.migrations[*place])
     }
 
@@ -540,13 +549,13 @@ pub(super) fn application_title(registry: &Registry, workload: &Value) -> String
 }
 
 /// Versions of migsim whose run folders this version can read.
-const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
+const READABLE_VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// Advice in the error message for a run folder that cannot be read: repeat the run.
 const REWRITE_HINT: &str =
     "repeat the run with `migsim run RUN/run.json --out RUN` or with its original command";
 
-pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
+pub(super) fn damaged_file_error(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("a file of the run is damaged: {what}")).hint(REWRITE_HINT)
 }
 
@@ -555,7 +564,7 @@ pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
 ///
 /// # Errors
 /// A row belongs to a scenario that was not run; the error names the file and the problem.
-fn by_scenario<T>(
+fn group_by_scenario<T>(
     file: &'static str,
     rows: Vec<T>,
     order: &[Scenario],
@@ -574,9 +583,11 @@ fn by_scenario<T>(
 }
 
 /// Parses the rows of a CSV table; `name` is the name of its file in error messages.
-pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
-        return Err(damaged("the last line is incomplete").source(name).into());
+        return Err(damaged_file_error("the last line is incomplete")
+            .source(name)
+            .into());
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows = reader.deserialize().collect::<Result<_, _>>();
@@ -587,12 +598,15 @@ pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<
             csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
             _ => error.to_string(),
         };
-        damaged(what).source(name).at(line, 1).into()
+        damaged_file_error(what)
+            .source(name)
+            .at_line_column(line, 1)
+            .into()
     })
 }
 
 /// Parses a text in the format JSON Lines (one JSON value per line); `name` is the name of its file in error messages.
-fn parse_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+fn parse_json_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
             let what = error.to_string();
@@ -601,14 +615,16 @@ fn parse_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Er
                 .next()
                 .unwrap_or_default()
                 .to_owned();
-            damaged(what)
+            damaged_file_error(what)
                 .source(name)
-                .at(index + 1, error.column())
+                .at_line_column(index + 1, error.column())
                 .into()
         })
     };
     if !text.is_empty() && !text.ends_with('\n') {
-        return Err(damaged("the last line is incomplete").source(name).into());
+        return Err(damaged_file_error("the last line is incomplete")
+            .source(name)
+            .into());
     }
     text.lines().enumerate().map(one).collect()
 }

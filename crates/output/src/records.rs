@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::guarded;
+use super::guard_cell;
 use migsim_base::units::{HostId, ProcessId, Seconds};
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
@@ -16,10 +16,10 @@ use migsim_policies::Candidate;
 pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
-    for run in &results.runs {
+    for run in &results.scenario_runs {
         for (index, dates) in run.outcome.supersteps.iter().enumerate() {
             table.write_record([
-                run.scenario.name(),
+                run.result.name(),
                 &(index + 1).to_string(),
                 &dates.start.get().to_string(),
                 &dates.end.get().to_string(),
@@ -51,20 +51,20 @@ pub(super) fn write_migrations(
         "cause",
     ];
     table.write_record(columns)?;
-    for run in &results.runs {
+    for run in &results.scenario_runs {
         for migration in &run.outcome.migrations {
             let (from, to) = (
                 cluster_and_host(experiment, migration.from),
                 cluster_and_host(experiment, migration.to),
             );
             table.write_record([
-                run.scenario.name(),
+                run.result.name(),
                 &(migration.superstep + 1).to_string(),
                 &process_number(migration.process).to_string(),
-                &guarded(from.0),
-                &guarded(from.1),
-                &guarded(to.0),
-                &guarded(to.1),
+                &guard_cell(from.0),
+                &guard_cell(from.1),
+                &guard_cell(to.0),
+                &guard_cell(to.1),
                 &migration.size.get().to_string(),
                 &migration.start.get().to_string(),
                 &migration.end.get().to_string(),
@@ -81,7 +81,7 @@ pub(super) fn write_calls(
     results: &Results,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    for run in &results.runs {
+    for run in &results.scenario_runs {
         for index in 0..run.outcome.calls.len() {
             serde_json::to_writer(&mut *out, &call_record(experiment, results, run, index))?;
             out.write_all(b"\n")?;
@@ -103,7 +103,9 @@ fn call_record(
         .candidates
         .iter()
         .filter(|candidate| candidate.accepted);
-    let sum = accepted.filter_map(gain).reduce(|sum, gain| sum + gain);
+    let sum = accepted
+        .filter_map(predicted_gain)
+        .reduce(|sum, gain| sum + gain);
     // Calls without moves, as in scenario ii, have no gain.
     let gain_on_i = if call.migrations_applied {
         results.gain_after_call(run, index)
@@ -117,7 +119,7 @@ fn call_record(
         .map(|one| candidate_record(experiment, one))
         .collect();
     json!({
-        "scenario": run.scenario.name(),
+        "scenario": run.result.name(),
         "superstep": call.superstep + 1,
         "start_s": call.start.get(),
         "cost_s": call.cost.get(),
@@ -125,14 +127,14 @@ fn call_record(
         "applied": call.migrations_applied,
         "policy": experiment.policy_name(),
         "candidates": candidates,
-        "migrations": Moves(experiment, call),
+        "migrations": DecidedMoves(experiment, call),
         "t1_minus_t2_sum_s": sum,
         "gain_on_i_until_next_call_s": gain_on_i,
         "explanation": call.decision.explanation_json(),
     })
 }
 
-fn gain(candidate: &Candidate) -> Option<f64> {
+fn predicted_gain(candidate: &Candidate) -> Option<f64> {
     Some(candidate.stay?.get() - candidate.go?.get())
 }
 
@@ -154,7 +156,7 @@ fn candidate_record(experiment: &Experiment, candidate: &Candidate) -> Value {
 
 /// The migrations that a rescheduling call decided, in the form in which they are serialised as a list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
+pub(super) struct DecidedMoves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
 
 /// A migration that a rescheduling call decided, as it is written to a file.
 #[derive(Debug, Serialize)]
@@ -166,7 +168,7 @@ struct Move<'a> {
     to_host: &'a str,
 }
 
-impl Serialize for Moves<'_> {
+impl Serialize for DecidedMoves<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(experiment, call) = self;
         let moves = call.decision.migrations.iter().zip(&call.origins);

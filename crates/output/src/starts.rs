@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 
 use super::table_format::{Cell, Table, number_column, text_column};
-use migsim_base::quantities::seconds;
+use migsim_base::quantities::format_seconds;
 use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Explanation of the quantity `best_static_makespan_s`: the makespan of scenario i from the fastest of the built-in initial
 /// placements \[s\].
-const MAKESPAN: Meaning = Meaning::new(
+const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the makespan of scenario i from the best static start",
@@ -18,7 +18,7 @@ const MAKESPAN: Meaning = Meaning::new(
 
 /// Explanation of the quantity `times_best_static`: the makespan of scenario iii divided by the makespan of scenario i from the
 /// fastest initial placement.
-const TIMES_BEST: Meaning = Meaning::new(
+const RATIO_TO_BEST_STATIC: Meaning = Meaning::new(
     "times_best_static",
     Unit::Number,
     "the makespan of scenario iii divided by that of the best static start",
@@ -26,7 +26,7 @@ const TIMES_BEST: Meaning = Meaning::new(
 
 /// Explanation of the quantity `longer_than_best_static_percent`: by how much a makespan is above the makespan of scenario i from
 /// the fastest initial placement \[%\].
-const LONGER_THAN_BEST: Meaning = Meaning::new(
+const PERCENT_ABOVE_BEST_STATIC: Meaning = Meaning::new(
     "longer_than_best_static_percent",
     Unit::Percent,
     "100 (T - T_s) / T_s with the makespan T_s of the best static start",
@@ -34,14 +34,14 @@ const LONGER_THAN_BEST: Meaning = Meaning::new(
 
 /// Explanation of the quantity `less_than_best_static_percent`: by how much a makespan is below the makespan of scenario i from
 /// the fastest initial placement \[%\].
-const LESS_THAN_BEST: Meaning = Meaning::new(
+const PERCENT_BELOW_BEST_STATIC: Meaning = Meaning::new(
     "less_than_best_static_percent",
     Unit::Percent,
     "100 (T_s - T) / T_s with the makespan T_s of the best static start",
 );
 
 /// Smallest difference between two makespans \[%\] that is expressed as a multiple (`2.0 times as long`) instead of a percentage.
-const MULTIPLE_FROM: f64 = 95.0;
+const MIN_PERCENT_FOR_MULTIPLE: f64 = 95.0;
 
 /// Compares the makespan `makespan_s` with the makespan `with_s` in words. Returns a verb with its object, and the conjunction
 /// before the makespan `with_s`.
@@ -53,16 +53,24 @@ pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static st
     let ratio = makespan_s / with_s;
     let percent = 100.0 * (ratio - 1.0);
     match percent {
-        MULTIPLE_FROM.. => {
-            let times = TIMES_BEST.with_value(ratio).shown_as(format!("{ratio:.1}"));
+        MIN_PERCENT_FOR_MULTIPLE.. => {
+            let times = RATIO_TO_BEST_STATIC
+                .with_value(ratio)
+                .with_shown_text(format!("{ratio:.1}"));
             (say!("takes {} times as long", times), "as")
         }
         0.05.. => (
-            say!("takes {} longer", LONGER_THAN_BEST.with_value(percent)),
+            say!(
+                "takes {} longer",
+                PERCENT_ABOVE_BEST_STATIC.with_value(percent)
+            ),
             "than",
         ),
         ..-0.05 => (
-            say!("takes {} less time", LESS_THAN_BEST.with_value(-percent)),
+            say!(
+                "takes {} less time",
+                PERCENT_BELOW_BEST_STATIC.with_value(-percent)
+            ),
             "than",
         ),
         _ => ("takes as long".into(), "as"),
@@ -74,7 +82,7 @@ pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static st
 pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     let best = best_start(starts)?;
     let name = best.rule.name();
-    let time = seconds(best.makespan_s);
+    let time = format_seconds(best.makespan_s);
     let rest = match iii {
         _ if best.is_start_of_run => ", the start of this run".to_owned(),
         Some(iii) => format!(
@@ -96,14 +104,16 @@ pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Se
         );
     }
     let (verb, joined) = compare_makespans(iii, best.makespan_s);
-    let time = format!("{} s", seconds(best.makespan_s));
+    let time = format!("{} s", format_seconds(best.makespan_s));
     Some(say!(
         "Scenario iii {} {} {} that never migrates (`--mapping {}`, {}), the best of the built-in starts.",
         verb,
         joined,
         best.description(),
         best.rule.name(),
-        MAKESPAN.with_value(best.makespan_s).shown_as(time)
+        BEST_STATIC_MAKESPAN
+            .with_value(best.makespan_s)
+            .with_shown_text(time)
     ))
 }
 
@@ -118,7 +128,7 @@ pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     for start in starts {
         table.push_row([
             Cell::text(start.rule.name()),
-            Cell::value(start.makespan_s, seconds(start.makespan_s)),
+            Cell::value(start.makespan_s, format_seconds(start.makespan_s)),
             Cell::value(
                 start.is_start_of_run,
                 if start.is_start_of_run { "yes" } else { "" },

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::placed::StartsByCluster;
-use super::records::Moves;
+use super::records::DecidedMoves;
 use super::starts;
 use migsim_bsp::{CallRecord, Scenario, Sent};
 use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
@@ -17,35 +17,35 @@ pub(super) const SCHEMA: &str = "migsim-run-1";
 struct Summary<'a> {
     #[serde(flatten)]
     before: Map<String, Value>,
-    scenarios: Scenarios<'a>,
+    scenarios: ScenarioList<'a>,
     #[serde(flatten)]
     after: Map<String, Value>,
 }
 
 /// The scenarios of a summary, which are serialised as a list.
 #[derive(Debug)]
-struct Scenarios<'a>(&'a Experiment, &'a Results);
+struct ScenarioList<'a>(&'a Experiment, &'a Results);
 
 /// Summary of a scenario that is serialised as JSON; to save memory, its rescheduling calls are computed while it is written.
 #[derive(Debug, Serialize)]
 struct ScenarioSummary<'a> {
     #[serde(flatten)]
     before: Map<String, Value>,
-    calls: Calls<'a>,
+    calls: CallList<'a>,
     #[serde(flatten)]
     after: Map<String, Value>,
 }
 
 /// The rescheduling calls of a scenario, which are serialised as a list.
 #[derive(Debug)]
-struct Calls<'a>(&'a Experiment, &'a [CallRecord]);
+struct CallList<'a>(&'a Experiment, &'a [CallRecord]);
 
 /// Summary of one rescheduling call: when it took place, the number of candidates, and the migrations that it decided.
 #[derive(Debug, Serialize)]
 struct CallSummary<'a> {
     superstep: usize,
     candidates: usize,
-    migrations: Moves<'a>,
+    migrations: DecidedMoves<'a>,
     applied: bool,
 }
 
@@ -62,21 +62,21 @@ struct Manifest<'a> {
     summary: Summary<'a>,
 }
 
-impl Serialize for Scenarios<'_> {
+impl Serialize for ScenarioList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(experiment, results) = self;
-        let runs = results.runs.iter();
-        serializer.collect_seq(runs.map(|run| scenario(experiment, results, run)))
+        let runs = results.scenario_runs.iter();
+        serializer.collect_seq(runs.map(|run| summarise_scenario(experiment, results, run)))
     }
 }
 
-impl Serialize for Calls<'_> {
+impl Serialize for CallList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(experiment, calls) = self;
         serializer.collect_seq(calls.iter().map(|call| CallSummary {
             superstep: call.superstep + 1,
             candidates: call.decision.candidates.len(),
-            migrations: Moves(experiment, call),
+            migrations: DecidedMoves(experiment, call),
             applied: call.migrations_applied,
         }))
     }
@@ -95,9 +95,9 @@ impl<'a> Summary<'a> {
         let (mut before, mut after) = (Map::new(), Map::new());
         before.insert(
             "placed".into(),
-            StartsByCluster::from_experiment(experiment).json(),
+            StartsByCluster::from_experiment(experiment).to_json(),
         );
-        before.insert("basis".into(), experiment.basis.describe().into());
+        before.insert("basis".into(), experiment.built_in_basis.describe().into());
         before.insert("application".into(), application_messages(results));
         before.insert("simulator".into(), simulator_work(experiment, results));
         let iii = results.get(Scenario::Iii);
@@ -106,7 +106,7 @@ impl<'a> Summary<'a> {
             after.insert("static_starts".into(), all);
             after.insert("best_static_start".into(), best);
         }
-        let readings = experiment.interpretations();
+        let readings = experiment.open_interpretations();
         if !readings.is_empty() {
             after.insert("readings".into(), json!(readings));
         }
@@ -117,7 +117,7 @@ impl<'a> Summary<'a> {
         }
         Self {
             before,
-            scenarios: Scenarios(experiment, results),
+            scenarios: ScenarioList(experiment, results),
             after,
         }
     }
@@ -125,14 +125,14 @@ impl<'a> Summary<'a> {
 
 /// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and the summary of the run.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
-    let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
+    let input = |input: &migsim_experiment::InputFile| json!({ "role": input.role, "source": input.name, "sha256": input.sha256 });
     Manifest {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         seed: experiment.config.seed,
         processes: experiment.placement.len(),
-        inputs: experiment.inputs.iter().map(input).collect(),
-        experiment: &experiment.resolved,
+        inputs: experiment.input_files.iter().map(input).collect(),
+        experiment: &experiment.resolved_settings,
         summary: Summary::from_results(experiment, results),
     }
 }
@@ -140,29 +140,29 @@ pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Se
 /// Returns the number and the total size of the messages of the application as JSON; they are equal in all scenarios. The
 /// messages of barriers, rescheduling calls and migrations are not included.
 fn application_messages(results: &Results) -> Value {
-    let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
+    let sent = (results.scenario_runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
     json!({ "messages": sent.messages, "bytes": sent.bytes })
 }
 
 fn simulator_work(experiment: &Experiment, results: &Results) -> Value {
-    let runs = results.runs.iter();
+    let runs = results.scenario_runs.iter();
     let process_supersteps: u64 = runs
         .clone()
-        .map(|run| process_supersteps(experiment, run))
+        .map(|run| count_process_supersteps(experiment, run))
         .sum();
     json!({
-        "loop_cpu_s": runs.clone().map(|run| run.loop_cpu.as_secs_f64()).sum::<f64>(),
+        "loop_cpu_s": runs.clone().map(|run| run.simulation_cpu_time.as_secs_f64()).sum::<f64>(),
         "messages": runs.map(|run| run.outcome.flows).sum::<u64>(),
         "process_supersteps": process_supersteps,
     })
 }
 
 /// Returns the product of the number of processes and the number of supersteps of a scenario, a measure of the simulated work.
-pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
+pub(super) fn count_process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
     experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }
 
-fn scenario<'a>(
+fn summarise_scenario<'a>(
     experiment: &'a Experiment,
     results: &Results,
     run: &'a ScenarioRun,
@@ -170,7 +170,7 @@ fn scenario<'a>(
     let outcome = &run.outcome;
     let (mut before, mut after) = (Map::new(), Map::new());
     let mut put = |key: &str, value: Value| before.insert(key.to_owned(), value);
-    put("scenario", run.scenario.name().into());
+    put("scenario", run.result.name().into());
     put("makespan_s", outcome.makespan.get().into());
     put("supersteps", outcome.supersteps.len().into());
     put("scheduling_s", outcome.scheduling.get().into());
@@ -179,7 +179,7 @@ fn scenario<'a>(
     put("messages", outcome.flows.into());
     put("event_hash", json!(outcome.event_hash));
     let mut put = |key: &str, value: Value| after.insert(key.to_owned(), value);
-    if run.scenario == Scenario::Iii {
+    if run.result == Scenario::Iii {
         put("straight_returns", outcome.direct_returns().into());
     }
     if let Some(ledger) = results.ledger(run) {
@@ -187,7 +187,7 @@ fn scenario<'a>(
     }
     if let Some(relative_overhead) = results.relative_overhead(run) {
         let percent = 100.0 * relative_overhead;
-        match run.scenario {
+        match run.result {
             Scenario::I => {}
             Scenario::Ii => drop(put("overhead_percent", percent.into())),
             Scenario::Iii => drop(put("gain_percent", (0.0 - percent).into())),
@@ -195,7 +195,7 @@ fn scenario<'a>(
     }
     ScenarioSummary {
         before,
-        calls: Calls(experiment, &outcome.calls),
+        calls: CallList(experiment, &outcome.calls),
         after,
     }
 }
@@ -205,16 +205,16 @@ fn scenario<'a>(
 fn ledger_json(ledger: &Ledger) -> Value {
     let name = |term: Term| term.key().to_owned();
     let terms = ledger
-        .terms()
+        .terms_s()
         .map(|(term, seconds)| (format!("{}_s", name(term)), seconds.into()));
     let mut fields: Map<String, Value> = terms.collect();
-    let ticks = Term::ALL.into_iter().zip(ledger.ticks);
+    let ticks = Term::ALL.into_iter().zip(ledger.term_ticks);
     let mut ticks: Map<String, Value> = ticks
         .map(|(term, ticks)| (name(term), ticks.into()))
         .collect();
-    ticks.insert("difference".into(), ledger.difference.into());
+    ticks.insert("difference".into(), ledger.difference_ticks.into());
     fields.insert("difference_s".into(), ledger.difference_s().into());
-    fields.insert("tick_s".into(), ledger.tick.get().into());
+    fields.insert("tick_s".into(), ledger.tick_length.get().into());
     fields.insert("ticks".into(), ticks.into());
     Value::Object(fields)
 }

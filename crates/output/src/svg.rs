@@ -12,7 +12,7 @@ pub(super) fn open_svg(width: f64, height: f64, name: &str) -> String {
         .axis{{stroke:#888}}@media(prefers-color-scheme:dark){{.page{{fill:#181818}}text{{fill:#ddd}}.label{{stroke:#181818}}\
         .cluster{{fill:#263238;stroke:#aaa}}}}</style>\n\
         <rect class=\"page\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n",
-        escaped(name)
+        escape_svg(name)
     )
 }
 
@@ -23,12 +23,12 @@ pub(super) fn stroke_width(bytes_per_second: f64) -> f64 {
 }
 
 /// Escapes a text such that it can be inserted into SVG; characters that XML does not allow become spaces.
-pub(super) fn escaped(text: &str) -> String {
-    html::escaped(&without_controls(text))
+pub(super) fn escape_svg(text: &str) -> String {
+    html::escape_html(&replace_characters_not_in_xml(text))
 }
 
 /// Replaces all characters that XML does not allow by spaces: control characters, U+FFFE and U+FFFF. Line ends are kept.
-fn without_controls(text: &str) -> String {
+fn replace_characters_not_in_xml(text: &str) -> String {
     let is_bad = |letter: char| match letter {
         '\n' => false,
         '\u{fffe}' | '\u{ffff}' => true,

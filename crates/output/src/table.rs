@@ -4,11 +4,11 @@ use super::placed::StartsByCluster;
 use super::read::application_title;
 use super::records::{cluster_and_host, describe, process_number};
 use super::starts;
-use super::summary::process_supersteps;
+use super::summary::count_process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, number_column, text_column};
-use migsim_base::quantities::{AGES, seconds};
+use migsim_base::quantities::{AGES, format_seconds};
 use migsim_base::units::ProcessId;
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
@@ -16,13 +16,13 @@ use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.add_line(heading(experiment));
-    sheet.add_line(StartsByCluster::from_experiment(experiment).line());
+    sheet.add_line(StartsByCluster::from_experiment(experiment).to_line());
     sheet.add_line("");
     sheet.add_table(scenarios_table(results));
     add_remarks(experiment, results, &mut sheet);
     sheet.add_line("");
-    sheet.add_line(simulation_speed(experiment, results));
-    let readings = experiment.interpretations();
+    sheet.add_line(describe_simulation_speed(experiment, results));
+    let readings = experiment.open_interpretations();
     if !readings.is_empty() {
         let policy = experiment.policy_name();
         sheet.add_line(format!("readings of {policy}: {}", readings.join("; ")));
@@ -32,13 +32,13 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
         .get(Scenario::Iii)
         .or_else(|| results.get(Scenario::Ii));
     if let Some(run) = shown {
-        if let Some(ledger) = ledger_table(results, run) {
+        if let Some(ledger) = makespan_difference_table(results, run) {
             sheet.add_line("");
             sheet.add_table(ledger);
         }
         add_calls(experiment, run, &mut sheet);
     }
-    let prescribed = results.runs.first().map_or(0, |run| {
+    let prescribed = results.scenario_runs.first().map_or(0, |run| {
         run.outcome
             .migrations
             .iter()
@@ -49,7 +49,7 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
         sheet.add_line("");
         sheet.add_line(format!(
             "{} prescribed by the workload in every scenario",
-            counted(prescribed, "migration")
+            format_count(prescribed, "migration")
         ));
     }
     sheet
@@ -69,7 +69,7 @@ fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     let returned = iii.and_then(|outcome| {
         let moves = outcome.migrations.iter();
         let moves = moves.filter(|one| one.cause == Cause::Policy).count();
-        straight_returns(outcome.direct_returns(), moves)
+        straight_returns_line(outcome.direct_returns(), moves)
     });
     let lines: Vec<String> = best.into_iter().chain(returned).collect();
     if !lines.is_empty() {
@@ -79,25 +79,25 @@ fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
         sheet.add_line(line);
     }
     if !results.static_starts.is_empty() {
-        sheet.add_data(starts::starts_table(&results.static_starts));
+        sheet.add_table_for_programs(starts::starts_table(&results.static_starts));
     }
 }
 
 /// Describes in one line how many of the `moves` moves bring a process straight back to the host that it left in its previous
 /// move. Returns `None` if there are no such moves.
-pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
+pub(super) fn straight_returns_line(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = singular_or_plural(returns as u64, ["goes", "go"]);
         format!(
             "{returns} of {} {verb} straight back to the host that the process left at its move before",
-            counted(moves, "move")
+            format_count(moves, "move")
         )
     })
 }
 
 /// Describes an experiment in one line: application, numbers of processes and supersteps, platform, policy and network.
 pub(super) fn heading(experiment: &Experiment) -> String {
-    let settings = &experiment.resolved;
+    let settings = &experiment.resolved_settings;
     let is_own = experiment.platform.built_in.is_none();
     let note = if is_own && settings["library"].is_null() {
         ", no message-passing library"
@@ -128,8 +128,8 @@ pub(super) fn heading_from(
     let library = library.map_or_else(String::new, |name| format!(", library {name}"));
     format!(
         "{application}, {}, {} on {platform}; policy {}, network model {}{library}",
-        counted(processes, "process"),
-        counted(supersteps, "superstep"),
+        format_count(processes, "process"),
+        format_count(supersteps, "superstep"),
         policy_label(&settings["policy"]),
         text(&settings["network"]["model"]),
     )
@@ -146,16 +146,16 @@ fn scenarios_table(results: &Results) -> Table {
         number_column("moves cost [s]", "migration_s"),
     ];
     let mut table = Table::new("scenarios", "", &columns);
-    for run in &results.runs {
+    for run in &results.scenario_runs {
         let outcome = &run.outcome;
-        let name = run.scenario.name();
-        let in_seconds = |value: f64| Cell::value(value, seconds(value));
+        let name = run.result.name();
+        let in_seconds = |value: f64| Cell::value(value, format_seconds(value));
         let mut row = vec![
-            Cell::value(name, format!("{name:<4}{}", describe(run.scenario))),
+            Cell::value(name, format!("{name:<4}{}", describe(run.result))),
             in_seconds(outcome.makespan.get()),
-            relative_cell(results, run),
+            relative_to_i_cell(results, run),
         ];
-        if run.scenario == Scenario::I {
+        if run.result == Scenario::I {
             row.extend(std::iter::repeat_n(Cell::empty(), 4));
         } else {
             row.push(Cell::count(outcome.calls.len()));
@@ -169,19 +169,19 @@ fn scenarios_table(results: &Results) -> Table {
 }
 
 /// Creates the cell that shows the overhead or gain of a scenario relative to scenario i, coloured as good or bad.
-fn relative_cell(results: &Results, run: &ScenarioRun) -> Cell {
+fn relative_to_i_cell(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
-    let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
+    let Some(relative_overhead) = relative_overhead.filter(|_| run.result != Scenario::I) else {
         return Cell::empty();
     };
-    let (word, amount) = relative_to_i(run.scenario, relative_overhead);
+    let (word, amount) = relative_to_i(run.result, relative_overhead);
     let shown = match word {
         TAKES => format!("{word} {amount}"),
         _ => format!("{word:<8} {amount:>6}"),
     };
     let cell = Cell::value(100.0 * relative_overhead, shown);
     cell.with_tone(match relative_overhead {
-        _ if run.scenario != Scenario::Iii => Tone::Plain,
+        _ if run.result != Scenario::Iii => Tone::Plain,
         ..0.0 => Tone::Good,
         0.0 => Tone::Plain,
         _ => Tone::Bad,
@@ -189,7 +189,7 @@ fn relative_cell(results: &Results, run: &ScenarioRun) -> Cell {
 }
 
 /// Smallest ratio of a makespan to the makespan of scenario i that is expressed as a multiple instead of a percentage.
-const MULTIPLE_FROM: f64 = 11.0;
+const MIN_RATIO_FOR_MULTIPLE: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
@@ -206,43 +206,47 @@ pub(super) fn relative_to_i(scenario: Scenario, relative_overhead: f64) -> (&'st
         Scenario::Iii => ("gain", 0.0 - percent),
     };
     match 1.0 + relative_overhead {
-        times @ MULTIPLE_FROM.. => (TAKES, format!("{times:.1} times as long")),
+        times @ MIN_RATIO_FOR_MULTIPLE.. => (TAKES, format!("{times:.1} times as long")),
         _ => (word, format!("{percent:.1} %")),
     }
 }
 
-fn simulation_speed(experiment: &Experiment, results: &Results) -> String {
+fn describe_simulation_speed(experiment: &Experiment, results: &Results) -> String {
     let cpu: f64 = results
-        .runs
+        .scenario_runs
         .iter()
-        .map(|run| run.loop_cpu.as_secs_f64())
+        .map(|run| run.simulation_cpu_time.as_secs_f64())
         .sum();
-    let messages: u64 = results.runs.iter().map(|run| run.outcome.flows).sum();
-    let steps: u64 = results
-        .runs
+    let messages: u64 = results
+        .scenario_runs
         .iter()
-        .map(|run| process_supersteps(experiment, run))
+        .map(|run| run.outcome.flows)
+        .sum();
+    let steps: u64 = results
+        .scenario_runs
+        .iter()
+        .map(|run| count_process_supersteps(experiment, run))
         .sum();
     // If there are few messages, most of the CPU time is not spent on them.
-    let per_message = if messages >= MANY_MESSAGES {
+    let per_message = if messages >= MIN_MESSAGES_FOR_MEAN {
         format!(" ({:.0} ns a message)", cpu * 1e9 / messages as f64)
     } else {
         String::new()
     };
     format!(
         "simulated {} and {} in {cpu:.3} s of CPU{per_message}",
-        counted(messages, "message"),
-        counted(steps, "process-superstep")
+        format_count(messages, "message"),
+        format_count(steps, "process-superstep")
     )
 }
 
 /// Smallest number of simulated messages for which the mean CPU time per message is shown; with fewer messages, the CPU time
 /// depends mainly on other work.
-const MANY_MESSAGES: u64 = 1000;
+const MIN_MESSAGES_FOR_MEAN: u64 = 1000;
 
 /// Computes the number of decimal places for a table whose largest value is `largest`, such that this value has four significant
 /// digits; at least 2 places.
-pub(super) fn decimals(largest: f64) -> usize {
+pub(super) fn decimal_places(largest: f64) -> usize {
     (2_u8..12)
         .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
         .unwrap_or(12)
@@ -251,20 +255,20 @@ pub(super) fn decimals(largest: f64) -> usize {
 
 /// Creates a table of the causes of the difference between the makespans of a scenario and of scenario i, without causes that are
 /// rounded to zero. Returns `None` if there is no difference to explain.
-fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
+fn makespan_difference_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
-        .terms()
+        .terms_s()
         .map(|(_, seconds)| seconds.abs())
         .fold(0.0, f64::max);
-    let decimals = decimals(largest);
+    let decimals = decimal_places(largest);
     let in_words = |seconds: f64| match seconds.abs() {
         AGES.. => format!("{seconds:+.4e}"),
         _ => format!("{seconds:+.decimals$}"),
     };
     let zero = in_words(0.0);
     let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
-    let title = format!("Scenario {} less i", run.scenario.name());
+    let title = format!("Scenario {} less i", run.result.name());
     let columns = [
         text_column(title, "term"),
         number_column("[s]", "difference_s"),
@@ -273,7 +277,7 @@ fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let mut push = |name: &str, seconds: f64| {
         table.push_row([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
     };
-    for (term, seconds) in ledger.terms().filter(is_shown) {
+    for (term, seconds) in ledger.terms_s().filter(is_shown) {
         push(term.name(), seconds);
     }
     push("sum", ledger.difference_s());
@@ -283,7 +287,7 @@ fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
 /// Adds a table of the moves that each rescheduling call decided, with one row per pair of origin and destination cluster, and a
 /// list of the calls that decided no move.
 fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
-    let title = if run.scenario == Scenario::Iii {
+    let title = if run.result == Scenario::Iii {
         "Migrations by call"
     } else {
         "Decisions by call (nothing moves in scenario ii)"
@@ -312,9 +316,9 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
                 of_call(call.superstep + 1),
                 of_call(call.decision.candidates.len()),
                 Cell::count(group.processes.len()),
-                Cell::text(group.from),
-                Cell::text(group.to),
-                Cell::text(process_ranges(&group.processes)),
+                Cell::text(group.origin_cluster),
+                Cell::text(group.destination_cluster),
+                Cell::text(format_process_ranges(&group.processes)),
             ]);
         }
     }
@@ -332,7 +336,7 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
         let more = if quiet.len() > 12 { ", ..." } else { "" };
         sheet.add_line(format!(
             "{} without migration, after {} {}{more}",
-            counted(quiet.len(), "call"),
+            format_count(quiet.len(), "call"),
             singular_or_plural(quiet.len() as u64, ["superstep", "supersteps"]),
             listed.join(", ")
         ));
@@ -343,17 +347,20 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
 }
 
 /// Processes that a rescheduling call moves from the same origin cluster to the same destination cluster.
-pub(super) struct MoveGroup<'a> {
-    pub(super) from: &'a str,
-    pub(super) to: &'a str,
+pub(super) struct MovesBetweenClusters<'a> {
+    pub(super) origin_cluster: &'a str,
+    pub(super) destination_cluster: &'a str,
     /// The processes that are moved, in ascending order.
     pub(super) processes: Vec<ProcessId>,
 }
 
 /// Groups the migrations that a rescheduling call decided by pairs of origin and destination cluster.
-fn group_migrations<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<MoveGroup<'a>> {
+fn group_migrations<'a>(
+    experiment: &'a Experiment,
+    call: &CallRecord,
+) -> Vec<MovesBetweenClusters<'a>> {
     let decided = call.decision.migrations.iter().zip(&call.origins);
-    group_by_clusters(decided.map(|(wanted, &origin)| {
+    group_moves_by_clusters(decided.map(|(wanted, &origin)| {
         let (from, to) = (
             cluster_and_host(experiment, origin).0,
             cluster_and_host(experiment, wanted.to).0,
@@ -364,17 +371,19 @@ fn group_migrations<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Mo
 
 /// Groups moves, each given as (origin cluster, destination cluster, process), by pairs of clusters. The groups have the order of
 /// their first moves.
-pub(super) fn group_by_clusters<'a>(
+pub(super) fn group_moves_by_clusters<'a>(
     moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
-) -> Vec<MoveGroup<'a>> {
-    let mut groups: Vec<MoveGroup<'a>> = Vec::new();
+) -> Vec<MovesBetweenClusters<'a>> {
+    let mut groups: Vec<MovesBetweenClusters<'a>> = Vec::new();
     for (from, to, process) in moves {
-        let is_it = |group: &&mut MoveGroup<'_>| group.from == from && group.to == to;
+        let is_it = |group: &&mut MovesBetweenClusters<'_>| {
+            group.origin_cluster == from && group.destination_cluster == to
+        };
         match groups.iter_mut().find(is_it) {
             Some(group) => group.processes.push(process),
-            None => groups.push(MoveGroup {
-                from,
-                to,
+            None => groups.push(MovesBetweenClusters {
+                origin_cluster: from,
+                destination_cluster: to,
                 processes: vec![process],
             }),
         }
@@ -386,7 +395,7 @@ pub(super) fn group_by_clusters<'a>(
 }
 
 /// Formats a sorted list of processes as text, with ranges for consecutive processes: `p23-p36, p40`.
-pub(super) fn process_ranges(processes: &[ProcessId]) -> String {
+pub(super) fn format_process_ranges(processes: &[ProcessId]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
     for process in processes.iter().map(|&process| process_number(process)) {
         match parts.last_mut() {
@@ -414,7 +423,7 @@ mod tests {
     #[test]
     fn ranges_of_processes_are_shortened_and_count_from_one() {
         let ids: Vec<ProcessId> = [0, 1, 2, 6, 8, 9].into_iter().map(ProcessId).collect();
-        assert_eq!(process_ranges(&ids), "p1-p3, p7, p9-p10");
+        assert_eq!(format_process_ranges(&ids), "p1-p3, p7, p9-p10");
     }
 
     #[test]

@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
-use super::frame::prose;
-use super::guarded;
-use super::html::escaped;
-use migsim_base::error::visible;
+use super::frame::sentence_html;
+use super::guard_cell;
+use super::html::escape_html;
+use migsim_base::error::escape_control_characters;
 
 /// Format in which a sequence of lines and tables is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,13 +40,13 @@ enum Part {
     Line(String),
     Table(Table),
     /// A table that only CSV and JSON contain; the formats for people show the same data as lines of text.
-    Data(Table),
+    TableForPrograms(Table),
 }
 
 /// A table: a name for programs, a title for people, columns, and rows of cells.
 #[derive(Clone, Debug)]
 pub struct Table {
-    key: &'static str,
+    name_for_programs: &'static str,
     title: String,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
@@ -57,18 +57,18 @@ pub struct Table {
 #[derive(Clone, Debug)]
 pub struct Column {
     heading: String,
-    key: &'static str,
+    name_for_programs: &'static str,
     is_number: bool,
 }
 
 /// A cell of a table: a rounded text for people, and an exact value for programs.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    shown: String,
-    value: Value,
+    text_for_people: String,
+    value_for_programs: Value,
     tone: Tone,
     /// Length of the bar behind the text on an HTML page, as a fraction of the width of the cell; `None` if the cell has no bar.
-    bar: Option<f64>,
+    bar_length: Option<f64>,
 }
 
 /// Whether the value of a cell is good, bad or neither; output for people shows it as a colour.
@@ -87,7 +87,7 @@ pub enum Tone {
 pub fn text_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
-        key,
+        name_for_programs: key,
         is_number: false,
     }
 }
@@ -96,7 +96,7 @@ pub fn text_column(heading: impl Into<String>, key: &'static str) -> Column {
 pub fn number_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
-        key,
+        name_for_programs: key,
         is_number: true,
     }
 }
@@ -106,20 +106,20 @@ impl Cell {
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
-            shown: visible(&shown).into_owned(),
-            value: Value::from(shown),
+            text_for_people: escape_control_characters(&shown).into_owned(),
+            value_for_programs: Value::from(shown),
             tone: Tone::Plain,
-            bar: None,
+            bar_length: None,
         }
     }
 
     /// Creates a cell with the exact value `value` for programs and the text `shown` for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
-            shown: visible(&shown.into()).into_owned(),
-            value: value.into(),
+            text_for_people: escape_control_characters(&shown.into()).into_owned(),
+            value_for_programs: value.into(),
             tone: Tone::Plain,
-            bar: None,
+            bar_length: None,
         }
     }
 
@@ -143,11 +143,11 @@ impl Cell {
     /// Adds a bar behind the text of the cell on an HTML page; its length is a fraction of the width of the cell, from 0 to 1.
     #[must_use]
     pub fn with_bar(mut self, length: f64) -> Self {
-        self.bar = Some(length.clamp(0.0, 1.0));
+        self.bar_length = Some(length.clamp(0.0, 1.0));
         self
     }
 
-    fn html(&self, column: &Column) -> String {
+    fn to_html(&self, column: &Column) -> String {
         let mut classes = Vec::new();
         match self.tone {
             Tone::Plain => {}
@@ -156,12 +156,12 @@ impl Cell {
         }
         if !column.is_number {
             classes.push("words");
-            if self.shown.chars().count() > BREAKABLE_FROM {
+            if self.text_for_people.chars().count() > MIN_BREAKABLE_LENGTH {
                 classes.push("long");
             }
         }
-        let shown = escaped(&self.shown);
-        let shown = match self.bar {
+        let shown = escape_html(&self.text_for_people);
+        let shown = match self.bar_length {
             Some(length) => {
                 classes.push("barred");
                 format!(
@@ -175,7 +175,7 @@ impl Cell {
             [] => String::new(),
             classes => format!(" class=\"{}\"", classes.join(" ")),
         };
-        let value = match &self.value {
+        let value = match &self.value_for_programs {
             Value::Number(number) => format!(" data-value=\"{number}\""),
             _ => String::new(),
         };
@@ -184,14 +184,14 @@ impl Cell {
 }
 
 /// Length of a text from which it may be broken into several lines on an HTML page \[characters\].
-const BREAKABLE_FROM: usize = 40;
+const MIN_BREAKABLE_LENGTH: usize = 40;
 
 impl Table {
     /// Creates a table without rows. `key` is its name for programs, `title` its heading for people; an empty title is not shown.
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
-            key,
-            title: visible(&title.into()).into_owned(),
+            name_for_programs: key,
+            title: escape_control_characters(&title.into()).into_owned(),
             columns: columns.to_vec(),
             rows: Vec::new(),
             has_headings: true,
@@ -219,7 +219,10 @@ impl Table {
         }
         let widths: Vec<usize> = (self.columns.iter().enumerate())
             .map(|(at, column)| {
-                let cells = self.rows.iter().map(|row| row[at].shown.chars().count());
+                let cells = self
+                    .rows
+                    .iter()
+                    .map(|row| row[at].text_for_people.chars().count());
                 let heading = if self.has_headings {
                     column.heading.chars().count()
                 } else {
@@ -250,7 +253,7 @@ impl Table {
         for row in &self.rows {
             let mut cells = row
                 .iter()
-                .map(|cell| (cell.shown.as_str(), style(cell.tone)));
+                .map(|cell| (cell.text_for_people.as_str(), style_of_tone(cell.tone)));
             writeln!(text, "{}", line(&mut cells)).expect("a string");
         }
     }
@@ -274,21 +277,25 @@ impl Table {
             rule.to_owned()
         }));
         for row in &self.rows {
-            line(&mut row.iter().map(|cell| escape_markdown(&cell.shown)));
+            line(
+                &mut row
+                    .iter()
+                    .map(|cell| escape_markdown(&cell.text_for_people)),
+            );
         }
     }
 
     /// Returns the table as HTML that the reader of the page can sort and save. Of a long table, only the first `shown` rows are
     /// visible until the reader unfolds it.
-    pub fn html(&self, shown: usize) -> String {
+    pub fn to_html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
-            writeln!(html, "<h3>{}</h3>", escaped(&self.title)).expect("a string");
+            writeln!(html, "<h3>{}</h3>", escape_html(&self.title)).expect("a string");
         }
         write!(
             html,
             "<div class=\"wide\"><table class=\"sortable\" data-name=\"{}\" data-shown=\"{shown}\">\n<thead><tr>",
-            self.key
+            self.name_for_programs
         )
         .expect("a string");
         for column in &self.columns {
@@ -297,13 +304,13 @@ impl Table {
             } else {
                 " class=\"words\""
             };
-            let heading = escaped(&column.heading);
+            let heading = escape_html(&column.heading);
             write!(html, "<th scope=\"col\"{class}>{heading}</th>").expect("a string");
         }
         html.push_str("</tr></thead>\n<tbody>\n");
         for row in &self.rows {
             let cells = row.iter().zip(&self.columns);
-            let cells: String = cells.map(|(cell, column)| cell.html(column)).collect();
+            let cells: String = cells.map(|(cell, column)| cell.to_html(column)).collect();
             writeln!(html, "<tr>{cells}</tr>").expect("a string");
         }
         html.push_str("</tbody>\n</table></div>\n");
@@ -311,28 +318,32 @@ impl Table {
     }
 
     /// Returns the table as CSV; the first line contains the names of the columns for programs.
-    pub fn csv(&self) -> String {
+    pub fn to_csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
             Value::Null => String::new(),
-            Value::String(text) => guarded(text).into_owned(),
+            Value::String(text) => guard_cell(text).into_owned(),
             other => other.to_string(),
         };
-        let head = out.write_record(self.columns.iter().map(|column| column.key));
+        let head = out.write_record(self.columns.iter().map(|column| column.name_for_programs));
         let rows = self
             .rows
             .iter()
-            .map(|row| row.iter().map(|cell| plain(&cell.value)));
+            .map(|row| row.iter().map(|cell| plain(&cell.value_for_programs)));
         let written = rows.fold(head, |done, row| done.and_then(|()| out.write_record(row)));
         written.expect("memory can be written to");
         let bytes = out.into_inner().expect("memory can be written to");
         String::from_utf8(bytes).expect("it was text")
     }
 
-    fn json(&self) -> Value {
-        let keys = || self.columns.iter().map(|column| column.key.to_owned());
+    fn to_json(&self) -> Value {
+        let keys = || {
+            self.columns
+                .iter()
+                .map(|column| column.name_for_programs.to_owned())
+        };
         let object = |row: &Vec<Cell>| {
-            let values = row.iter().map(|cell| cell.value.clone());
+            let values = row.iter().map(|cell| cell.value_for_programs.clone());
             Value::Object(keys().zip(values).collect())
         };
         self.rows.iter().map(object).collect()
@@ -353,7 +364,7 @@ fn escape_markdown(text: &str) -> String {
     plain
 }
 
-fn style(tone: Tone) -> Style {
+fn style_of_tone(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
         Tone::Good => AnsiColor::Green.on_default(),
@@ -364,8 +375,9 @@ fn style(tone: Tone) -> Style {
 impl Sheet {
     /// Adds a line of text, which the formats for people (aligned columns, Markdown) show and CSV and JSON omit.
     pub fn add_line(&mut self, line: impl Into<String>) {
-        self.parts
-            .push(Part::Line(visible(&line.into()).into_owned()));
+        self.parts.push(Part::Line(
+            escape_control_characters(&line.into()).into_owned(),
+        ));
     }
 
     /// Adds a table that all formats contain.
@@ -374,21 +386,22 @@ impl Sheet {
     }
 
     /// Adds a table that only the formats for programs (CSV and JSON) contain.
-    pub fn add_data(&mut self, table: Table) {
-        self.parts.push(Part::Data(table));
+    pub fn add_table_for_programs(&mut self, table: Table) {
+        self.parts.push(Part::TableForPrograms(table));
     }
 
     /// Formats all lines and tables in the given format; the text ends with a line end.
     pub fn render(&self, form: OutputForm) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
-            Part::Table(table) | Part::Data(table) => Some(table),
+            Part::Table(table) | Part::TableForPrograms(table) => Some(table),
             Part::Line(_) => None,
         });
         match form {
-            OutputForm::Table | OutputForm::Markdown => self.text(form),
-            OutputForm::Csv => tables.map(Table::csv).collect::<Vec<_>>().join("\n"),
+            OutputForm::Table | OutputForm::Markdown => self.to_text(form),
+            OutputForm::Csv => tables.map(Table::to_csv).collect::<Vec<_>>().join("\n"),
             OutputForm::Json => {
-                let tables = tables.map(|table| (table.key.to_owned(), table.json()));
+                let tables =
+                    tables.map(|table| (table.name_for_programs.to_owned(), table.to_json()));
                 format!("{:#}\n", Value::Object(tables.collect::<Map<_, _>>()))
             }
         }
@@ -396,20 +409,20 @@ impl Sheet {
 
     /// Returns the lines and tables as HTML. Of each long table, only the first `shown` rows are visible until the reader unfolds
     /// it.
-    pub fn html(&self, shown: usize) -> String {
+    pub fn to_html(&self, shown: usize) -> String {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
             Part::Line(line) => {
                 let plain = without_colours(line);
-                format!("<p>{}</p>\n", prose(plain.trim()))
+                format!("<p>{}</p>\n", sentence_html(plain.trim()))
             }
-            Part::Table(table) => table.html(shown),
-            Part::Data(_) => String::new(),
+            Part::Table(table) => table.to_html(shown),
+            Part::TableForPrograms(_) => String::new(),
         });
         html.collect()
     }
 
-    fn text(&self, form: OutputForm) -> String {
+    fn to_text(&self, form: OutputForm) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
@@ -430,7 +443,7 @@ impl Sheet {
                     text.push('\n');
                 }
                 Part::Table(table) => table.push_aligned(&mut text),
-                Part::Data(_) => {}
+                Part::TableForPrograms(_) => {}
             }
         }
         if form == OutputForm::Markdown {

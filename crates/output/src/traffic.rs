@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
-use super::csv_guard::{guarded, unguarded};
+use super::csv_guard::{deserialize_guarded, guard_cell};
 use migsim_base::units::{HostId, LinkId};
 use migsim_bsp::{Scenario, Transfer};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
@@ -28,7 +28,7 @@ pub struct LinkTraffic {
     /// Last superstep of the group, counted from 1. The migrations between this superstep and the next are part of the group.
     pub last_superstep: u64,
     /// Name of the link on the platform.
-    #[serde(deserialize_with = "unguarded")]
+    #[serde(deserialize_with = "deserialize_guarded")]
     pub link: String,
     /// Nominal bandwidth of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
@@ -40,49 +40,49 @@ pub struct LinkTraffic {
 
 /// Sums of bytes and flows on each link, with a list of the links that have any traffic.
 #[derive(Debug, Default)]
-struct Sums {
-    by_link: Vec<(f64, u64)>,
-    used: Vec<LinkId>,
+struct LinkSums {
+    bytes_and_flows_by_link: Vec<(f64, u64)>,
+    links_with_traffic: Vec<LinkId>,
 }
 
-impl Sums {
+impl LinkSums {
     fn add(&mut self, link: LinkId, bytes: f64, flows: u64) {
         let at = link.index();
-        if self.by_link.len() <= at {
-            self.by_link.resize(at + 1, (0.0, 0));
+        if self.bytes_and_flows_by_link.len() <= at {
+            self.bytes_and_flows_by_link.resize(at + 1, (0.0, 0));
         }
-        let sum = &mut self.by_link[at];
+        let sum = &mut self.bytes_and_flows_by_link[at];
         if sum.1 == 0 {
-            self.used.push(link);
+            self.links_with_traffic.push(link);
         }
         *sum = (sum.0 + bytes, sum.1 + flows);
     }
 
     fn add_all(&mut self, other: &Self) {
-        for &link in &other.used {
-            let (bytes, flows) = other.by_link[link.index()];
+        for &link in &other.links_with_traffic {
+            let (bytes, flows) = other.bytes_and_flows_by_link[link.index()];
             self.add(link, bytes, flows);
         }
     }
 
     fn clear(&mut self) {
-        for link in self.used.drain(..) {
-            self.by_link[link.index()] = (0.0, 0);
+        for link in self.links_with_traffic.drain(..) {
+            self.bytes_and_flows_by_link[link.index()] = (0.0, 0);
         }
     }
 }
 
 /// Computes the number of supersteps in a group, such that there are at most [`MOST_GROUPS`] groups.
-pub(super) fn group_size(supersteps: usize) -> usize {
+pub(super) fn supersteps_per_group(supersteps: usize) -> usize {
     supersteps.div_ceil(MOST_GROUPS).max(1)
 }
 
 /// Computes the traffic on the links in all scenarios, for each group of consecutive supersteps.
-pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
+pub fn link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
-    let size = group_size(supersteps);
+    let size = supersteps_per_group(supersteps);
     let mut walks: Vec<ScenarioTraffic<'_>> = results
-        .runs
+        .scenario_runs
         .iter()
         .map(|run| ScenarioTraffic::new(experiment, run))
         .collect();
@@ -96,13 +96,13 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
             let (before, rest) = walks.split_at_mut(at);
             let walk = &mut rest[0];
             // If all processes are on the same hosts as in another scenario, the traffic is the same.
-            let same = before
-                .iter()
-                .find(|other| !other.is_shared && other.placement == walk.placement);
+            let same = before.iter().find(|other| {
+                !other.is_superstep_shared && other.current_placement == walk.current_placement
+            });
             walk.add_messages(&plan, same);
         }
         for walk in &mut walks {
-            walk.add_migrations(superstep);
+            walk.apply_migrations(superstep);
         }
         if (superstep + 1) % size == 0 || superstep + 1 == supersteps {
             for walk in &mut walks {
@@ -118,14 +118,14 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
 struct ScenarioTraffic<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
-    placement: Vec<HostId>,
+    current_placement: Vec<HostId>,
     /// Indices of the migrations of the scenario, ordered by superstep.
     migration_order: Vec<usize>,
-    migrations_done: usize,
+    applied_migrations: usize,
     /// Traffic of the messages of the current superstep.
-    messages: Sums,
-    is_shared: bool,
-    group: Sums,
+    traffic_of_superstep: LinkSums,
+    is_superstep_shared: bool,
+    traffic_of_group: LinkSums,
     rows: Vec<LinkTraffic>,
 }
 
@@ -136,35 +136,35 @@ impl<'a> ScenarioTraffic<'a> {
         Self {
             experiment,
             run,
-            placement: experiment.placement.clone(),
+            current_placement: experiment.placement.clone(),
             migration_order: order,
-            migrations_done: 0,
-            messages: Sums::default(),
-            is_shared: false,
-            group: Sums::default(),
+            applied_migrations: 0,
+            traffic_of_superstep: LinkSums::default(),
+            is_superstep_shared: false,
+            traffic_of_group: LinkSums::default(),
             rows: Vec::new(),
         }
     }
 
     fn add_messages(&mut self, plan: &Plan, same: Option<&Self>) {
-        self.is_shared = same.is_some();
+        self.is_superstep_shared = same.is_some();
         if let Some(same) = same {
-            self.group.add_all(&same.messages);
+            self.traffic_of_group.add_all(&same.traffic_of_superstep);
             return;
         }
-        self.messages.clear();
+        self.traffic_of_superstep.clear();
         for message in &plan.messages {
-            let from = self.placement[message.from.index()];
-            let to = self.placement[message.to.index()];
-            for link in self.links(from, to) {
-                self.messages.add(link, message.size.get(), 1);
+            let from = self.current_placement[message.from.index()];
+            let to = self.current_placement[message.to.index()];
+            for link in self.links_between(from, to) {
+                self.traffic_of_superstep.add(link, message.size.get(), 1);
             }
         }
-        self.group.add_all(&self.messages);
+        self.traffic_of_group.add_all(&self.traffic_of_superstep);
     }
 
     /// Lists the links on the route between two hosts.
-    fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
+    fn links_between(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
         let platform = &self.experiment.platform.platform;
         let route = platform.route(from, to);
         let links = route.map_or_else(Vec::new, |route| route.links().collect());
@@ -173,31 +173,31 @@ impl<'a> ScenarioTraffic<'a> {
 
     /// Applies the migrations after a superstep to the placement, and adds their traffic to the group of this superstep if
     /// migrations are simulated as flows.
-    fn add_migrations(&mut self, superstep: usize) {
+    fn apply_migrations(&mut self, superstep: usize) {
         let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
-        while let Some(&at) = self.migration_order.get(self.migrations_done) {
+        while let Some(&at) = self.migration_order.get(self.applied_migrations) {
             let moved = &self.run.outcome.migrations[at];
             if moved.superstep > superstep {
                 break;
             }
             if is_flow {
-                for link in self.links(moved.from, moved.to) {
-                    self.group.add(link, moved.size.get(), 1);
+                for link in self.links_between(moved.from, moved.to) {
+                    self.traffic_of_group.add(link, moved.size.get(), 1);
                 }
             }
-            self.placement[moved.process.index()] = moved.to;
-            self.migrations_done += 1;
+            self.current_placement[moved.process.index()] = moved.to;
+            self.applied_migrations += 1;
         }
     }
 
     fn finish_group(&mut self, first: usize, last: usize) {
         let platform = &self.experiment.platform.platform;
-        self.group.used.sort_unstable();
-        for link in &self.group.used {
-            let (bytes, flows) = self.group.by_link[link.index()];
+        self.traffic_of_group.links_with_traffic.sort_unstable();
+        for link in &self.traffic_of_group.links_with_traffic {
+            let (bytes, flows) = self.traffic_of_group.bytes_and_flows_by_link[link.index()];
             let link = &platform.links[link.index()];
             self.rows.push(LinkTraffic {
-                scenario: self.run.scenario,
+                scenario: self.run.result,
                 first_superstep: first as u64 + 1,
                 last_superstep: last as u64 + 1,
                 link: link.name.clone(),
@@ -206,12 +206,12 @@ impl<'a> ScenarioTraffic<'a> {
                 flows,
             });
         }
-        self.group.clear();
+        self.traffic_of_group.clear();
     }
 }
 
 /// Writes the rows of traffic as the table `links.csv`.
-pub(super) fn write(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_link_traffic(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record([
         "scenario",
@@ -227,7 +227,7 @@ pub(super) fn write(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()>
             row.scenario.name(),
             &row.first_superstep.to_string(),
             &row.last_superstep.to_string(),
-            &guarded(&row.link),
+            &guard_cell(&row.link),
             &row.bandwidth_bytes_per_s.to_string(),
             &row.bytes.to_string(),
             &row.flows.to_string(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::{Experiment, lookup};
+use migsim_experiment::{Experiment, value_at_path};
 
 /// A question that the papers leave open, with the settings that answer it.
 #[derive(Clone, Debug, Deserialize)]
@@ -42,11 +42,11 @@ pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
     Ok(all
         .into_iter()
-        .map(|one| answer_in(one, experiment))
+        .map(|one| answer_to(one, experiment))
         .collect())
 }
 
-fn answer_in(one: Ambiguity, experiment: &Experiment) -> Answer {
+fn answer_to(one: Ambiguity, experiment: &Experiment) -> Answer {
     let mut answer = Answer {
         id: one.id,
         question: one.question,
@@ -69,7 +69,7 @@ fn answer_in(one: Ambiguity, experiment: &Experiment) -> Answer {
                 experiment.platform.origins.get(key).cloned(),
             ),
             None => (
-                lookup(&experiment.resolved, &key).cloned(),
+                value_at_path(&experiment.resolved_settings, &key).cloned(),
                 experiment.config.origins.get(&key).cloned(),
             ),
         };

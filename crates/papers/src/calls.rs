@@ -25,7 +25,7 @@ pub struct PaperCall {
     pub moves: Vec<PaperMove>,
     /// Smallest |t1 - t2| of a candidate \[s\], where t1 is the predicted time if the process stays and t2 the time if it moves.
     /// A small value means that the decision was close. `None` if the policy computes no such times.
-    pub margin: Option<f64>,
+    pub smallest_margin_s: Option<f64>,
 }
 
 /// A migration that a rescheduling call decided, in the terms of the papers (process counted from 1, hosts by name).
@@ -97,7 +97,7 @@ fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
                 to_host: name(wanted.to),
             })
             .collect(),
-        margin: decision
+        smallest_margin_s: decision
             .candidates
             .iter()
             .filter_map(distance)
@@ -107,7 +107,7 @@ fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
 
 impl PaperCall {
     /// Returns the numbers (from 1) of the processes that move in this call.
-    pub fn processes(&self) -> BTreeSet<u64> {
+    pub fn moved_processes(&self) -> BTreeSet<u64> {
         self.moves.iter().map(|one| one.process).collect()
     }
 
@@ -121,7 +121,7 @@ impl PaperCall {
             );
         }
         let processes: Vec<String> = self
-            .processes()
+            .moved_processes()
             .iter()
             .map(|process| format!("p{process}"))
             .collect();

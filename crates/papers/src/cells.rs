@@ -49,7 +49,7 @@ pub(super) fn column_name(table: &str, config: &Config) -> String {
 /// Relative difference \[%\] of the time of scenario ii or iii from the time of scenario i of the same run, published and
 /// simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Relative<'c> {
+pub(super) struct RelativeDifference<'c> {
     /// Published and simulated time of scenario ii or iii.
     pub cell: &'c CellResult,
     /// Relative difference of the published times: `100 (T - T_i) / T_i` \[%\], where `T_i` is the time of scenario i.
@@ -79,9 +79,12 @@ pub(super) fn pairs_with_scenario_i(
 }
 
 /// Computes the relative differences between the times of `scenario` and the times of scenario i with the same settings.
-pub(super) fn relative_to_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
+pub(super) fn differences_from_scenario_i<'c>(
+    cells: &'c [CellResult],
+    scenario: &str,
+) -> Vec<RelativeDifference<'c>> {
     let pairs = pairs_with_scenario_i(cells).filter(|(cell, _)| cell.scenario == scenario);
-    let relative = pairs.map(|(cell, alone)| Relative {
+    let relative = pairs.map(|(cell, alone)| RelativeDifference {
         cell,
         published: 100.0 * (cell.published_s / alone.published_s - 1.0),
         simulated: 100.0 * (cell.simulated_s / alone.simulated_s - 1.0),

@@ -8,19 +8,21 @@ use serde_json::Value;
 
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::{Flag, Shared, built_in, lookup, lookup_mut};
+use migsim_experiment::{
+    Flag, SharedInputs, find_built_in_experiment, value_at_path, value_at_path_mut,
+};
 use migsim_platform as platform;
 
 /// Changed settings of experiments and changed values of platforms, in the order in which they are applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    settings: Vec<Setting>,
-    platform: Vec<(String, Value)>,
+    settings: Vec<ChangedSetting>,
+    platform_values: Vec<(String, Value)>,
 }
 
 /// A changed setting, and the experiments to which the change applies.
 #[derive(Clone, Debug, PartialEq)]
-struct Setting {
+struct ChangedSetting {
     /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend this experiment
     /// and do not set the key themselves. `None` stands for all experiments.
     experiment: Option<String>,
@@ -30,13 +32,13 @@ struct Setting {
 impl Changes {
     /// Creates changes of settings that apply to all experiments of a paper.
     pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = Flag>) -> Self {
-        let settings = flags.into_iter().map(|flag| Setting {
+        let settings = flags.into_iter().map(|flag| ChangedSetting {
             experiment: None,
             flag,
         });
         Self {
             settings: settings.collect(),
-            platform: Vec::new(),
+            platform_values: Vec::new(),
         }
     }
 
@@ -45,15 +47,15 @@ impl Changes {
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
-            self.platform.push((key.to_owned(), value));
+            self.platform_values.push((key.to_owned(), value));
             return;
         }
         let flag = Flag {
             key: key.to_owned(),
-            flag: format!("{key}={value}"),
+            source_text: format!("{key}={value}"),
             value,
         };
-        self.settings.push(Setting {
+        self.settings.push(ChangedSetting {
             experiment: Some(place.to_owned()),
             flag,
         });
@@ -81,14 +83,14 @@ impl Changes {
     ///
     /// # Errors
     /// A changed platform is not valid.
-    pub(super) fn changed_platforms(&self) -> Result<Shared, Error> {
-        let shared = Shared::default();
-        for (file, text) in platform::built_in() {
+    pub(super) fn changed_platforms(&self) -> Result<SharedInputs, Error> {
+        let shared = SharedInputs::default();
+        for (file, text) in platform::built_in_platforms() {
             let mut value: Value = serde_json::from_str(text)
                 .map_err(|error| Problem::new(format!("built-in {file}: {error}")))?;
             let mut is_changed = false;
-            for (key, new) in &self.platform {
-                if let Some(old) = lookup_mut(&mut value, key) {
+            for (key, new) in &self.platform_values {
+                if let Some(old) = value_at_path_mut(&mut value, key) {
                     *old = new.clone();
                     is_changed = true;
                 }
@@ -96,7 +98,7 @@ impl Changes {
             if is_changed {
                 let text = value.to_string();
                 let loaded = platform::from_json(&format!("built-in {file}, changed"), &text)?;
-                shared.put(file, loaded);
+                shared.store_platform(file, loaded);
             }
         }
         Ok(shared)
@@ -112,7 +114,7 @@ fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error
             return Ok(true);
         }
         let document = experiment_document(&name)?.value;
-        if lookup(&document, key).is_some() {
+        if value_at_path(&document, key).is_some() {
             return Ok(false);
         }
         match document["extends"].as_str() {
@@ -127,6 +129,6 @@ fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error
 /// # Errors
 /// There is no such built-in experiment.
 pub(super) fn experiment_document(experiment: &str) -> Result<Document, Error> {
-    built_in(experiment)?
+    find_built_in_experiment(experiment)?
         .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
 }

@@ -11,7 +11,7 @@ pub type Outcome = Result<(Option<bool>, Value), Error>;
 
 /// Creates the result of a claim that the simulation decides: whether the claim holds, and the simulated value.
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
-pub(super) fn decided(holds: bool, value: impl Into<Value>) -> Outcome {
+pub(super) fn decided_outcome(holds: bool, value: impl Into<Value>) -> Outcome {
     Ok((Some(holds), value.into()))
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::claims::{Outcome, decided, rounds_to};
+use super::claims::{Outcome, decided_outcome, rounds_to};
 use super::facts::{Claim, Measure};
 use super::runs::Runs;
 
@@ -18,13 +18,13 @@ pub(super) fn compare_percentages(claim: &Claim, runs: &Runs<'_>) -> Outcome {
             Measure::Gain => done.gain_percent(),
             Measure::Overhead => done.overhead_percent(),
         };
-        let published = one.published.map_or_else(|| claim.number(), Ok)?;
+        let published = one.published.map_or_else(|| claim.published_number(), Ok)?;
         holds &= rounds_to(value, published);
         values.push(value);
     }
     match values[..] {
         [] => Ok((None, Value::Null)),
-        [value] => decided(holds, value),
-        _ => decided(holds, values),
+        [value] => decided_outcome(holds, value),
+        _ => decided_outcome(holds, values),
     }
 }

@@ -115,7 +115,7 @@ pub struct ScheduleResult {
 
 /// Rescheduling calls of a simulated run, with which a published decision is compared.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run<'r> {
+pub(super) struct RunCalls<'r> {
     /// Interval α between calls at the start of the run \[supersteps\]; `None` if the settings of the run do not contain it.
     pub alpha: Option<u64>,
     /// Rescheduling calls of the run, in their order.
@@ -129,7 +129,7 @@ pub(super) struct Run<'r> {
 pub(super) fn compare_with_runs(
     decision: &Decision,
     siblings: &[Decision],
-    runs: &[Run<'_>],
+    runs: &[RunCalls<'_>],
 ) -> DecisionResult {
     let elsewhere = clusters_described_elsewhere(decision, siblings);
     let verdicts: Vec<Verdict> = runs
@@ -142,7 +142,7 @@ pub(super) fn compare_with_runs(
         (Some(_), Some(_)) => Verdict::Near,
         _ => Verdict::NotCheckable,
     };
-    let told = |run: &Run<'_>| -> Value {
+    let told = |run: &RunCalls<'_>| -> Value {
         let near = superstep_range(decision, run.calls).map_or((1, u64::MAX), |(from, to)| {
             (from.saturating_sub(2), to.saturating_add(2))
         });
@@ -160,7 +160,7 @@ pub(super) fn compare_with_runs(
     };
     let margin = match (superstep_range(decision, &[]), runs) {
         (Some((from, to)), [run]) if from == to => {
-            call_after(run.calls, from).and_then(|call| call.margin)
+            call_after(run.calls, from).and_then(|call| call.smallest_margin_s)
         }
         _ => None,
     };
@@ -168,7 +168,7 @@ pub(super) fn compare_with_runs(
         id: decision.id.clone(),
         kind: DecisionKind::from_decision(decision),
         verdict,
-        published: published_decision(decision),
+        published: published_decision_json(decision),
         simulated: runs.iter().map(told).collect(),
         margin_s: margin,
         note: None,
@@ -181,7 +181,7 @@ fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision
         other.id != decision.id
             && other.kind == "migration"
             && other.config == decision.config
-            && other.superstep() == decision.superstep()
+            && other.compared_superstep() == decision.compared_superstep()
             && other.from != decision.from
     };
     let others = siblings.iter().filter(is_same_call);
@@ -198,8 +198,8 @@ pub(super) fn result_of_check(
     DecisionResult {
         id: decision.id.clone(),
         kind: DecisionKind::from_decision(decision),
-        verdict: holds.map_or(Verdict::NotCheckable, match_if),
-        published: published_decision(decision),
+        verdict: holds.map_or(Verdict::NotCheckable, match_or_mismatch),
+        published: published_decision_json(decision),
         simulated: value,
         margin_s: None,
         note: None,
@@ -240,7 +240,7 @@ pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleR
     }
 }
 
-fn published_decision(decision: &Decision) -> Value {
+fn published_decision_json(decision: &Decision) -> Value {
     let superstep = match decision.superstep_likely {
         None => decision.superstep.clone(),
         Some(likely) => format!("{likely} (printed {})", decision.superstep).into(),
@@ -273,7 +273,7 @@ fn process_names(decision: &Decision) -> &[String] {
 /// A decision gives its supersteps as `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the
 /// first migration of the run), or `"after migrations"` (after the last migration).
 fn superstep_range(decision: &Decision, calls: &[PaperCall]) -> Option<(u64, u64)> {
-    if let Some(number) = decision.superstep().as_u64() {
+    if let Some(number) = decision.compared_superstep().as_u64() {
         return Some((number, number));
     }
     let has_moves = |call: &&PaperCall| !call.moves.is_empty();
@@ -310,12 +310,12 @@ fn call_after(calls: &[PaperCall], superstep: u64) -> Option<&PaperCall> {
     calls.iter().find(|call| call.superstep == superstep)
 }
 
-fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
+fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: RunCalls<'_>) -> Verdict {
     let calls = run.calls;
     if let Some(interval) = stated_interval(decision, run.alpha) {
         let is_regular =
             |(index, call): (usize, &PaperCall)| call.superstep == (index as u64 + 1) * interval;
-        return match_if(!calls.is_empty() && calls.iter().enumerate().all(is_regular));
+        return match_or_mismatch(!calls.is_empty() && calls.iter().enumerate().all(is_regular));
     }
     let Some((from, to)) = superstep_range(decision, calls) else {
         return Verdict::NotCheckable;
@@ -331,7 +331,7 @@ fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Ver
     match decision.kind.as_str() {
         "call" if decision.superstep.is_string() => {
             // For "first 6 calls", the run must have at least six calls.
-            match_if(
+            match_or_mismatch(
                 decision
                     .migration_count
                     .is_none_or(|count| count == within.len() as u64),
@@ -366,7 +366,7 @@ fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Ver
     }
 }
 
-fn match_if(holds: bool) -> Verdict {
+fn match_or_mismatch(holds: bool) -> Verdict {
     if holds {
         Verdict::Match
     } else {
@@ -397,7 +397,7 @@ fn verdict_on_staying(
         !call.moves.iter().any(|one| is_meant(&one))
     };
     if at_one && within.is_empty() {
-        let superstep = decision.superstep().as_u64().unwrap_or_default();
+        let superstep = decision.compared_superstep().as_u64().unwrap_or_default();
         let mut near = calls
             .iter()
             .filter(|call| call.superstep.abs_diff(superstep) <= 2);
@@ -407,7 +407,7 @@ fn verdict_on_staying(
             Verdict::Mismatch
         };
     }
-    match_if(within.iter().all(|call| rests(call)))
+    match_or_mismatch(within.iter().all(|call| rests(call)))
 }
 
 /// Maximum relative difference between the simulated and the published time of a call that still counts as a match (a fraction).

@@ -22,7 +22,7 @@ use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
 use super::reproduce::PaperResults;
 
 /// Relative errors (fractions) for the three counts of reproduced effects.
-pub const BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
+pub const ERROR_BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
 /// Index in the list of error bounds of the bound (25 %) for which the best constant is chosen.
 const CONSTANT_BOUND: usize = 1;
 /// Relative tolerance in the comparison of an effect with an error bound. It is needed because the best constant often lies
@@ -80,7 +80,7 @@ impl Effect {
             alone_s: alone.published_s,
             published_s,
             simulated_s,
-            error: error(simulated_s, published_s),
+            error: relative_error(simulated_s, published_s),
             has_sign: sign_of(simulated_s) == sign_of(published_s),
         }
     }
@@ -95,7 +95,7 @@ pub(super) const OVERHEAD: &str = "overhead";
 /// Name of the effect of scenario iii: the time of scenario i minus the time of scenario iii.
 const GAIN: &str = "gain";
 
-fn error(value: f64, published: f64) -> Option<f64> {
+fn relative_error(value: f64, published: f64) -> Option<f64> {
     if value.total_cmp(&published).is_eq() {
         return Some(0.0);
     }
@@ -115,7 +115,7 @@ fn sign_of(effect: f64) -> i8 {
 
 /// Computes all effects (overheads and gains) in the tables of a paper, in the order of the tables. Times that are quoted from
 /// figures are left out.
-pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
+pub(super) fn effects_in_tables(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
     let pairs =
         pairs_with_scenario_i(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
     pairs
@@ -125,10 +125,10 @@ pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> 
 
 /// Counts the effects of a paper that are reproduced within 25 %; the second number is the count of all its effects.
 pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
-    let effects = effects(paper, cells);
+    let effects = effects_in_tables(paper, cells);
     let within = effects
         .iter()
-        .filter(|one| one.is_within(BOUNDS[CONSTANT_BOUND]));
+        .filter(|one| one.is_within(ERROR_BOUNDS[CONSTANT_BOUND]));
     (within.count(), effects.len())
 }
 
@@ -166,44 +166,45 @@ pub struct EffectCounts {
 /// Counts the reproduced effects of papers: one entry per table and kind of effect, and a last entry for all papers together.
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
-    let parts = all.flat_map(|one| parts(one.paper, &one.effects, &one.cells));
+    let parts = all.flat_map(|one| split_by_table_and_kind(one.paper, &one.effects, &one.cells));
     counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
 /// Counts the reproduced effects (overheads and gains) in the times of each named paper: one entry per table and kind, and a last
 /// entry for all together.
-pub(super) fn counts_of_cells<'p>(
+pub(super) fn effect_counts_of_cells<'p>(
     papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
 ) -> Vec<EffectCounts> {
     let papers = papers.into_iter();
-    let papers = papers.map(|(paper, cells)| (paper, effects(paper, cells), cells));
+    let papers = papers.map(|(paper, cells)| (paper, effects_in_tables(paper, cells), cells));
     let papers: Vec<_> = papers.collect();
     let all = papers.iter();
-    let parts = all.flat_map(|(paper, effects, cells)| parts(paper, effects, cells));
+    let parts =
+        all.flat_map(|(paper, effects, cells)| split_by_table_and_kind(paper, effects, cells));
     counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
 /// Computes one entry of counts for each part and, if there are several parts, a last entry for all parts together.
-fn counts_of_parts(parts: &[Part<'_>]) -> Vec<EffectCounts> {
-    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| counts_together(&[part])).collect();
+fn counts_of_parts(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {
+    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count_all(&[part])).collect();
     if parts.len() > 1 {
-        let all: Vec<&Part<'_>> = parts.iter().collect();
-        counts.push(counts_together(&all));
+        let all: Vec<&TableEffects<'_>> = parts.iter().collect();
+        counts.push(count_all(&all));
     }
     counts
 }
 
 /// Effects of one kind in one table, with the constant that predicts the effects of this kind in the paper best.
-struct Part<'p> {
+struct TableEffects<'p> {
     paper: &'static str,
     effects: Vec<&'p Effect>,
-    constant: Constant,
+    best_constant: Constant,
     cells: &'p [CellResult],
 }
 
-impl<'p> Part<'p> {
+impl<'p> TableEffects<'p> {
     /// Groups the effects by the columns of the table.
-    fn columns(&self) -> Vec<Vec<&'p Effect>> {
+    fn effects_by_column(&self) -> Vec<Vec<&'p Effect>> {
         let names: BTreeSet<&str> = self.effects.iter().map(|one| one.column.as_str()).collect();
         let of = |name: &&str| {
             let all = self.effects.iter().copied();
@@ -213,7 +214,11 @@ impl<'p> Part<'p> {
     }
 }
 
-fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]) -> Vec<Part<'p>> {
+fn split_by_table_and_kind<'p>(
+    paper: &'static str,
+    effects: &'p [Effect],
+    cells: &'p [CellResult],
+) -> Vec<TableEffects<'p>> {
     let mut parts = Vec::new();
     let tables: BTreeSet<&str> = effects.iter().map(|one| one.table.as_str()).collect();
     for table in tables {
@@ -223,10 +228,10 @@ fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]
             let in_table = of_kind.iter().copied().filter(|one| one.table == table);
             let in_table: Vec<&Effect> = in_table.collect();
             if !in_table.is_empty() {
-                parts.push(Part {
+                parts.push(TableEffects {
                     paper,
                     effects: in_table,
-                    constant: Constant::best(&of_kind),
+                    best_constant: Constant::best_for(&of_kind),
                     cells,
                 });
             }
@@ -247,12 +252,12 @@ enum Constant {
 impl Constant {
     /// Finds the constant that is within 25 % of the largest number of effects. If several constants are equally good, the first
     /// candidate is taken; seconds are tried before shares.
-    fn best(effects: &[&Effect]) -> Self {
+    fn best_for(effects: &[&Effect]) -> Self {
         let ends = |value: f64| {
             [
-                1.0 - BOUNDS[CONSTANT_BOUND],
+                1.0 - ERROR_BOUNDS[CONSTANT_BOUND],
                 1.0,
-                1.0 + BOUNDS[CONSTANT_BOUND],
+                1.0 + ERROR_BOUNDS[CONSTANT_BOUND],
             ]
             .map(|end| end * value)
         };
@@ -276,7 +281,7 @@ impl Constant {
     /// Counts the effects that the constant predicts within 25 %.
     fn count_within(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
-        all.filter(|one| self.is_within(one, BOUNDS[CONSTANT_BOUND]))
+        all.filter(|one| self.is_within(one, ERROR_BOUNDS[CONSTANT_BOUND]))
             .count()
     }
 
@@ -285,24 +290,28 @@ impl Constant {
             Self::Seconds(value) => value,
             Self::Share(share) => share * effect.alone_s,
         };
-        error(value, effect.published_s).is_some_and(|error| error.abs() <= bound + ROUNDING)
+        relative_error(value, effect.published_s)
+            .is_some_and(|error| error.abs() <= bound + ROUNDING)
     }
 }
 
-fn counts_together(parts: &[&Part<'_>]) -> EffectCounts {
+fn count_all(parts: &[&TableEffects<'_>]) -> EffectCounts {
     let effects = || parts.iter().flat_map(|part| &part.effects);
-    let within = BOUNDS.map(|bound| effects().filter(|one| one.is_within(bound)).count());
-    let by_constant = |part: &Part<'_>, bound: f64| {
+    let within = ERROR_BOUNDS.map(|bound| effects().filter(|one| one.is_within(bound)).count());
+    let by_constant = |part: &TableEffects<'_>, bound: f64| {
         let all = part.effects.iter();
-        all.filter(|one| part.constant.is_within(one, bound))
+        all.filter(|one| part.best_constant.is_within(one, bound))
             .count()
     };
     let constant_within =
-        BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
-    let columns: Vec<Vec<&Effect>> = parts.iter().flat_map(|part| part.columns()).collect();
+        ERROR_BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
+    let columns: Vec<Vec<&Effect>> = parts
+        .iter()
+        .flat_map(|part| part.effects_by_column())
+        .collect();
     let met = columns
         .iter()
-        .map(|one| Constant::best(one).count_within(one));
+        .map(|one| Constant::best_for(one).count_within(one));
     let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
     let is_near = |one: &&&Effect| {
         let published = one.alone_s
@@ -318,14 +327,14 @@ fn counts_together(parts: &[&Part<'_>]) -> EffectCounts {
     cells.sort_by(|a, b| a.id.cmp(&b.id));
     cells.dedup_by(|a, b| a.id == b.id);
     let is_met = |cell: &&&CellResult| ids.contains(cell.id.as_str()) && cell.error.abs() <= TIGHT;
-    let common = |of: &dyn Fn(&Part<'_>) -> String, otherwise: &str| {
+    let common = |of: &dyn Fn(&TableEffects<'_>) -> String, otherwise: &str| {
         let names: BTreeSet<String> = parts.iter().map(|part| of(part)).collect();
         match names.len() {
             1 => names.into_iter().next().unwrap_or_default(),
             _ => otherwise.to_owned(),
         }
     };
-    let first = |part: &Part<'_>, of: fn(&Effect) -> &str| {
+    let first = |part: &TableEffects<'_>, of: fn(&Effect) -> &str| {
         let effect = part.effects.first();
         effect.map_or(String::new(), |one| of(one).to_owned())
     };
@@ -360,7 +369,7 @@ mod tests {
             alone_s,
             published_s,
             simulated_s,
-            error: error(simulated_s, published_s),
+            error: relative_error(simulated_s, published_s),
             has_sign: sign_of(simulated_s) == sign_of(published_s),
         }
     }
@@ -382,10 +391,10 @@ mod tests {
         // Of 1, 1.4 and 1.6 s, 1.25 s is within a quarter of all three. For 2 s of 10 s and 4 s of 20 s, the constant is a fifth of each.
         let seconds = [1.0, 1.4, 1.6].map(|value| effect(value, 0.0, 100.0 * value * value));
         let all: Vec<&Effect> = seconds.iter().collect();
-        assert_eq!(Constant::best(&all), Constant::Seconds(1.25));
+        assert_eq!(Constant::best_for(&all), Constant::Seconds(1.25));
         let shares = [effect(2.0, 0.0, 10.0), effect(4.0, 0.0, 20.0)];
         let all: Vec<&Effect> = shares.iter().collect();
-        let best = Constant::best(&all);
+        let best = Constant::best_for(&all);
         assert!(matches!(best, Constant::Share(_)));
         assert!(all.iter().all(|one| best.is_within(one, 0.25)));
     }

@@ -175,7 +175,7 @@ pub struct Decision {
 impl Decision {
     /// Returns the superstep with which the simulation is compared: the corrected superstep if this project corrects the paper,
     /// otherwise the printed one.
-    pub fn superstep(&self) -> Value {
+    pub fn compared_superstep(&self) -> Value {
         self.superstep_likely
             .map_or_else(|| self.superstep.clone(), Value::from)
     }
@@ -237,7 +237,7 @@ impl Claim {
     ///
     /// # Errors
     /// The claim has no published number. The facts are part of the program, so this error is a fault of the program.
-    pub fn number(&self) -> Result<f64, Error> {
+    pub fn published_number(&self) -> Result<f64, Error> {
         let number = self.published_value.as_ref().and_then(Value::as_f64);
         number.ok_or_else(|| self.missing_number())
     }
@@ -246,7 +246,7 @@ impl Claim {
     ///
     /// # Errors
     /// The claim has no list of published numbers. The facts are part of the program, so this error is a fault of the program.
-    pub fn numbers(&self) -> Result<Vec<f64>, Error> {
+    pub fn published_numbers(&self) -> Result<Vec<f64>, Error> {
         let numbers = self.published_value.as_ref().and_then(Value::as_array);
         let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
         numbers.ok_or_else(|| self.missing_number())
@@ -285,7 +285,7 @@ impl Facts {
 }
 
 /// Lists the settings of all runs that `config` stands for: each entry of a list value becomes the value in a separate run.
-pub fn expand(config: &Config) -> Vec<Config> {
+pub fn expand_lists(config: &Config) -> Vec<Config> {
     let mut all = vec![Config::new()];
     for (key, value) in config {
         let values = match value {
@@ -324,7 +324,7 @@ mod tests {
         else {
             unreachable!()
         };
-        let all = expand(&config);
+        let all = expand_lists(&config);
         assert_eq!(all.len(), 4);
         assert_eq!(
             all[1],

@@ -5,20 +5,20 @@
 //! - *Gains* and *overheads*: scenarios iii and ii compared with scenario i; rings are published values, dots are simulated
 //!   values.
 
-use super::cells::{CellResult, relative_to_i};
+use super::cells::{CellResult, differences_from_scenario_i};
 use super::reproduce::PaperResults;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::{
-    Dot, Drawing, Figure, Group, Mark, Point, Row, Rows, SCENARIOS, Scatter, SeriesKey, Style,
-    scenario_label, select_figures,
+    Dot, Drawing, Figure, Group, Mark, Point, Row, Rows, SCENARIO_COLOURS_AND_MARKS, Scatter,
+    SeriesKey, Style, scenario_label, select_figures,
 };
 
 /// Names of the scenarios, in the order of their colours in the figures.
-const NAMES: [&str; 3] = ["i", "ii", "iii"];
+const SCENARIO_NAMES: [&str; 3] = ["i", "ii", "iii"];
 
 /// Maximum number of rows of a figure, so that it fits beside a text. If there are more rows, cases that differ only in their
 /// last keys share a row.
-const MOST_ROWS: usize = 36;
+const MAX_ROWS: usize = 36;
 
 /// Entry in the list of figures that a paper can have: the name, a description in one sentence, and the function that draws the
 /// figure.
@@ -61,7 +61,7 @@ const PICTURES: [FigureEntry; 4] = [
 
 /// Lists the names of the figures that can be drawn for a paper from its published times.
 pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
-    let has = |scenario: &str| !relative_to_i(&paper.cells, scenario).is_empty();
+    let has = |scenario: &str| !differences_from_scenario_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));
     let is_empty = paper.cells.is_empty();
     PICTURES
@@ -131,8 +131,8 @@ fn all_figure_names(papers: &[PaperResults]) -> Vec<&'static str> {
 /// row of each published time. Rows are shared if a row shows several cases.
 struct CaseRows {
     labels: Vec<String>,
-    keys: String,
-    rows: Vec<usize>,
+    label_keys: String,
+    row_indices: Vec<usize>,
     is_shared: bool,
 }
 
@@ -141,11 +141,11 @@ impl CaseRows {
     /// the last keys are left out of the labels.
     fn from_cells(cells: &[&CellResult]) -> Self {
         let keys = varying_keys(cells);
-        let whole = Self::with_keys(cells, &keys);
+        let whole = Self::from_cells_and_keys(cells, &keys);
         (1..=keys.len())
             .rev()
-            .map(|count| Self::with_keys(cells, &keys[..count]))
-            .find(|cases| cases.labels.len() <= MOST_ROWS)
+            .map(|count| Self::from_cells_and_keys(cells, &keys[..count]))
+            .find(|cases| cases.labels.len() <= MAX_ROWS)
             .map(|cases| Self {
                 is_shared: cases.labels.len() < whole.labels.len(),
                 ..cases
@@ -153,7 +153,7 @@ impl CaseRows {
             .unwrap_or(whole)
     }
 
-    fn with_keys(cells: &[&CellResult], keys: &[String]) -> Self {
+    fn from_cells_and_keys(cells: &[&CellResult], keys: &[String]) -> Self {
         let mut labels: Vec<String> = Vec::new();
         let mut rows = Vec::new();
         for cell in cells {
@@ -176,8 +176,8 @@ impl CaseRows {
         let keys = keys.join(" / ");
         Self {
             labels,
-            keys,
-            rows,
+            label_keys: keys,
+            row_indices: rows,
             is_shared: false,
         }
     }
@@ -191,11 +191,11 @@ impl CaseRows {
                 dots: Vec::new(),
             })
             .collect();
-        for (row, dots) in self.rows.iter().zip(dots) {
+        for (row, dots) in self.row_indices.iter().zip(dots) {
             rows[*row].dots.extend(dots);
         }
         Group {
-            heading: self.keys,
+            heading: self.label_keys,
             rows,
         }
     }
@@ -225,35 +225,37 @@ fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
 }
 
 fn scenario_index(cell: &CellResult) -> usize {
-    let found = NAMES.iter().position(|name| *name == cell.scenario);
+    let found = SCENARIO_NAMES
+        .iter()
+        .position(|name| *name == cell.scenario);
     found.expect("cells are of scenarios i, ii and iii")
 }
 
 /// Lists the indices (0 to 2) of the scenarios that occur among the published times, in ascending order.
-fn scenarios_of(cells: &[CellResult]) -> Vec<usize> {
-    (0..NAMES.len())
+fn present_scenarios(cells: &[CellResult]) -> Vec<usize> {
+    (0..SCENARIO_NAMES.len())
         .filter(|one| cells.iter().any(|cell| scenario_index(cell) == *one))
         .collect()
 }
 
-fn index_in(present: &[usize], cell: &CellResult) -> usize {
+fn position_of_scenario(present: &[usize], cell: &CellResult) -> usize {
     let wanted = scenario_index(cell);
     present.iter().position(|one| *one == wanted).unwrap_or(0)
 }
 
 fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
-    let present = scenarios_of(&paper.cells);
+    let present = present_scenarios(&paper.cells);
     let key = |one: &usize| {
-        let (colour, mark) = SCENARIOS[*one];
-        (scenario_label(style, NAMES[*one]), colour, mark)
+        let (colour, mark) = SCENARIO_COLOURS_AND_MARKS[*one];
+        (scenario_label(style, SCENARIO_NAMES[*one]), colour, mark)
     };
     let point = |cell: &CellResult| Point {
-        key: index_in(&present, cell),
+        series_index: position_of_scenario(&present, cell),
         values: (cell.published_s, cell.simulated_s),
     };
     let chart = Scatter {
         name: format!("{}: simulated against published times", paper.paper),
-        axes: [
+        axis_titles: [
             style
                 .translate("published time [s]", "tempo publicado [s]")
                 .to_owned(),
@@ -261,33 +263,34 @@ fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
                 .translate("simulated time [s]", "tempo simulado [s]")
                 .to_owned(),
         ],
-        keys: present.iter().map(key).collect(),
+        series_keys: present.iter().map(key).collect(),
         points: paper.cells.iter().map(point).collect(),
-        margin: 0.05,
+        marked_deviation: 0.05,
     };
     chart.draw(style)
 }
 
 fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
     let cells: Vec<&CellResult> = paper.cells.iter().collect();
-    let present = scenarios_of(&paper.cells);
+    let present = present_scenarios(&paper.cells);
     let dot = |cell: &&CellResult| {
         vec![Dot {
-            key: index_in(&present, cell),
+            series_index: position_of_scenario(&present, cell),
             value: 100.0 * cell.error,
             interval: None,
         }]
     };
-    let key = |one: &usize| SeriesKey::of(scenario_label(style, NAMES[*one]), *one);
+    let key =
+        |one: &usize| SeriesKey::from_index(scenario_label(style, SCENARIO_NAMES[*one]), *one);
     let chart = Rows {
         name: format!("{}: errors of simulated times", paper.paper),
-        axis: style
+        axis_title: style
             .translate(
                 "error of the simulated time [%]",
                 "erro do tempo simulado [%]",
             )
             .to_owned(),
-        keys: present.iter().map(key).collect(),
+        series_keys: present.iter().map(key).collect(),
         groups: vec![CaseRows::from_cells(&cells).into_group(cells.iter().map(dot))],
         has_zero_line: true,
         ..Rows::default()
@@ -303,9 +306,9 @@ fn draw_relative(
     sign: f64,
     style: &Style,
 ) -> Drawing {
-    let relative = relative_to_i(&paper.cells, name);
+    let relative = differences_from_scenario_i(&paper.cells, name);
     let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
-    let colour = SCENARIOS[cells.first().map_or(0, |cell| scenario_index(cell))].0;
+    let colour = SCENARIO_COLOURS_AND_MARKS[cells.first().map_or(0, |cell| scenario_index(cell))].0;
     let key = |name: &str, is_filled| SeriesKey {
         name: name.to_owned(),
         colour,
@@ -314,7 +317,7 @@ fn draw_relative(
     };
     let dots = relative.iter().map(|one| {
         let dot = |(key, value): (usize, f64)| Dot {
-            key,
+            series_index: key,
             value: sign * value,
             interval: None,
         };
@@ -323,12 +326,12 @@ fn draw_relative(
     let cases = CaseRows::from_cells(&cells);
     let chart = Rows {
         name: format!("{}: {title}", paper.paper),
-        axis: title.to_owned(),
-        keys: vec![
+        axis_title: title.to_owned(),
+        series_keys: vec![
             key(style.translate("published", "publicado"), false),
             key(style.translate("simulated", "simulado"), true),
         ],
-        is_joined: !cases.is_shared,
+        are_dots_joined: !cases.is_shared,
         groups: vec![cases.into_group(dots)],
         has_zero_line: true,
         ..Rows::default()

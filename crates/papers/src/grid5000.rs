@@ -39,7 +39,7 @@ const CASES: [Case; 9] = [
 
 /// Value of the option `viability_communication` with which t2 of the viability test (the predicted time after a migration)
 /// includes the messages of the process at its destination.
-const WITH_MESSAGES: &str = "uncontended";
+const MESSAGES_INCLUDED: &str = "uncontended";
 
 /// Results of a case on Grid'5000 from one initial placement of its processes.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub struct GridRun {
     /// Name of the application with its size.
     pub case: String,
     /// Names of the placement rules that produce this initial placement; several rules may produce the same placement.
-    pub starts: Vec<&'static str>,
+    pub placement_rules: Vec<&'static str>,
     /// Makespans of scenarios i, ii and iii, in this order \[s\].
     pub makespans_s: [f64; 3],
     /// Number of rescheduling calls in scenario iii.
@@ -55,7 +55,7 @@ pub struct GridRun {
     /// Number of migrations in scenario iii.
     pub moves: usize,
     /// Makespan of scenario iii \[s\] if the viability test includes the messages of a process at its destination.
-    pub with_messages_s: f64,
+    pub makespan_with_messages_s: f64,
     /// Number of migrations in scenario iii if the viability test includes the messages of a process at its destination.
     pub moves_with_messages: usize,
 }
@@ -111,17 +111,17 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
     let run = |scenario| results.get(scenario).expect("all scenarios run");
     let makespan = |scenario| run(scenario).outcome.makespan.get();
     let outcome = &run(Scenario::Iii).outcome;
-    let other = experiment(case, rules[0], Some(WITH_MESSAGES))?;
+    let other = experiment(case, rules[0], Some(MESSAGES_INCLUDED))?;
     let other = other
         .run_scenario(Scenario::Iii, progress, &mut (), None)?
         .outcome;
     Ok(GridRun {
         case: case_title(app, order, processes),
-        starts: rules.iter().map(|rule| rule.name()).collect(),
+        placement_rules: rules.iter().map(|rule| rule.name()).collect(),
         makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii].map(makespan),
         calls: outcome.calls.len(),
         moves: outcome.migrations.len(),
-        with_messages_s: other.makespan.get(),
+        makespan_with_messages_s: other.makespan.get(),
         moves_with_messages: other.migrations.len(),
     })
 }
@@ -144,7 +144,7 @@ fn relative_change(a: f64, b: f64) -> f64 {
 }
 
 /// Returns the shortest makespan of scenario i \[s\] among all initial placements of the case of `run`.
-fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
+fn best_start_makespan_s(run: &GridRun, all: &[GridRun]) -> f64 {
     let same = all.iter().filter(|other| other.case == run.case);
     same.map(|other| other.makespans_s[0])
         .fold(f64::INFINITY, f64::min)
@@ -164,7 +164,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
     let number = all.len();
     let count =
         |is_meant: &dyn Fn(&GridRun) -> bool| all.iter().filter(|run| is_meant(run)).count();
-    let best = |run: &GridRun| best_start_s(run, all);
+    let best = |run: &GridRun| best_start_makespan_s(run, all);
     push_table(
         &mut text,
         &format!("scenario iii, of {number} runs | messages left out | messages counted"),
@@ -172,17 +172,17 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
             format!(
                 "faster than scenario i from the same start | {} | {}",
                 count(&|run| run.makespans_s[2] < run.makespans_s[0]),
-                count(&|run| run.with_messages_s < run.makespans_s[0])
+                count(&|run| run.makespan_with_messages_s < run.makespans_s[0])
             ),
             format!(
                 "slower by more than 5 % | {} | {}",
                 count(&|run| run.makespans_s[2] > 1.05 * run.makespans_s[0]),
-                count(&|run| run.with_messages_s > 1.05 * run.makespans_s[0])
+                count(&|run| run.makespan_with_messages_s > 1.05 * run.makespans_s[0])
             ),
             format!(
                 "faster than the best start of the case without migration | {} | {}",
                 count(&|run| run.makespans_s[2] < best(run)),
-                count(&|run| run.with_messages_s < best(run))
+                count(&|run| run.makespan_with_messages_s < best(run))
             ),
         ],
     );
@@ -196,7 +196,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
             text,
             "- The {word}: {} from `{}` takes {:.2} s with migration and {:.2} s without.\n",
             run.case,
-            run.starts[0],
+            run.placement_rules[0],
             run.makespans_s[2],
             run.makespans_s[0]
         );
@@ -205,23 +205,27 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
              with the best scenario i of the case.\n";
     let columns = "case | start | i \\[s\\] | ii: overhead | iii \\[s\\] | over i | over the best start | calls | moves | \
                    iii, messages counted \\[s\\] | over i, messages counted | moves, messages counted";
-    push_table(&mut text, columns, all.iter().map(|run| row(run, all)));
+    push_table(
+        &mut text,
+        columns,
+        all.iter().map(|run| table_row(run, all)),
+    );
     text
 }
 
-fn row(run: &GridRun, all: &[GridRun]) -> String {
+fn table_row(run: &GridRun, all: &[GridRun]) -> String {
     let [i, ii, iii] = run.makespans_s;
     format!(
         "{} | {} | {i:.2} | {:+.1} % | {iii:.2} | {:+.1} % | {:+.1} % | {} | {} | {:.2} | {:+.1} % | {}",
         run.case,
-        run.starts.join(", "),
+        run.placement_rules.join(", "),
         relative_change(i, ii),
         relative_change(i, iii),
-        relative_change(best_start_s(run, all), iii),
+        relative_change(best_start_makespan_s(run, all), iii),
         run.calls,
         run.moves,
-        run.with_messages_s,
-        relative_change(i, run.with_messages_s),
+        run.makespan_with_messages_s,
+        relative_change(i, run.makespan_with_messages_s),
         run.moves_with_messages
     )
 }
@@ -237,10 +241,10 @@ pub fn grid5000_csv(all: &[GridRun]) -> String {
             text,
             "\"{}\",{},{i},{ii},{iii},{},{},{},{}\n",
             run.case,
-            run.starts.join(" "),
+            run.placement_rules.join(" "),
             run.calls,
             run.moves,
-            run.with_messages_s,
+            run.makespan_with_messages_s,
             run.moves_with_messages
         );
     }
@@ -255,16 +259,16 @@ mod tests {
     fn a_run_is_compared_with_the_best_start_of_its_case() {
         let run = |start, makespans_s| GridRun {
             case: "LU".into(),
-            starts: vec![start],
+            placement_rules: vec![start],
             makespans_s,
             calls: 4,
             moves: 2,
-            with_messages_s: 9.0,
+            makespan_with_messages_s: 9.0,
             moves_with_messages: 1,
         };
         let all = [run("a", [20.0, 22.0, 10.0]), run("b", [8.0, 8.0, 8.0])];
         assert_eq!(
-            row(&all[0], &all),
+            table_row(&all[0], &all),
             "LU | a | 20.00 | +10.0 % | 10.00 | -50.0 % | +25.0 % | 4 | 2 | 9.00 | -55.0 % | 1"
         );
         let page = grid5000_page(&all);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{decided, is_increasing, try_map};
+use super::claims::{decided_outcome, is_increasing, try_map};
 use super::facts::{Cell, Config};
 use super::runs::{Case, FinishedRun, Runs};
 use super::{ClaimCheck, DecisionCheck, Paper};
@@ -28,8 +28,8 @@ pub(super) const PAPER: Paper = Paper {
     title: "da Rosa Righi, Pilla, Carissimi, Navaux: Analyzing the Frequency of Processes Migration Calls on BSP Application Execution",
     experiment: Some("lbm"),
     facts: include_str!("facts/lbm.json"),
-    case,
-    in_sample,
+    case: case_of_config,
+    in_sample: is_in_sample,
     claim_checks: CLAIMS,
     decision_checks: RULES,
     switched_off: SWITCHED_OFF,
@@ -38,7 +38,7 @@ pub(super) const PAPER: Paper = Paper {
 
 /// Returns the run for the settings of a fact. Test A on mapping 1 is the experiment of the paper, and the other tests are
 /// experiments that extend it. α is 4 for scenario i and if the text names no α.
-fn case(config: &Config) -> Case {
+fn case_of_config(config: &Config) -> Case {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);
     let experiment = match (is_b, is_second) {
@@ -61,8 +61,8 @@ const LENGTHS: [u64; 7] = [10, 50, 100, 500, 1000, 1500, 2000];
 
 fn case_of_length(experiment: &'static str, supersteps: u64, alpha: u64) -> Case {
     Case::new(experiment)
-        .with("workload.supersteps", supersteps)
-        .with("policy.migbsp.alpha", alpha)
+        .with_setting("workload.supersteps", supersteps)
+        .with_setting("policy.migbsp.alpha", alpha)
 }
 
 fn scenario(cell: &Cell) -> &str {
@@ -76,7 +76,7 @@ fn alpha(cell: &Cell) -> Option<u64> {
 
 /// Returns whether a published time was used to fit constants. Two groups were not used: scenario ii of Table 1, in which the
 /// cost of a call is hidden, and scenario iii of Table 2 for α = 16.
-fn in_sample(cell: &Cell) -> bool {
+fn is_in_sample(cell: &Cell) -> bool {
     match (cell.table.as_str(), scenario(cell)) {
         ("Table 1", "ii") => false,
         ("Table 2", "iii") => alpha(cell) != Some(16),
@@ -88,11 +88,14 @@ const RULES: &[(&str, DecisionCheck)] = &[
     // "One migration with 10 supersteps" is impossible for α = 16, whose first call would come later (lbm-x01). Table 1 has none there.
     ("lbm-d03", |runs| {
         let moves = |alpha| -> Result<Vec<String>, Error> {
-            Ok(move_texts(&*run(runs, A1, 10, alpha)?, Scenario::Iii))
+            Ok(move_texts(
+                &*finished_run(runs, A1, 10, alpha)?,
+                Scenario::Iii,
+            ))
         };
         let all = [moves(4)?, moves(8)?, moves(16)?];
         let one = ["p9: a-0 to s-0"];
-        decided(
+        decided_outcome(
             all[0] == one && all[1] == one && all[2].is_empty(),
             json!(all),
         )
@@ -101,7 +104,7 @@ const RULES: &[(&str, DecisionCheck)] = &[
 
 /// Returns the finished run of an experiment with this number of supersteps and the initial interval α between rescheduling
 /// calls.
-fn run(
+fn finished_run(
     runs: &Runs<'_>,
     experiment: &'static str,
     supersteps: u64,
@@ -110,12 +113,12 @@ fn run(
     runs.run(&case_of_length(experiment, supersteps, alpha))
 }
 
-fn time(
+fn makespan_s(
     runs: &Runs<'_>,
     (experiment, supersteps, alpha): (&'static str, u64, u64),
     scenario: Scenario,
 ) -> Result<f64, Error> {
-    Ok(run(runs, experiment, supersteps, alpha)?.makespan(scenario))
+    Ok(finished_run(runs, experiment, supersteps, alpha)?.makespan(scenario))
 }
 
 /// Returns the execution times \[s\] of a scenario for the three values of the interval α in the paper.
@@ -126,7 +129,7 @@ fn times_by_alpha(
     scenario: Scenario,
 ) -> Result<Vec<f64>, Error> {
     try_map(&ALPHAS, |alpha| {
-        time(runs, (experiment, supersteps, alpha), scenario)
+        makespan_s(runs, (experiment, supersteps, alpha), scenario)
     })
 }
 
@@ -147,7 +150,7 @@ fn move_texts(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
 }
 
 /// Lists for each rescheduling call the interval α between calls \[supersteps\] before and after this call.
-fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
+fn alpha_changes(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
@@ -157,18 +160,18 @@ fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
 /// because the overheads in the paper's own Table 1 are up to 1.4 %.
 fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
     let mut all = try_map(&LENGTHS, |supersteps| {
-        Ok(run(runs, experiment, supersteps, 4)?.overhead_percent())
+        Ok(finished_run(runs, experiment, supersteps, 4)?.overhead_percent())
     })?;
     all.extend(try_map(&ALPHAS, |alpha| {
-        Ok(run(runs, experiment, 2000, alpha)?.overhead_percent())
+        Ok(finished_run(runs, experiment, 2000, alpha)?.overhead_percent())
     })?);
     let most = all.into_iter().fold(f64::MIN, f64::max);
-    decided(most < 2.0, most)
+    decided_outcome(most < 2.0, most)
 }
 
 /// Computes the fraction of the time of a superstep, in scenario i, during which the slowest host computes.
 fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Error> {
-    let done = run(runs, experiment, 100, 4)?;
+    let done = finished_run(runs, experiment, 100, 4)?;
     let mut plan = migsim_workloads::Plan::default();
     plan.clear(done.experiment.workload.processes());
     done.experiment.workload.fill(0, &mut plan);
@@ -187,7 +190,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             relative_spread(&times_by_alpha(runs, A1, 2000, Scenario::Ii)?),
             relative_spread(&times_by_alpha(runs, A1, 2000, Scenario::Iii)?),
         ];
-        decided(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
+        decided_outcome(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
     }),
     ("lbm-c04", |runs, _| {
         // The claim is read as: each scenario across α (lbm-x12). It is checked from 500 supersteps on, where the paper's own columns
@@ -200,20 +203,20 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 )?));
             }
         }
-        decided(spreads.iter().all(|&spread| spread < 4.0), spreads)
+        decided_outcome(spreads.iter().all(|&spread| spread < 4.0), spreads)
     }),
     ("lbm-c05", |runs, _| {
         let mut all = Vec::new();
         for experiment in [A1, A2] {
             for alpha in ALPHAS {
                 all.extend(move_texts(
-                    &*run(runs, experiment, 2000, alpha)?,
+                    &*finished_run(runs, experiment, 2000, alpha)?,
                     Scenario::Iii,
                 ));
             }
         }
         let is_right = !all.is_empty() && all.iter().all(|one| one.ends_with(" to s-0"));
-        decided(is_right, all)
+        decided_outcome(is_right, all)
     }),
     ("lbm-c06", |runs, _| {
         // A run has as many calls as intervals fit in, and each call has the same excess.
@@ -221,18 +224,18 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut is_regular = true;
         for alpha in ALPHAS {
             for supersteps in [100, 500, 1500] {
-                let done = run(runs, B1, supersteps, alpha)?;
+                let done = finished_run(runs, B1, supersteps, alpha)?;
                 let calls = done.call_records(Scenario::Ii).len() as u64;
                 is_regular &= calls == supersteps / alpha;
                 let excess = done.makespan(Scenario::Ii) - done.makespan(Scenario::I);
                 per_call.push(excess / calls as f64);
             }
         }
-        decided(is_regular && relative_spread(&per_call) < 1.0, per_call)
+        decided_outcome(is_regular && relative_spread(&per_call) < 1.0, per_call)
     }),
     ("lbm-c07", |runs, _| {
         let times = times_by_alpha(runs, B1, 1500, Scenario::Iii)?;
-        decided(times.is_sorted_by(|a, b| a > b), times)
+        decided_outcome(times.is_sorted_by(|a, b| a > b), times)
     }),
     ("lbm-c08", |runs, _| {
         // After the second move α grows at each call. With 10 supersteps there is no call after that move.
@@ -240,63 +243,64 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut is_stable = true;
         for alpha in ALPHAS {
             for supersteps in &LENGTHS[2..] {
-                let done = run(runs, B1, *supersteps, alpha)?;
+                let done = finished_run(runs, B1, *supersteps, alpha)?;
                 let calls = done.calls(Scenario::Iii);
                 let moved = calls.iter().filter(|call| !call.moves.is_empty()).count();
-                let after: Vec<(u64, u64)> = intervals(&calls).split_off(moved.min(calls.len()));
+                let after: Vec<(u64, u64)> =
+                    alpha_changes(&calls).split_off(moved.min(calls.len()));
                 is_stable &= moved == 2 && after.iter().all(|(before, next)| next > before);
                 last.push(after.last().map_or(0, |(_, next)| *next));
             }
         }
-        decided(is_stable, last)
+        decided_outcome(is_stable, last)
     }),
     ("lbm-c09", |runs, _| check_little_overhead(runs, A2)),
     ("lbm-c10", |runs, _| {
         let gains = try_map(&LENGTHS, |supersteps| {
-            Ok(run(runs, A2, supersteps, 4)?.gain_percent())
+            Ok(finished_run(runs, A2, supersteps, 4)?.gain_percent())
         })?;
-        decided(is_increasing(&gains), gains)
+        decided_outcome(is_increasing(&gains), gains)
     }),
     ("lbm-c12", |runs, _| {
         let ratios = try_map(&LENGTHS, |supersteps| {
-            let second = time(runs, (A2, supersteps, 4), Scenario::I)?;
-            Ok(second / time(runs, (A1, supersteps, 4), Scenario::I)?)
+            let second = makespan_s(runs, (A2, supersteps, 4), Scenario::I)?;
+            Ok(second / makespan_s(runs, (A1, supersteps, 4), Scenario::I)?)
         })?;
-        decided(ratios.iter().all(|&ratio| ratio > 1.0), ratios)
+        decided_outcome(ratios.iter().all(|&ratio| ratio > 1.0), ratios)
     }),
     ("lbm-c13", |runs, _| {
         let gains = try_map(&LENGTHS, |supersteps| {
-            Ok(run(runs, B2, supersteps, 4)?.gain_percent())
+            Ok(finished_run(runs, B2, supersteps, 4)?.gain_percent())
         })?;
-        decided(gains.iter().all(|&gain| gain < 0.0), gains)
+        decided_outcome(gains.iter().all(|&gain| gain < 0.0), gains)
     }),
     ("lbm-c14", |runs, _| {
         let mut counts = Vec::new();
         for supersteps in LENGTHS {
             counts.push(
-                run(runs, B2, supersteps, 4)?
+                finished_run(runs, B2, supersteps, 4)?
                     .call_records(Scenario::Iii)
                     .len() as u64,
             );
         }
         let expected: Vec<u64> = LENGTHS.iter().map(|supersteps| supersteps / 4).collect();
-        decided(counts == expected, counts)
+        decided_outcome(counts == expected, counts)
     }),
     ("lbm-c15", |runs, _| {
         let counts: Vec<usize> = LENGTHS
             .iter()
-            .map(|&supersteps| Ok(run(runs, B2, supersteps, 8)?.migration_count()))
+            .map(|&supersteps| Ok(finished_run(runs, B2, supersteps, 8)?.migration_count()))
             .collect::<Result<_, Error>>()?;
-        decided(counts == [1, 6, 11, 11, 11, 11, 11], counts)
+        decided_outcome(counts == [1, 6, 11, 11, 11, 11, 11], counts)
     }),
     ("lbm-c16", |runs, _| {
-        let done = run(runs, B2, 2000, 16)?;
+        let done = finished_run(runs, B2, 2000, 16)?;
         let calls = done.calls(Scenario::Iii);
-        let last = intervals(&calls).last().map_or(0, |(_, next)| *next);
+        let last = alpha_changes(&calls).last().map_or(0, |(_, next)| *next);
         let is_constant = |call: &super::PaperCall| call.alpha == Some((16, 16));
         let first = calls.iter().take_while(|call| call.superstep <= 100);
         let is_as_told = first.clone().all(is_constant) && last > 16;
-        decided(
+        decided_outcome(
             is_as_told,
             json!({ "last_alpha": last, "gain_percent": done.gain_percent() }),
         )
@@ -311,46 +315,46 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 }
             }
         }
-        decided(wrong.is_empty(), json!({ "rows_in_another_order": wrong }))
+        decided_outcome(wrong.is_empty(), json!({ "rows_in_another_order": wrong }))
     }),
     ("lbm-c18", |runs, _| {
         let mut all = Vec::new();
         for alpha in ALPHAS {
             for scenario in [Scenario::Ii, Scenario::Iii] {
-                let calls = run(runs, A1, 2000, alpha)?.calls(scenario);
-                all.extend(intervals(&calls));
+                let calls = finished_run(runs, A1, 2000, alpha)?.calls(scenario);
+                all.extend(alpha_changes(&calls));
             }
         }
         let doubles = all.iter().all(|(before, next)| *next == 2 * before);
-        decided(doubles && !all.is_empty(), json!(all))
+        decided_outcome(doubles && !all.is_empty(), json!(all))
     }),
     ("lbm-c19", |runs, _| {
         let mut least = Vec::new();
         for alpha in ALPHAS {
             for scenario in [Scenario::Ii, Scenario::Iii] {
-                let calls = run(runs, B2, 2000, alpha)?.calls(scenario);
-                let all = intervals(&calls);
+                let calls = finished_run(runs, B2, 2000, alpha)?.calls(scenario);
+                let all = alpha_changes(&calls);
                 least.push((alpha, all.iter().map(|(_, next)| *next).min()));
             }
         }
         let is_floor = least.iter().all(|(alpha, next)| *next >= Some(*alpha));
-        decided(is_floor, json!(least))
+        decided_outcome(is_floor, json!(least))
     }),
     ("lbm-c20", |runs, _| {
         // D grows after ω successive calls without a move, as in the later papers.
         let adapted = case_of_length(B2, 500, 4)
-            .with("policy.migbsp.d_growth", "multiply")
-            .with("policy.migbsp.quiet_call", "moved");
+            .with_setting("policy.migbsp.d_growth", "multiply")
+            .with_setting("policy.migbsp.quiet_call", "moved");
         let times = [
             runs.run(&adapted)?.makespan(Scenario::Ii),
-            time(runs, (B2, 500, 4), Scenario::Ii)?,
+            makespan_s(runs, (B2, 500, 4), Scenario::Ii)?,
         ];
-        decided(times[0] < times[1], times.to_vec())
+        decided_outcome(times[0] < times[1], times.to_vec())
     }),
     ("lbm-c21", |runs, _| {
         let computes = try_map(&[A1, A2], |name| computing_share(runs, name))?;
         let communicates = try_map(&[B1, B2], |name| computing_share(runs, name))?;
-        decided(
+        decided_outcome(
             computes.iter().all(|&share| share > 0.5)
                 && communicates.iter().all(|&share| share < 0.5),
             json!({ "computing_share_of_a": computes, "of_b": communicates }),
@@ -358,7 +362,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
     ("lbm-c22", |runs, _| {
         // Compare the time of each move of test B on mapping 2 with the Mem(i,j) of the call that decided it.
-        let done = run(runs, B2, 2000, 8)?;
+        let done = finished_run(runs, B2, 2000, 8)?;
         let platform = &done.experiment.platform.platform;
         let outcome = done.results.get(Scenario::Iii).map(|run| &run.outcome);
         let (mut taken, mut priced) = (Vec::new(), Vec::new());
@@ -380,28 +384,28 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             }));
         }
         let is_equal = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
-        decided(
+        decided_outcome(
             !taken.is_empty() && taken.iter().zip(&priced).all(is_equal),
             json!({ "taken_s": taken, "mem_s": priced }),
         )
     }),
     ("lbm-c23", |runs, _| {
-        let done = run(runs, B2, 100, 8)?;
+        let done = finished_run(runs, B2, 100, 8)?;
         let again = done
             .experiment
             .run(&migsim_experiment::Progress::default())?;
         let hashes = |results: &migsim_experiment::Results| -> Vec<String> {
-            let runs = results.runs.iter();
+            let runs = results.scenario_runs.iter();
             runs.map(|run| run.outcome.event_hash.clone()).collect()
         };
-        decided(hashes(&again) == hashes(&done.results), hashes(&again))
+        decided_outcome(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
     ("lbm-c24", |runs, _| {
         // For each call, check whether more supersteps of the interval passed the test of the times than failed it, and whether α grew.
         let mut counts = [[0_u32; 2]; 2];
         for experiment in [A1, B1, B2] {
             for alpha in ALPHAS {
-                let done = run(runs, experiment, 2000, alpha)?;
+                let done = finished_run(runs, experiment, 2000, alpha)?;
                 for call in done.call_records(Scenario::Iii) {
                     let terms = call.decision.outline_json();
                     let votes = terms["votes"].as_str().unwrap_or_default();
@@ -411,7 +415,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 }
             }
         }
-        decided(
+        decided_outcome(
             counts[0][1] == 0 && counts[1][0] == 0 && counts[1][1] > 0,
             json!({ "uneven_calls": counts[0][0], "even_calls_after_which_alpha_grows": counts[1][1], "others": counts[0][1] + counts[1][0] }),
         )

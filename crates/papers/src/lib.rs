@@ -58,8 +58,8 @@ pub mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{
-    Ablation, Achieved, Contradictions, Contradictory, Freedom, HeldOut, Refitted, Rounding, Score,
-    Sensitivity, TIGHT, Tables, WIDE, WINDOW_STEPS, audit,
+    Ablation, Contradictions, Contradictory, Freedom, HeldOut, Refitted, ResultAccuracy, Rounding,
+    Score, Sensitivity, TIGHT, Tables, WIDE, WINDOW_STEPS, audit,
 };
 pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
@@ -67,28 +67,29 @@ pub use changes::Changes;
 pub use claim_counts::{ClaimCounts, claim_counts};
 pub use claims::Outcome;
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
-pub use effects::{BOUNDS, Effect, EffectCounts, effect_counts};
+pub use effects::{ERROR_BOUNDS, Effect, EffectCounts, effect_counts};
 pub use facts::{
     AuditFacts, Cell, Claim, Comparison, Config, Contradiction, ContradictoryCells, Decision,
-    Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
+    Facts, Figure, Fitted, Measure, Schedule, Searched, expand_lists,
 };
 pub use figures::{figure_list, figures_named};
 pub use grid5000::{GridRun, grid5000_csv, grid5000_page, grid5000_runs};
 pub use one_reading::{
-    Difference, Reading, apply_all_rule_sets, differences, priced_by_messages, rule_sets,
+    OptionDifference, RuleSetResult, apply_all_rule_sets, compare_call_costs, option_differences,
+    rule_sets,
 };
 pub use one_reading_page::one_reading_page;
 pub use page::Page;
-pub use pages::pages;
+pub use pages::result_pages;
 pub use reproduce::{
-    ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
-    reproduce_changed,
+    ClaimResult, Constant, PaperComparison, PaperResults, Reproduction, fitted_keys, reproduce,
+    reproduce_with_changes,
 };
 pub use runs::{Case, ClaimCheck, DecisionCheck, FinishedRun, Paper, Runs};
-pub use single_set::{Step, search_rule_set};
+pub use single_set::{SearchStep, search_rule_set};
 pub use text::text;
 pub use unreported::UnreportedMoves;
-pub use weighted::{Weighted, compare_weights};
+pub use weighted::{WeightComparison, compare_weights};
 
 use migsim_base::error::{Error, Problem};
 
@@ -112,7 +113,7 @@ pub fn find_paper(name: &str) -> Result<&'static Paper, Error> {
         .ok_or_else(|| {
             let names = PAPERS.iter().map(|paper| paper.name).chain(["all"]);
             Problem::unknown("paper", name)
-                .known("papers", names)
+                .with_known_names("papers", names)
                 .into()
         })
 }

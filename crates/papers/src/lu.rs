@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{decided, is_increasing, rounds_to, try_map};
+use super::claims::{decided_outcome, is_increasing, rounds_to, try_map};
 use super::facts::{Cell, Config};
 use super::runs::{Case, FinishedRun, Runs};
 use super::{ClaimCheck, Paper};
@@ -28,8 +28,8 @@ pub(super) const PAPER: Paper = Paper {
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",
     experiment: Some("lu"),
     facts: include_str!("facts/lu.json"),
-    case,
-    in_sample,
+    case: case_of_config,
+    in_sample: is_in_sample,
     claim_checks: CLAIMS,
     decision_checks: &[],
     switched_off: SWITCHED_OFF,
@@ -38,19 +38,19 @@ pub(super) const PAPER: Paper = Paper {
 
 /// Returns the run for the settings of a fact. All scenarios of a case share one run with the paper's interval α, although
 /// scenario i has no α.
-fn case(config: &Config) -> Case {
+fn case_of_config(config: &Config) -> Case {
     let case = Case::new("lu")
         .with_config_value("workload.n", config, "n")
         .with_config_value("workload.procs", config, "procs");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
-    case.with(ALPHA, alpha.cloned().unwrap_or_else(|| 4.into()))
+    case.with_setting(ALPHA, alpha.cloned().unwrap_or_else(|| 4.into()))
 }
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
 /// Returns whether a published time was used to fit constants: the times of scenarios i and ii for the matrix orders n = 500 and
 /// 1000 were.
-fn in_sample(cell: &Cell) -> bool {
+fn is_in_sample(cell: &Cell) -> bool {
     let small = cell
         .config
         .get("n")
@@ -60,30 +60,30 @@ fn in_sample(cell: &Cell) -> bool {
 }
 
 /// Returns the finished run of the LU decomposition of a matrix of order `n` on `procs` processes.
-fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<FinishedRun>, Error> {
-    runs.run(&case_of_size(n, procs).with(ALPHA, 4))
+fn finished_run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<FinishedRun>, Error> {
+    runs.run(&case_of_size(n, procs).with_setting(ALPHA, 4))
 }
 
 fn case_of_size(n: u64, procs: u64) -> Case {
     Case::new("lu")
-        .with("workload.n", n)
-        .with("workload.procs", procs)
+        .with_setting("workload.n", n)
+        .with_setting("workload.procs", procs)
 }
 
-fn time(runs: &Runs<'_>, n: u64, procs: u64, scenario: Scenario) -> Result<f64, Error> {
-    Ok(run(runs, n, procs)?.makespan(scenario))
+fn makespan_s(runs: &Runs<'_>, n: u64, procs: u64, scenario: Scenario) -> Result<f64, Error> {
+    Ok(finished_run(runs, n, procs)?.makespan(scenario))
 }
 
-fn gain(runs: &Runs<'_>, n: u64, procs: u64) -> Result<f64, Error> {
-    Ok(run(runs, n, procs)?.gain_percent())
+fn gain_percent(runs: &Runs<'_>, n: u64, procs: u64) -> Result<f64, Error> {
+    Ok(finished_run(runs, n, procs)?.gain_percent())
 }
 
-fn overhead(runs: &Runs<'_>, n: u64, procs: u64) -> Result<f64, Error> {
-    Ok(run(runs, n, procs)?.overhead_percent())
+fn overhead_percent(runs: &Runs<'_>, n: u64, procs: u64) -> Result<f64, Error> {
+    Ok(finished_run(runs, n, procs)?.overhead_percent())
 }
 
-fn calls(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Calls, Error> {
-    Ok(run(runs, n, procs)?.calls(Scenario::Iii))
+fn calls_of_scenario_iii(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Calls, Error> {
+    Ok(finished_run(runs, n, procs)?.calls(Scenario::Iii))
 }
 
 const PROCS: [u64; 4] = [25, 50, 100, 200];
@@ -92,39 +92,40 @@ const ORDERS: [u64; 3] = [500, 1000, 2000];
 const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("lu-c01", |runs, claim| {
         let mut all = vec![
-            gain(runs, 5000, 25)?,
-            gain(runs, 5000, 50)?,
-            gain(runs, 5000, 200)?,
+            gain_percent(runs, 5000, 25)?,
+            gain_percent(runs, 5000, 50)?,
+            gain_percent(runs, 5000, 200)?,
         ];
         for n in ORDERS {
-            all.extend(try_map(&PROCS, |procs| gain(runs, n, procs))?);
+            all.extend(try_map(&PROCS, |procs| gain_percent(runs, n, procs))?);
         }
         let most = all.into_iter().fold(f64::MIN, f64::max);
-        decided(rounds_to(most, claim.number()?), most)
+        decided_outcome(rounds_to(most, claim.published_number()?), most)
     }),
     ("lu-c02", |runs, _| {
-        let gains = try_map(&PROCS, |procs| gain(runs, 500, procs))?;
-        decided(gains.iter().all(|&gain| gain <= 0.0), gains)
+        let gains = try_map(&PROCS, |procs| gain_percent(runs, 500, procs))?;
+        decided_outcome(gains.iter().all(|&gain| gain <= 0.0), gains)
     }),
     ("lu-c03", |runs, _| {
-        let times = try_map(&PROCS, |procs| time(runs, 500, procs, Scenario::I))?;
-        decided(is_increasing(&times), times)
+        let times = try_map(&PROCS, |procs| makespan_s(runs, 500, procs, Scenario::I))?;
+        decided_outcome(is_increasing(&times), times)
     }),
     ("lu-c04", |runs, _| {
         let differences = try_map(&PROCS, |procs| {
-            Ok(time(runs, 500, procs, Scenario::Iii)? - time(runs, 500, procs, Scenario::Ii)?)
+            Ok(makespan_s(runs, 500, procs, Scenario::Iii)?
+                - makespan_s(runs, 500, procs, Scenario::Ii)?)
         })?;
-        decided(
+        decided_outcome(
             differences.iter().all(|&difference| difference == 0.0),
             differences,
         )
     }),
     ("lu-c07", |runs, _| {
-        let gains = [gain(runs, 1000, 25)?, gain(runs, 1000, 50)?];
-        decided(gains[1] < gains[0], gains.to_vec())
+        let gains = [gain_percent(runs, 1000, 25)?, gain_percent(runs, 1000, 50)?];
+        decided_outcome(gains[1] < gains[0], gains.to_vec())
     }),
     ("lu-c08", |runs, _| {
-        let done = run(runs, 500, 25)?;
+        let done = finished_run(runs, 500, 25)?;
         let workload = done.experiment.workload.as_ref();
         let mut plan = Plan::default();
         let mut work = |superstep: usize| {
@@ -135,19 +136,19 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         // Types 2 and 3 alternate, so each superstep is compared with the next one of its type.
         let falls =
             (1..workload.supersteps() - 2).all(|superstep| work(superstep + 2) < work(superstep));
-        decided(falls, falls)
+        decided_outcome(falls, falls)
     }),
     ("lu-c09", |runs, _| {
         let times = times_of_forced_moves(runs, [4, 500, 1500, 3000])?;
-        decided(is_increasing(&times), times)
+        decided_outcome(is_increasing(&times), times)
     }),
     ("lu-c10", |runs, _| {
         let mut highest = Vec::new();
         let mut is_equal = true;
         for procs in [100, 200] {
-            is_equal &=
-                time(runs, 1000, procs, Scenario::Ii)? == time(runs, 1000, procs, Scenario::Iii)?;
-            let done = run(runs, 1000, procs)?;
+            is_equal &= makespan_s(runs, 1000, procs, Scenario::Ii)?
+                == makespan_s(runs, 1000, procs, Scenario::Iii)?;
+            let done = finished_run(runs, 1000, procs)?;
             let calls = done.call_records(Scenario::Iii);
             let potential = |call: &migsim_bsp::CallRecord| {
                 call.decision.outline_json()["highest_potential_s"].as_f64()
@@ -156,26 +157,28 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         }
         // The outcome is as published. Its published reason, a PM below zero at all calls, is not: PM is above zero at some calls.
         let all_negative = highest.iter().all(|&potential| potential <= 0.0);
-        decided(
+        decided_outcome(
             is_equal && all_negative,
             json!({ "ii_equals_iii": is_equal, "highest_potential_s": highest }),
         )
     }),
     ("lu-c12", |runs, _| {
-        let times = try_map(&[25, 50], |procs| time(runs, 2000, procs, Scenario::I))?;
-        decided(times[1] < times[0], times)
+        let times = try_map(&[25, 50], |procs| {
+            makespan_s(runs, 2000, procs, Scenario::I)
+        })?;
+        decided_outcome(times[1] < times[0], times)
     }),
     ("lu-c13", |runs, _| {
-        let gains = try_map(&[25, 50], |procs| gain(runs, 2000, procs))?;
-        decided(gains[1] < gains[0], gains)
+        let gains = try_map(&[25, 50], |procs| gain_percent(runs, 2000, procs))?;
+        decided_outcome(gains[1] < gains[0], gains)
     }),
     ("lu-c14", |runs, _| {
-        let gain = gain(runs, 2000, 50)?;
-        decided((8.0..=11.0).contains(&gain), gain)
+        let gain = gain_percent(runs, 2000, 50)?;
+        decided_outcome((8.0..=11.0).contains(&gain), gain)
     }),
     ("lu-c16", |runs, _| {
-        let gains = try_map(&[100, 50, 25], |procs| gain(runs, 2000, procs))?;
-        decided(is_increasing(&gains), gains)
+        let gains = try_map(&[100, 50, 25], |procs| gain_percent(runs, 2000, procs))?;
+        decided_outcome(is_increasing(&gains), gains)
     }),
     ("lu-c17", |runs, _| {
         let mut by_procs = Vec::new();
@@ -184,48 +187,50 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             by_procs.push(
                 orders
                     .iter()
-                    .map(|&n| gain(runs, n, procs))
+                    .map(|&n| gain_percent(runs, n, procs))
                     .collect::<Result<Vec<_>, _>>()?,
             );
         }
-        decided(by_procs.iter().all(|gains| is_increasing(gains)), by_procs)
+        decided_outcome(by_procs.iter().all(|gains| is_increasing(gains)), by_procs)
     }),
     ("lu-c21", |runs, _| {
         let counts: Vec<usize> = [500, 1000, 2000, 5000]
             .iter()
-            .map(|&n| Ok(run(runs, n, 200)?.migration_count()))
+            .map(|&n| Ok(finished_run(runs, n, 200)?.migration_count()))
             .collect::<Result<_, Error>>()?;
-        decided(counts[..3] == [0, 0, 0] && counts[3] > 0, counts)
+        decided_outcome(counts[..3] == [0, 0, 0] && counts[3] > 0, counts)
     }),
     ("lu-c22", |runs, _| {
-        let gains = try_map(&[25, 50], |procs| gain(runs, 5000, procs))?;
-        decided(gains.iter().all(|&gain| gain >= 15.0), gains)
+        let gains = try_map(&[25, 50], |procs| gain_percent(runs, 5000, procs))?;
+        decided_outcome(gains.iter().all(|&gain| gain >= 15.0), gains)
     }),
     ("lu-c24", |runs, _| {
         let mut least = f64::MAX;
         for n in ORDERS {
             for procs in PROCS {
-                least = least
-                    .min(time(runs, n, procs, Scenario::Ii)? - time(runs, n, procs, Scenario::I)?);
+                least = least.min(
+                    makespan_s(runs, n, procs, Scenario::Ii)?
+                        - makespan_s(runs, n, procs, Scenario::I)?,
+                );
             }
         }
-        decided(least > 0.0, least)
+        decided_outcome(least > 0.0, least)
     }),
     ("lu-c25", |runs, _| {
         // "Short" has no number. The claim is read as: overheads at order 2000 are below 4 %, as in the paper's own table.
-        let overheads = try_map(&PROCS, |procs| overhead(runs, 2000, procs))?;
-        decided(overheads.iter().all(|&overhead| overhead < 4.0), overheads)
+        let overheads = try_map(&PROCS, |procs| overhead_percent(runs, 2000, procs))?;
+        decided_outcome(overheads.iter().all(|&overhead| overhead < 4.0), overheads)
     }),
     ("lu-c26", |runs, _| {
         let counts: Vec<usize> = ORDERS
             .iter()
-            .map(|&n| Ok(run(runs, n, 25)?.experiment.workload.supersteps()))
+            .map(|&n| Ok(finished_run(runs, n, 25)?.experiment.workload.supersteps()))
             .collect::<Result<_, Error>>()?;
-        decided(counts == [1001, 2001, 4001], counts)
+        decided_outcome(counts == [1001, 2001, 4001], counts)
     }),
     ("lu-c27", |runs, _| {
         // The memory of a process is 8 B for each of its matrix elements.
-        let done = run(runs, 1000, 50)?;
+        let done = finished_run(runs, 1000, 50)?;
         let workload = done.experiment.workload.as_ref();
         let cells = |process: usize| {
             workload
@@ -235,13 +240,13 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         };
         let all: Vec<f64> = (0..50).map(cells).collect();
         let total: f64 = all.iter().sum();
-        decided(
+        decided_outcome(
             all.iter().all(|&cells| cells == 20_000.0) && total == 1e6,
             total,
         )
     }),
     ("lu-c28", |runs, _| {
-        let done = run(runs, 500, 50)?;
+        let done = finished_run(runs, 500, 50)?;
         let workload = done.experiment.workload.as_ref();
         let mut plan = Plan::default();
         plan.clear(workload.processes());
@@ -255,18 +260,18 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 .count()
         };
         let counts = [plan.messages.len(), sends(5), sends(1), sends(0)];
-        decided(counts == [10 * 4 + 5 * 9, 4, 9, 13], counts.to_vec())
+        decided_outcome(counts == [10 * 4 + 5 * 9, 4, 9, 13], counts.to_vec())
     }),
     ("lu-c29", |_, _| {
         let residue = elimination_residue(24);
-        decided(residue < 1e-9, residue)
+        decided_outcome(residue < 1e-9, residue)
     }),
     ("lu-c30", |runs, _| {
-        let later: Vec<u64> = alphas_after(&calls(runs, 1000, 25)?, 11);
-        decided(later.is_sorted_by(|a, b| a < b), later)
+        let later: Vec<u64> = alphas_after(&calls_of_scenario_iii(runs, 1000, 25)?, 11);
+        decided_outcome(later.is_sorted_by(|a, b| a < b), later)
     }),
     ("lu-c31", |runs, _| {
-        let calls = calls(runs, 1000, 50)?;
+        let calls = calls_of_scenario_iii(runs, 1000, 50)?;
         let dates: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
         let gaps: Vec<u64> = dates.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let after: Vec<u64> = dates
@@ -275,7 +280,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             .filter(|(date, _)| **date > 27)
             .map(|(_, gap)| *gap)
             .collect();
-        decided(
+        decided_outcome(
             after.is_sorted_by(|a, b| a < b) && after.first().is_some_and(|&gap| gap > 6),
             dates,
         )
@@ -284,18 +289,18 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let counts: Vec<usize> = [0.25, 0.5, 1.0, 2.0]
             .iter()
             .map(|&d| {
-                let case = case_of_size(1000, 50).with("policy.migbsp.d", d);
+                let case = case_of_size(1000, 50).with_setting("policy.migbsp.d", d);
                 Ok(runs.run(&case)?.call_records(Scenario::Ii).len())
             })
             .collect::<Result<_, Error>>()?;
         // With a larger α there are fewer calls.
-        decided(
+        decided_outcome(
             counts.is_sorted_by(|a, b| a >= b),
             json!({ "d": [0.25, 0.5, 1.0, 2.0], "calls": counts }),
         )
     }),
     ("lu-c33", |runs, _| {
-        let done = run(runs, 1000, 50)?;
+        let done = finished_run(runs, 1000, 50)?;
         let calls = done.call_records(Scenario::Iii);
         let evaluated: Vec<usize> = calls
             .iter()
@@ -307,24 +312,24 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             })
             .collect();
         // PM is evaluated for 50 processes and the four other Sets of each, not for 174 processors.
-        decided(evaluated == [50 * 4], evaluated)
+        decided_outcome(evaluated == [50 * 4], evaluated)
     }),
     ("lu-c34", |runs, _| {
-        let done = run(runs, 1000, 50)?;
+        let done = finished_run(runs, 1000, 50)?;
         let again = done
             .experiment
             .run(&migsim_experiment::Progress::default())?;
         let hashes = |results: &migsim_experiment::Results| -> Vec<String> {
             results
-                .runs
+                .scenario_runs
                 .iter()
                 .map(|run| run.outcome.event_hash.clone())
                 .collect()
         };
-        decided(hashes(&again) == hashes(&done.results), hashes(&again))
+        decided_outcome(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
     ("lu-c35", |runs, _| {
-        let done = run(runs, 500, 25)?;
+        let done = finished_run(runs, 500, 25)?;
         let platform = &done.experiment.platform.platform;
         let fastest = platform
             .hosts
@@ -333,11 +338,11 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let name = fastest.map_or("", |host| {
             platform.clusters[host.cluster.index()].name.as_str()
         });
-        decided(name == "Aquario", name)
+        decided_outcome(name == "Aquario", name)
     }),
     ("lu-c36", |runs, _| {
         let times = times_of_forced_moves(runs, [4, 1000])?;
-        decided(times[0] < times[1], times)
+        decided_outcome(times[0] < times[1], times)
     }),
     ("lu-c37", |runs, _| {
         // The computation of the slowest process is a fixed share of n^3 / p. The rest is communication and barrier.
@@ -350,9 +355,9 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 1e9
             };
             let computation = 500_f64.powi(3) / 3.0 / procs as f64 * 1000.0 / slowest;
-            Ok(1.0 - computation / time(runs, 500, procs, Scenario::I)?)
+            Ok(1.0 - computation / makespan_s(runs, 500, procs, Scenario::I)?)
         })?;
-        decided(is_increasing(&shares), shares)
+        decided_outcome(is_increasing(&shares), shares)
     }),
 ];
 
@@ -378,8 +383,8 @@ fn times_of_forced_moves<const N: usize>(
     let one = |superstep: u64| {
         let done = runs.run(
             &case_of_size(2000, 25)
-                .with("policy.name", "replay")
-                .with("policy.replay.decisions", forced(superstep)),
+                .with_setting("policy.name", "replay")
+                .with_setting("policy.replay.decisions", forced(superstep)),
         )?;
         Ok(done.makespan(Scenario::Iii))
     };

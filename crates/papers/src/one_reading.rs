@@ -15,15 +15,17 @@ use super::changes::Changes;
 use super::changes::experiment_document;
 use super::decisions::Verdict;
 use super::effects::count_within_quarter;
-use super::reproduce::{Compared, compare_all, facts_of};
+use super::reproduce::{PaperComparison, compare_all, read_facts};
 use super::runs::Runs;
 use super::{PAPERS, Paper};
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
-use migsim_experiment::{COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, built_in};
+use migsim_experiment::{
+    COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, find_built_in_experiment,
+};
 
 /// Names of the options that are not part of a rule set: the reproduced paper keeps its own values of these options.
-pub(super) const KEPT: [&str; 9] = [
+pub(super) const KEPT_OPTIONS: [&str; 9] = [
     "alpha",
     "d",
     "omega",
@@ -39,10 +41,10 @@ pub(super) const KEPT: [&str; 9] = [
 const POLICY: &str = "migbsp";
 
 /// Name of the rule set with the default rules of the policy, which apply to the applications of users.
-pub(super) const DEFAULT: &str = "default";
+pub(super) const DEFAULT_RULES: &str = "default";
 
 /// Name of the rule set that answers the open questions of the papers in the way of the authors' program of 2015.
-const AUTHORS: &str = "authors-2015";
+const AUTHORS_RULES: &str = "authors-2015";
 
 /// Options in which the rule set `authors-2015` differs from the defaults, with their values: the answers of the authors' program
 /// to open questions (A1 to A37) of the papers.
@@ -60,7 +62,7 @@ const AUTHORS_ANSWERS: [(&str, &str); 9] = [
 
 /// Results of reproducing a paper with a rule set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reading {
+pub struct RuleSetResult {
     /// Name of the rule set: the name of a paper, `default` or `authors-2015`.
     pub rules: &'static str,
     /// Name of the paper that is reproduced.
@@ -85,9 +87,9 @@ pub struct Reading {
 ///
 /// # Errors
 /// A run fails.
-pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<Reading>, Error> {
+pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<RuleSetResult>, Error> {
     let sets = rule_sets();
-    let differences = differences()?;
+    let differences = option_differences()?;
     let judged = papers_with_runs();
     let pairs: Vec<_> = sets
         .into_iter()
@@ -96,7 +98,7 @@ pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<Reading>, Error> {
         .collect();
     pairs
         .par_iter()
-        .map(|&(set, paper)| apply_set(set, &differences, paper, progress))
+        .map(|&(set, paper)| apply_rule_set(set, &differences, paper, progress))
         .collect()
 }
 
@@ -108,7 +110,7 @@ pub(super) fn papers_with_runs() -> Vec<&'static Paper> {
 
 /// An option whose value differs between rule sets, with its value in each rule set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference {
+pub struct OptionDifference {
     /// Name of the option.
     pub option: String,
     /// Value of the option in each rule set, in the order of [`rule_sets`].
@@ -118,32 +120,32 @@ pub struct Difference {
 /// Lists the names of all rule sets: the name of each paper with runs, `default` and `authors-2015`.
 pub fn rule_sets() -> Vec<&'static str> {
     let papers = papers_with_runs().into_iter().map(|paper| paper.name);
-    papers.chain([DEFAULT, AUTHORS]).collect()
+    papers.chain([DEFAULT_RULES, AUTHORS_RULES]).collect()
 }
 
 /// Lists the options whose values differ between the rule sets.
 ///
 /// # Errors
 /// An experiment cannot be read.
-pub fn differences() -> Result<Vec<Difference>, Error> {
+pub fn option_differences() -> Result<Vec<OptionDifference>, Error> {
     let sets = rule_sets()
         .into_iter()
-        .map(options_of)
+        .map(rule_set_options)
         .collect::<Result<Vec<_>, _>>()?;
     let mut keys: Vec<&String> = Vec::new();
     for key in sets.iter().flat_map(Map::keys) {
-        if !KEPT.contains(&key.as_str()) && !keys.contains(&key) {
+        if !KEPT_OPTIONS.contains(&key.as_str()) && !keys.contains(&key) {
             keys.push(key);
         }
     }
-    let rows = keys.into_iter().map(|key| Difference {
+    let rows = keys.into_iter().map(|key| OptionDifference {
         option: key.clone(),
         values: sets
             .iter()
             .map(|set| set.get(key).cloned().unwrap_or_default())
             .collect(),
     });
-    let differs = |row: &Difference| row.values.iter().any(|value| *value != row.values[0]);
+    let differs = |row: &OptionDifference| row.values.iter().any(|value| *value != row.values[0]);
     Ok(rows.filter(differs).collect())
 }
 
@@ -151,16 +153,16 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
 ///
 /// # Errors
 /// There is no such rule set, or its experiment cannot be read.
-pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
+pub(super) fn rule_set_options(rules: &str) -> Result<Map<String, Value>, Error> {
     let resolve = |own: &Value| {
         let policy = *Registry::standard().policies().find(POLICY)?;
         policy.resolve(own)
     };
-    let options = if rules == DEFAULT {
-        let document = built_in(COMMON_RULES)?;
+    let options = if rules == DEFAULT_RULES {
+        let document = find_built_in_experiment(COMMON_RULES)?;
         let own = document.map(|document| document.value["policy"][POLICY].clone());
         resolve(&own.unwrap_or_default())?
-    } else if rules == AUTHORS {
+    } else if rules == AUTHORS_RULES {
         let answers = AUTHORS_ANSWERS.into_iter();
         let answers = answers.map(|(option, value)| (option.to_owned(), value.into()));
         resolve(&Value::Object(answers.collect()))?
@@ -168,7 +170,7 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
         let experiment = super::find_paper(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();
         layers.push_file(experiment_document(experiment)?);
-        Experiment::load(&layers, Limits::default())?.resolved["policy"][POLICY].clone()
+        Experiment::load(&layers, Limits::default())?.resolved_settings["policy"][POLICY].clone()
     };
     Ok(options.as_object().cloned().unwrap_or_default())
 }
@@ -181,7 +183,7 @@ const MESSAGE_COSTS: [(&str, &str); 3] = [
 ];
 
 /// Names of the rule sets in the comparison of fitted call costs with message costs; `own` stands for each paper's own rules.
-pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
+pub(super) const COST_RULE_SETS: [&str; 3] = ["own", DEFAULT_RULES, AUTHORS_RULES];
 
 /// Reproduces the papers with two costs of rescheduling calls: the fitted cost, and the cost of only the messages of a call. With
 /// the second cost, messages are sent one after the other, as in the authors' program of 2015.
@@ -191,10 +193,10 @@ pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
 ///
 /// # Errors
 /// A run fails.
-pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Error> {
-    let differences = differences()?;
+pub fn compare_call_costs(progress: &Progress) -> Result<Vec<[RuleSetResult; 2]>, Error> {
+    let differences = option_differences()?;
     let sets = rule_sets();
-    let pairs = PRICED.iter().flat_map(|&rules| {
+    let pairs = COST_RULE_SETS.iter().flat_map(|&rules| {
         let papers = papers_with_runs().into_iter();
         papers.map(move |paper| (rules, paper))
     });
@@ -206,7 +208,7 @@ pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Erro
         let rule_flags = rule_flags(rules, &values.collect());
         let messages = MESSAGE_COSTS.map(|(key, value)| Flag {
             key: key.to_owned(),
-            flag: format!("{key}={value}"),
+            source_text: format!("{key}={value}"),
             value: value.into(),
         });
         let fitted = apply_flags(rules, rule_flags.clone(), paper, progress)?;
@@ -217,12 +219,12 @@ pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Erro
     pairs.into_par_iter().map(one).collect()
 }
 
-fn apply_set(
+fn apply_rule_set(
     (set, rules): (usize, &'static str),
-    differences: &[Difference],
+    differences: &[OptionDifference],
     paper: &Paper,
     progress: &Progress,
-) -> Result<Reading, Error> {
+) -> Result<RuleSetResult, Error> {
     let options = differences
         .iter()
         .map(|one| (one.option.clone(), one.values[set].clone()));
@@ -238,7 +240,7 @@ pub(super) fn apply_options(
     options: &Map<String, Value>,
     paper: &Paper,
     progress: &Progress,
-) -> Result<Reading, Error> {
+) -> Result<RuleSetResult, Error> {
     apply_flags(rules, rule_flags(rules, options), paper, progress)
 }
 
@@ -246,7 +248,7 @@ pub(super) fn apply_options(
 fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     let flags = options.iter().map(|(option, value)| Flag {
         key: format!("policy.{POLICY}.{option}"),
-        flag: format!("rules of {rules}: {option}"),
+        source_text: format!("rules of {rules}: {option}"),
         value: value.clone(),
     });
     flags.collect()
@@ -261,13 +263,13 @@ fn apply_flags(
     flags: Vec<Flag>,
     paper: &Paper,
     progress: &Progress,
-) -> Result<Reading, Error> {
+) -> Result<RuleSetResult, Error> {
     let runs = Runs::new(paper, Changes::in_all_experiments(flags), progress)?;
-    let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
-    Ok(sum_up(rules, paper.name, compared))
+    let compared = compare_all(paper, &read_facts(paper)?, &runs)?;
+    Ok(summarize(rules, paper.name, compared))
 }
 
-fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Reading {
+fn summarize(rules: &'static str, paper: &'static str, compared: PaperComparison) -> RuleSetResult {
     let verdicts = || {
         let decisions = compared.decisions.iter().map(|one| one.verdict);
         decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
@@ -279,7 +281,7 @@ fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Readi
         .into_iter()
         .filter(|cell| cell.scenario != "i")
         .collect();
-    Reading {
+    RuleSetResult {
         rules,
         paper,
         matched: count(|verdict| verdict == Verdict::Match),

@@ -2,11 +2,13 @@
 //! rescheduling calls that cost only their messages.
 
 use super::markdown::{push_table, put};
-use super::one_reading::{PRICED, Reading, differences, papers_with_runs, rule_sets};
+use super::one_reading::{
+    COST_RULE_SETS, RuleSetResult, option_differences, papers_with_runs, rule_sets,
+};
 use super::page::Page;
 use super::pages::rounded;
-use super::reproduce::facts_of;
-use super::weighted::{Weighted, push_section};
+use super::reproduce::read_facts;
+use super::weighted::{WeightComparison, push_weights_section};
 use migsim_base::error::Error;
 
 const ONE_READING: &str = "# One reading
@@ -32,7 +34,7 @@ in ageing, viability and the second adaptation, the set follows the papers. It s
 ";
 
 /// Text that introduces the section on rescheduling calls that cost only their messages.
-const MESSAGES: &str = "
+const MESSAGE_COSTS_TEXT: &str = "
 ## Calls that cost their messages alone
 
 The papers describe the messages of a call, but state no cost. In the authors' program of 2015 a call costs its messages, sent one after the other (0.33 to 1.2 s for 60 processes). In this
@@ -42,7 +44,7 @@ cell has two results: with the cost of a call in the paper's own experiment, the
 ";
 
 /// Text on the results of rescheduling calls that cost only their messages, and on the consequences.
-const MESSAGES_FOUND: &str = "
+const MESSAGE_COSTS_RESULT_TEXT: &str = "
 For the paper on dynamic platforms, messages alone explain as much, with fewer constants, so its experiment uses them. For the three other papers they do not. A message in the authors'
 program takes at least 3.9 ms, on one host or in a cluster: 13.01 times the latency of its platform file. The times of LU allow a latency of only 5.55 us, about a 700th. So its 13 calls of order 2000 on 50 processes would cost a few milliseconds in
 all. The platforms of the other papers have no latency, since their times do not require one. In irregular Smith-Waterman, a latency of 3 ms for the link of each host could replace the fitted rule: the mean cost of a call is right.
@@ -54,9 +56,9 @@ But this cost grows with the number of processes, and the published cost does no
 /// # Errors
 /// An experiment cannot be read.
 pub fn one_reading_page(
-    readings: &[Reading],
-    priced: &[[Reading; 2]],
-    weighted: &[Weighted],
+    readings: &[RuleSetResult],
+    priced: &[[RuleSetResult; 2]],
+    weighted: &[WeightComparison],
 ) -> Result<Page, Error> {
     let sets = rule_sets();
     let mut papers: Vec<&str> = Vec::new();
@@ -68,21 +70,23 @@ pub fn one_reading_page(
     let mut text = String::from(ONE_READING);
     let columns: Vec<&str> = papers.iter().copied().chain(["all"]).collect();
     let columns = format!("rules of | {}", columns.join(" | "));
-    let mut judged =
-        |title: &str, cell: &dyn Fn(&Reading) -> String, total: &dyn Fn(&[&Reading]) -> String| {
-            put!(text, "\n## {title}\n");
-            let rows = sets.iter().map(|set| {
-                let row: Vec<&Reading> = readings.iter().filter(|one| one.rules == *set).collect();
-                let cells = row.iter().map(|one| {
-                    let mark = if one.rules == one.paper { "**" } else { "" };
-                    format!("{mark}{}{mark}", cell(one))
-                });
-                let cells: Vec<String> = cells.chain([total(&row)]).collect();
-                format!("{set} | {}", cells.join(" | "))
+    let mut judged = |title: &str,
+                      cell: &dyn Fn(&RuleSetResult) -> String,
+                      total: &dyn Fn(&[&RuleSetResult]) -> String| {
+        put!(text, "\n## {title}\n");
+        let rows = sets.iter().map(|set| {
+            let row: Vec<&RuleSetResult> =
+                readings.iter().filter(|one| one.rules == *set).collect();
+            let cells = row.iter().map(|one| {
+                let mark = if one.rules == one.paper { "**" } else { "" };
+                format!("{mark}{}{mark}", cell(one))
             });
-            push_table(&mut text, &columns, rows);
-        };
-    let sum = |row: &[&Reading], of: fn(&Reading) -> usize| -> usize {
+            let cells: Vec<String> = cells.chain([total(&row)]).collect();
+            format!("{set} | {}", cells.join(" | "))
+        });
+        push_table(&mut text, &columns, rows);
+    };
+    let sum = |row: &[&RuleSetResult], of: fn(&RuleSetResult) -> usize| -> usize {
         row.iter().map(|one| of(one)).sum()
     };
     judged(
@@ -110,9 +114,9 @@ pub fn one_reading_page(
         },
     );
     push_message_costs(&mut text, &papers, priced)?;
-    push_section(&mut text, weighted);
+    push_weights_section(&mut text, weighted);
     text += "\n## The options in which the sets differ\n";
-    let differences = differences()?;
+    let differences = option_differences()?;
     let rows = differences.iter().map(|one| {
         let values: Vec<String> = one.values.iter().map(rounded).collect();
         format!("{} | {}", one.option, values.join(" | "))
@@ -128,11 +132,11 @@ pub fn one_reading_page(
 fn push_message_costs(
     text: &mut String,
     papers: &[&str],
-    priced: &[[Reading; 2]],
+    priced: &[[RuleSetResult; 2]],
 ) -> Result<(), Error> {
-    *text += MESSAGES;
+    *text += MESSAGE_COSTS_TEXT;
     let columns = format!("rules | counted | {} | all", papers.join(" | "));
-    let measures: [Measure; 3] = [
+    let measures: [ShareColumn; 3] = [
         ("effects within 25 %", |one| {
             (one.effects_within_25_percent, one.effects)
         }),
@@ -151,10 +155,10 @@ fn push_message_costs(
     ];
     let mut rows = Vec::new();
     for (name, measure) in measures {
-        for rules in PRICED {
-            let row: Vec<&[Reading; 2]> =
+        for rules in COST_RULE_SETS {
+            let row: Vec<&[RuleSetResult; 2]> =
                 priced.iter().filter(|one| one[0].rules == rules).collect();
-            let of = |one: &[Reading; 2]| one.each_ref().map(measure);
+            let of = |one: &[RuleSetResult; 2]| one.each_ref().map(measure);
             let cells = row.iter().map(|one| of(one));
             let sum = cells.clone().fold([(0, 0); 2], |sum, one| {
                 [0, 1].map(|at: usize| (sum[at].0 + one[at].0, sum[at].1 + one[at].1))
@@ -169,7 +173,7 @@ fn push_message_costs(
     push_table(text, &columns, rows);
     let mut fitted = Vec::new();
     for paper in papers_with_runs() {
-        let facts = facts_of(paper)?;
+        let facts = read_facts(paper)?;
         let is_price = |key: &String| key.starts_with("costs.call.");
         let prices = facts
             .fitted
@@ -182,9 +186,9 @@ fn push_message_costs(
         "\nNumber of constants fitted to the cost of a call, by paper: {}.\n",
         fitted.join(", ")
     );
-    *text += MESSAGES_FOUND;
+    *text += MESSAGE_COSTS_RESULT_TEXT;
     Ok(())
 }
 
 /// Column of a table: its heading, and the function that returns the number of reproduced results and the number of all results.
-type Measure = (&'static str, fn(&Reading) -> (usize, usize));
+type ShareColumn = (&'static str, fn(&RuleSetResult) -> (usize, usize));

@@ -18,14 +18,15 @@ use migsim_output::figure::Style;
 ///
 /// # Errors
 /// A table cannot be written as CSV.
-pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
+pub fn result_pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
     let mut pages = Vec::new();
     for paper in &reproduction.papers {
         pages.push(Page {
             name: format!("{}.md", paper.paper),
             text: markdown(paper),
         });
-        let text = csv_of(paper).map_err(|error| Error::Output(Problem::new(error.to_string())))?;
+        let text =
+            csv_table(paper).map_err(|error| Error::Output(Problem::new(error.to_string())))?;
         pages.push(Page {
             name: format!("{}.csv", paper.paper),
             text,
@@ -35,7 +36,7 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
                 .iter()
                 .map(|figure| Page {
                     name: format!("{}.svg", figure.name),
-                    text: figure.svg(),
+                    text: figure.to_svg(),
                 }),
         );
     }
@@ -48,7 +49,7 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
     Ok(pages)
 }
 
-fn csv_of(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
+fn csv_table(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
         "id",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Maximum length of a list whose values are all printed.
-const MOST_ITEMS: usize = 12;
+const MAX_LIST_LENGTH: usize = 12;
 
 /// Formats a JSON value in words: numbers with at most four decimals, lists with commas, and lists of lists with semicolons.
 pub(super) fn value_text(value: &Value) -> String {
@@ -22,13 +22,13 @@ pub(super) fn value_text(value: &Value) -> String {
             } else {
                 "; "
             };
-            join(items.iter().map(self::value_text).collect(), separator)
+            join_shortened(items.iter().map(self::value_text).collect(), separator)
         }
         Value::Object(map) => {
             let named = |(key, item): (&String, &Value)| {
                 format!("{} {}", key.replace('_', " "), self::value_text(item))
             };
-            join(map.iter().map(named).collect(), "; ")
+            join_shortened(map.iter().map(named).collect(), "; ")
         }
     }
 }
@@ -42,11 +42,11 @@ fn decimal(number: f64) -> String {
     format!("{number:.3e}")
 }
 
-fn join(mut items: Vec<String>, separator: &str) -> String {
+fn join_shortened(mut items: Vec<String>, separator: &str) -> String {
     let count = items.len();
-    if count > MOST_ITEMS {
-        items.drain(MOST_ITEMS / 2..count - 1);
-        items.insert(MOST_ITEMS / 2, "...".into());
+    if count > MAX_LIST_LENGTH {
+        items.drain(MAX_LIST_LENGTH / 2..count - 1);
+        items.insert(MAX_LIST_LENGTH / 2, "...".into());
         return format!("{} ({count} values)", items.join(separator));
     }
     items.join(separator)

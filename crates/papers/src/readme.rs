@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::audit::{SPLIT_COLUMNS, splits};
+use super::audit::{SPLIT_COLUMNS, committed_split_rows};
 use super::cells::median;
 use super::claim_counts::{ClaimCounts, claim_counts};
 use super::decisions::Verdict;
-use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
+use super::effects::{ERROR_BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
 use super::facts::Contradiction;
 use super::markdown::{escape_cell, push_table, put};
 use super::named::application_of;
@@ -155,7 +155,7 @@ pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
             one.copied_times
         )
     });
-    let bounds = BOUNDS
+    let bounds = ERROR_BOUNDS
         .map(|bound| format!("within {:.0} %", 100.0 * bound))
         .join(" | ");
     let columns = format!(
@@ -194,10 +194,10 @@ fn push_totals(text: &mut String, papers: &[PaperResults]) {
             totals.errors.len().to_string(),
             percent(0.025),
             percent(0.05),
-            two_decimals(totals.median_error()),
+            percent_text(totals.median_error()),
             of(totals.decisions),
-            totals.by_kind.map(of).join(" | "),
-            of(totals.unreported),
+            totals.decisions_by_kind.map(of).join(" | "),
+            of(totals.unreported_moves),
             of(totals.schedules),
             totals.constants.to_string(),
         ];
@@ -325,7 +325,7 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
         let errors = cells.filter(|cell| cell.in_sample == in_sample);
         let errors: Vec<f64> = errors.map(|cell| cell.error.abs()).collect();
         let middle = median(errors.iter().copied()).map(|middle| 100.0 * middle);
-        let middle = two_decimals(middle);
+        let middle = percent_text(middle);
         format!("{} | {middle}", errors.len())
     };
     let rows = papers.iter().filter(|paper| !paper.cells.is_empty());
@@ -340,13 +340,13 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
 /// Appends the section on held-out published times, and on where to find predictions that were made before any fit.
 fn push_predictions(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
-    push_table(text, SPLIT_COLUMNS, splits()?);
+    push_table(text, SPLIT_COLUMNS, committed_split_rows()?);
     *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in the stored calls, and the same in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
     Ok(())
 }
 
 /// Formats a percentage with two decimals; `None` becomes a dash.
-fn two_decimals(percent: Option<f64>) -> String {
+fn percent_text(percent: Option<f64>) -> String {
     percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
 }
 

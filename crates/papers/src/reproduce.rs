@@ -14,10 +14,10 @@ use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
 use super::comparisons::compare_percentages;
 use super::decisions::{
-    DecisionResult, Run, ScheduleResult, compare_schedule, compare_with_runs, result_of_check,
+    DecisionResult, RunCalls, ScheduleResult, compare_schedule, compare_with_runs, result_of_check,
 };
-use super::effects::{Effect, effects};
-use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
+use super::effects::{Effect, effects_in_tables};
+use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand_lists};
 use super::runs::{Case, Runs};
 use super::unreported::{UnreportedMoves, count_unreported};
 use super::{PAPERS, Paper};
@@ -133,17 +133,17 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
 ///
 /// # Errors
 /// The changes are invalid, or a run fails.
-pub fn reproduce_changed(
+pub fn reproduce_with_changes(
     paper: &Paper,
     changes: Changes,
     progress: &Progress,
-) -> Result<Compared, Error> {
+) -> Result<PaperComparison, Error> {
     let runs = Runs::new(paper, changes, progress)?;
-    compare_all(paper, &facts_of(paper)?, &runs)
+    compare_all(paper, &read_facts(paper)?, &runs)
 }
 
 fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
-    let facts = facts_of(paper)?;
+    let facts = read_facts(paper)?;
     let runs = Runs::new(paper, Changes::default(), progress)?;
     let compared = compare_all(paper, &facts, &runs)?;
     let claims = facts
@@ -155,12 +155,12 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         paper: paper.name,
         title: paper.title,
         switched_off: paper.switched_off,
-        effects: effects(paper.name, &compared.cells),
+        effects: effects_in_tables(paper.name, &compared.cells),
         cells: compared.cells,
         decisions: compared.decisions,
         call_schedules: compared.call_schedules,
         claims,
-        unreported: compare_moves(paper, &facts, &runs)?,
+        unreported: unreported_moves(paper, &facts, &runs)?,
         constants: fitted_constants(paper, &facts, &runs)?,
         answers: answers_to_open_questions(paper, &runs)?,
         contradictions: facts.contradictions,
@@ -172,15 +172,15 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
 ///
 /// # Errors
 /// The facts cannot be parsed. They are part of the program, so this error is a fault of the program.
-pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
+pub(super) fn read_facts(paper: &Paper) -> Result<Facts, Error> {
     let mut facts = Facts::parse(paper.name, paper.facts)?;
-    facts.tables.extend(times_of_figures(&facts));
+    facts.tables.extend(times_in_figures(&facts));
     Ok(facts)
 }
 
 /// Comparisons of a paper with its simulated runs that need only its facts, not the functions that check its claims.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct PaperComparison {
     /// Published times in tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
     /// Published decisions, compared with simulated decisions.
@@ -197,7 +197,7 @@ pub(super) fn compare_all(
     paper: &Paper,
     facts: &Facts,
     runs: &Runs<'_>,
-) -> Result<Compared, Error> {
+) -> Result<PaperComparison, Error> {
     simulate_all(paper, facts, runs)?;
     let cells = facts
         .tables
@@ -217,14 +217,14 @@ pub(super) fn compare_all(
         .call_schedules
         .iter()
         .map(|schedule| {
-            let told: Vec<Calls> = expand(&schedule.config)
+            let told: Vec<Calls> = expand_lists(&schedule.config)
                 .iter()
                 .map(|config| calls_of(config, runs))
                 .collect::<Result<_, _>>()?;
             Ok(compare_schedule(schedule, &told))
         })
         .collect::<Result<_, Error>>()?;
-    Ok(Compared {
+    Ok(PaperComparison {
         cells,
         decisions,
         call_schedules,
@@ -232,7 +232,7 @@ pub(super) fn compare_all(
 }
 
 /// Lists the times that the text of a paper quotes from figures, except those that are also in a table.
-fn times_of_figures(facts: &Facts) -> Vec<Cell> {
+fn times_in_figures(facts: &Facts) -> Vec<Cell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
     // Scenario i has no alpha, and some keys exist only in tables.
     let same = |a: &Config, b: &Config| {
@@ -274,7 +274,11 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .map(|decision| &decision.config);
     let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
     let mut cases: BTreeMap<String, Case> = BTreeMap::new();
-    for config in cells.chain(decisions).chain(schedules).flat_map(expand) {
+    for config in cells
+        .chain(decisions)
+        .chain(schedules)
+        .flat_map(expand_lists)
+    {
         let case = (paper.case)(&config);
         cases.insert(case.key(), case);
     }
@@ -287,7 +291,7 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
 }
 
 /// Maximum relative error with which a simulated time is reproduced, so that it needs no reason for its deviation (a fraction).
-const NEAR: f64 = 0.025;
+const REPRODUCED_BOUND: f64 = 0.025;
 
 fn compare_cell(
     paper: &Paper,
@@ -313,21 +317,21 @@ fn compare_cell(
         id: cell.id.clone(),
         table: cell.table.clone(),
         in_figure: facts.figures.iter().any(|figure| figure.id == cell.id),
-        case: case_of(&cell.config),
+        case: settings_text(&cell.config),
         config: cell.config.clone(),
         scenario: scenario.name(),
         published_s: cell.seconds,
         simulated_s,
         error,
         in_sample: (paper.in_sample)(cell),
-        is_explained: error.abs() <= NEAR || reason.is_some(),
+        is_explained: error.abs() <= REPRODUCED_BOUND || reason.is_some(),
         note,
     })
 }
 
 /// Formats the settings of a run as keys and values (`n=1000 procs=25`). The scenario is left out, and so are settings that
 /// follow from other settings.
-fn case_of(config: &Config) -> String {
+fn settings_text(config: &Config) -> String {
     let keys = [
         "test",
         "mapping",
@@ -391,15 +395,15 @@ fn compare_decision(
         let (holds, value) = evaluate(runs)?;
         return Ok(result_of_check(decision, holds, value));
     }
-    let configs = expand(&decision.config);
+    let configs = expand_lists(&decision.config);
     let told: Vec<Calls> = configs
         .iter()
         .map(|config| calls_of(config, runs))
         .collect::<Result<_, _>>()?;
-    let compared: Vec<Run<'_>> = configs
+    let compared: Vec<RunCalls<'_>> = configs
         .iter()
         .zip(&told)
-        .map(|(config, calls)| Run {
+        .map(|(config, calls)| RunCalls {
             alpha: config.get("alpha").and_then(Value::as_u64),
             calls,
         })
@@ -432,7 +436,7 @@ fn check_claim(
 }
 
 /// Lists the moves that a paper does not report, for each run whose migrations the paper reports.
-fn compare_moves(
+fn unreported_moves(
     paper: &Paper,
     facts: &Facts,
     runs: &Runs<'_>,
@@ -445,7 +449,7 @@ fn compare_moves(
             .any(|(id, _)| *id == decision.id)
     };
     for decision in facts.decisions.iter().filter(judged) {
-        for config in expand(&decision.config) {
+        for config in expand_lists(&decision.config) {
             let moves = scenario_of(&config) != Some(Scenario::Ii);
             if moves {
                 let key = (paper.case)(&config).key();
@@ -457,7 +461,7 @@ fn compare_moves(
     let mut rows = Vec::new();
     for (config, decisions) in of_runs.values() {
         let calls = runs.run_of_config(config)?.calls(Scenario::Iii);
-        rows.extend(count_unreported(case_of(config), decisions, &calls));
+        rows.extend(count_unreported(settings_text(config), decisions, &calls));
     }
     Ok(rows)
 }
@@ -489,7 +493,9 @@ fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec
         };
         let value = key
             .split('.')
-            .try_fold(&done.experiment.resolved, |value, part| value.get(part));
+            .try_fold(&done.experiment.resolved_settings, |value, part| {
+                value.get(part)
+            });
         Ok(Constant {
             what: fitted.what.clone(),
             keys: fitted.keys.clone(),
@@ -544,11 +550,11 @@ mod tests {
         let progress = Progress::default();
         let (mut ledgers, mut exact) = (0, 0);
         for paper in PAPERS {
-            let facts = facts_of(paper).unwrap();
+            let facts = read_facts(paper).unwrap();
             let runs = Runs::new(paper, Changes::default(), &progress).unwrap();
             simulate_all(paper, &facts, &runs).unwrap();
             for done in runs.finished_runs() {
-                for run in &done.results.runs {
+                for run in &done.results.scenario_runs {
                     let Some(ledger) = done.results.ledger(run) else {
                         continue;
                     };
@@ -564,12 +570,21 @@ mod tests {
                         "{}",
                         paper.name
                     );
-                    if ledger.ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
+                    if ledger
+                        .term_ticks
+                        .iter()
+                        .map(|ticks| ticks.abs())
+                        .sum::<i64>()
+                        < 1 << 53
+                    {
                         exact += 1;
-                        let sum = ledger.terms().map(|(_, seconds)| seconds).sum();
+                        let sum = ledger.terms_s().map(|(_, seconds)| seconds).sum();
                         assert_eq!(bits(sum), bits(ours - base), "{}", paper.name);
                     }
-                    assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);
+                    assert_eq!(
+                        ledger.term_ticks.iter().sum::<i64>(),
+                        ledger.difference_ticks
+                    );
                 }
             }
         }

@@ -12,7 +12,7 @@ use super::facts::{Cell, Claim, Config};
 use migsim_base::error::Error;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
+use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, SharedInputs};
 
 /// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check it.
 #[derive(Clone, Copy, Debug)]
@@ -104,9 +104,9 @@ pub struct Runs<'p> {
     /// Changed settings and platform values that apply to all runs.
     changes: Changes,
     /// Platforms and experiments that have already been read from their files.
-    shared: Shared,
+    shared: SharedInputs,
     progress: &'p Progress,
-    done: Mutex<BTreeMap<String, Arc<FinishedRun>>>,
+    runs_by_key: Mutex<BTreeMap<String, Arc<FinishedRun>>>,
 }
 
 impl<'p> Runs<'p> {
@@ -124,7 +124,7 @@ impl<'p> Runs<'p> {
             shared: changes.changed_platforms()?,
             changes,
             progress,
-            done: Mutex::new(BTreeMap::new()),
+            runs_by_key: Mutex::new(BTreeMap::new()),
         })
     }
 
@@ -135,7 +135,7 @@ impl<'p> Runs<'p> {
     pub fn run(&self, case: &Case) -> Result<Arc<FinishedRun>, Error> {
         let key = case.key();
         let known = self
-            .done
+            .runs_by_key
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&key)
@@ -149,7 +149,7 @@ impl<'p> Runs<'p> {
             experiment,
             results,
         });
-        self.done
+        self.runs_by_key
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(key, Arc::clone(&done));
@@ -159,7 +159,10 @@ impl<'p> Runs<'p> {
     /// Returns all runs that have been simulated up to now.
     #[cfg(test)]
     pub(super) fn finished_runs(&self) -> Vec<Arc<FinishedRun>> {
-        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = self
+            .runs_by_key
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         done.values().cloned().collect()
     }
 
@@ -209,11 +212,11 @@ impl Case {
 
     /// Returns the case with the setting `key` changed to `value`.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub fn with_setting(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
         self.flags.push(Flag {
             key: key.to_owned(),
-            flag: format!("{key}={value}"),
+            source_text: format!("{key}={value}"),
             value,
         });
         self
@@ -225,7 +228,7 @@ impl Case {
     pub fn with_config_value(self, key: &str, config: &Config, name: &str) -> Self {
         match config.get(name) {
             None | Some(Value::Null) => self,
-            Some(value) => self.with(key, value.clone()),
+            Some(value) => self.with_setting(key, value.clone()),
         }
     }
 

@@ -15,7 +15,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::one_reading::{KEPT, Reading, apply_options, options_of, papers_with_runs};
+use super::one_reading::{
+    KEPT_OPTIONS, RuleSetResult, apply_options, papers_with_runs, rule_set_options,
+};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 use migsim_policies::migbsp::MigBspConfig;
@@ -26,7 +28,7 @@ const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
 
 /// A step of the search for a common set of rules: a change of one option that improved the score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct SearchStep {
     /// Name of the changed option; `None` for the set with which the search begins.
     pub option: Option<String>,
     /// New value of the changed option.
@@ -34,10 +36,10 @@ pub struct Step {
     /// Score of the set of rules after the change, from 0 (worst) to 2 (best), dimensionless.
     pub score: f64,
     /// Results of the changed set of rules for each paper.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<RuleSetResult>,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for SearchStep {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let option = self.option.as_deref().unwrap_or("start");
         write!(
@@ -63,13 +65,13 @@ impl fmt::Display for Step {
 ///
 /// # Errors
 /// There is no rule set `start`, or a run fails.
-pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
-    let mut set = options_of(start)?;
-    set.retain(|option, _| !KEPT.contains(&option.as_str()));
+pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<SearchStep>, Error> {
+    let mut set = rule_set_options(start)?;
+    set.retain(|option, _| !KEPT_OPTIONS.contains(&option.as_str()));
     let mut steps = vec![new_step(None, score_of(&set, progress)?)];
     loop {
         let before = steps.len();
-        for (option, values) in alternatives() {
+        for (option, values) in varied_options() {
             let others = values
                 .into_iter()
                 .filter(|value| set.get(&option) != Some(value));
@@ -96,9 +98,12 @@ pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<Step>, Er
     }
 }
 
-fn new_step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)) -> Step {
+fn new_step(
+    change: Option<(&String, Value)>,
+    (score, readings): (f64, Vec<RuleSetResult>),
+) -> SearchStep {
     let (option, value) = change.unzip();
-    Step {
+    SearchStep {
         option: option.cloned(),
         value: value.unwrap_or_default(),
         score,
@@ -107,21 +112,25 @@ fn new_step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Readi
 }
 
 /// Computes the score of a set of rules over all papers, and the results of the set for each paper.
-fn score_of(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
+fn score_of(
+    set: &Map<String, Value>,
+    progress: &Progress,
+) -> Result<(f64, Vec<RuleSetResult>), Error> {
     let papers = papers_with_runs();
     let readings = papers
         .par_iter()
         .map(|paper| apply_options("a set that is tried", set, paper, progress))
         .collect::<Result<Vec<_>, Error>>()?;
-    let of_paper =
-        |one: &Reading| one.matched as f64 / one.checkable.max(1) as f64 + one.within_5_percent;
+    let of_paper = |one: &RuleSetResult| {
+        one.matched as f64 / one.checkable.max(1) as f64 + one.within_5_percent
+    };
     let sum: f64 = readings.iter().map(of_paper).sum();
     Ok((sum / readings.len() as f64, readings))
 }
 
 /// Lists the options of the policy that the search varies, each with the values to try: all choices, all switches, and the
 /// threshold x.
-fn alternatives() -> Vec<(String, Vec<Value>)> {
+fn varied_options() -> Vec<(String, Vec<Value>)> {
     let schema = schemars::schema_for!(MigBspConfig).to_value();
     let values = |property: &Value| -> Option<Vec<Value>> {
         if property["type"] == "boolean" {
@@ -136,7 +145,7 @@ fn alternatives() -> Vec<(String, Vec<Value>)> {
         Some(choices.collect())
     };
     let properties = schema["properties"].as_object().into_iter().flatten();
-    let is_free = |(option, _): &(&String, &Value)| !KEPT.contains(&option.as_str());
+    let is_free = |(option, _): &(&String, &Value)| !KEPT_OPTIONS.contains(&option.as_str());
     properties
         .filter(is_free)
         .filter_map(|(option, property)| match option.as_str() {
@@ -152,7 +161,7 @@ mod tests {
 
     #[test]
     fn all_choices_and_switches_are_tried() {
-        let all = alternatives();
+        let all = varied_options();
         let of = |name: &str| {
             all.iter()
                 .find(|one| one.0 == name)

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::{Calls, PaperMove};
-use super::claims::{Outcome, decided, rounds_to, try_map};
+use super::claims::{Outcome, decided_outcome, rounds_to, try_map};
 use super::facts::Config;
 use super::runs::{Case, FinishedRun, Runs};
-use super::sw_irregular::plans;
+use super::sw_irregular::superstep_plans;
 use super::{ClaimCheck, DecisionCheck, Paper};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
@@ -37,7 +37,7 @@ pub(super) const PAPER: Paper = Paper {
     title: "Graebin, da Rosa Righi, Navaux: Process Migration: Controlling Application and Resource Dynamics by Combining Computation, Communication and Memory Metrics (WSCAD 2011, doi:10.5753/wscad.2011.17274)",
     experiment: Some("sw-dynamic"),
     facts: include_str!("facts/sw-dynamic.json"),
-    case,
+    case: case_of_config,
     in_sample: |_| true,
     claim_checks: CLAIMS,
     decision_checks: RULES,
@@ -69,40 +69,43 @@ const DESCRIBED_RUNS: [RunParameters; 6] = [
 const STATIC_RUN: RunParameters = (None, 200, 4);
 
 /// Returns the run for the settings of a fact. α is 4 for scenario i, which has no interval α, and for facts that name no α.
-fn case(config: &Config) -> Case {
+fn case_of_config(config: &Config) -> Case {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
-    case_of((
+    case_of_parameters((
         number("x_seconds"),
         order,
         number("alpha").unwrap_or(ALPHAS[0]),
     ))
 }
 
-fn case_of((halved_after, order, alpha): RunParameters) -> Case {
+fn case_of_parameters((halved_after, order, alpha): RunParameters) -> Case {
     let case = match halved_after {
         None => Case::new("sw-dynamic-static"),
         Some(10) => Case::new("sw-dynamic"),
-        Some(seconds) => Case::new("sw-dynamic").with("platform", format!("sw-dynamic-t{seconds}")),
+        Some(seconds) => {
+            Case::new("sw-dynamic").with_setting("platform", format!("sw-dynamic-t{seconds}"))
+        }
     };
-    case.with("workload.n", order).with(ALPHA, alpha)
+    case.with_setting("workload.n", order)
+        .with_setting(ALPHA, alpha)
 }
 
 const RULES: &[(&str, DecisionCheck)] = &[
     // The paper calls the placement "stable": from then on, each host of D and E has at most one process.
-    ("swd-d14", |runs| check_alone_on_d_and_e(runs, 268)),
+    ("swd-d14", |runs| check_one_per_host_on_d_and_e(runs, 268)),
 ];
 
-fn run(runs: &Runs<'_>, which: RunParameters) -> Result<Arc<FinishedRun>, Error> {
-    runs.run(&case_of(which))
+fn finished_run(runs: &Runs<'_>, which: RunParameters) -> Result<Arc<FinishedRun>, Error> {
+    runs.run(&case_of_parameters(which))
 }
 
-fn gain(runs: &Runs<'_>, which: RunParameters) -> Result<f64, Error> {
-    Ok(run(runs, which)?.gain_percent())
+fn gain_percent(runs: &Runs<'_>, which: RunParameters) -> Result<f64, Error> {
+    Ok(finished_run(runs, which)?.gain_percent())
 }
 
-fn calls(runs: &Runs<'_>, which: RunParameters) -> Result<Calls, Error> {
-    Ok(run(runs, which)?.calls(Scenario::Iii))
+fn calls_of_scenario_iii(runs: &Runs<'_>, which: RunParameters) -> Result<Calls, Error> {
+    Ok(finished_run(runs, which)?.calls(Scenario::Iii))
 }
 
 /// Computes a number with the function `one` for each order n (row) and each interval α (column); `halved_after` is the time of
@@ -123,9 +126,9 @@ fn for_all_sizes(
 /// Lists the gains of scenario iii \[%\] in the runs on dynamic platforms: first the runs of Table 2, then the runs that section
 /// 5.2 describes.
 fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
-    let table = for_all_sizes(Some(10), |which| gain(runs, which))?;
+    let table = for_all_sizes(Some(10), |which| gain_percent(runs, which))?;
     let mut gains = table.concat();
-    gains.extend(try_map(&DESCRIBED_RUNS, |which| gain(runs, which))?);
+    gains.extend(try_map(&DESCRIBED_RUNS, |which| gain_percent(runs, which))?);
     Ok(gains)
 }
 
@@ -140,15 +143,15 @@ fn mean(values: &[f64]) -> f64 {
 /// Recorder that stores, for each superstep of a run, the computation time \[s\] and the host of each process.
 #[derive(Debug, Default)]
 struct SuperstepLog {
-    compute: Vec<Vec<f64>>,
-    placement: Vec<Vec<HostId>>,
+    computation_times_s: Vec<Vec<f64>>,
+    placements: Vec<Vec<HostId>>,
 }
 
 impl Recorder for SuperstepLog {
     fn on_superstep(&mut self, _: usize, measures: &Measures, placement: &[HostId]) {
         let times = measures.compute.iter().map(|time| time.get());
-        self.compute.push(times.collect());
-        self.placement.push(placement.to_vec());
+        self.computation_times_s.push(times.collect());
+        self.placements.push(placement.to_vec());
     }
 }
 
@@ -161,8 +164,8 @@ fn run_with_log(experiment: &Experiment, scenario: Scenario) -> Result<(Superste
 
 /// Returns, for each superstep of the run of section 5.1, the largest number of computing processes on one host of the clusters D
 /// and E.
-fn most_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
-    let done = run(runs, STATIC_RUN)?;
+fn max_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
+    let done = finished_run(runs, STATIC_RUN)?;
     let (watched, _) = run_with_log(&done.experiment, Scenario::Iii)?;
     let most = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
         let mut counts: BTreeMap<HostId, usize> = BTreeMap::new();
@@ -173,14 +176,14 @@ fn most_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
         }
         counts.into_values().max().unwrap_or(0)
     };
-    let supersteps = watched.compute.iter().zip(&watched.placement);
+    let supersteps = watched.computation_times_s.iter().zip(&watched.placements);
     Ok(supersteps.map(most).collect())
 }
 
-fn check_alone_on_d_and_e(runs: &Runs<'_>, after: usize) -> Outcome {
-    let most = most_per_host_on_d_and_e(runs)?;
+fn check_one_per_host_on_d_and_e(runs: &Runs<'_>, after: usize) -> Outcome {
+    let most = max_per_host_on_d_and_e(runs)?;
     let most = most.iter().skip(after).copied().max().unwrap_or(0);
-    decided(most <= 1, json!({ "most_on_one_host": most }))
+    decided_outcome(most <= 1, json!({ "most_on_one_host": most }))
 }
 
 fn cluster_name(experiment: &Experiment, host: HostId) -> &str {
@@ -191,7 +194,7 @@ fn cluster_name(experiment: &Experiment, host: HostId) -> &str {
 /// Lists the moves away from clusters D and E that were decided after these clusters had lost half of their power.
 fn moves_off_d_and_e(runs: &Runs<'_>, which: RunParameters) -> Result<Vec<PaperMove>, Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
-    let calls = calls(runs, which)?;
+    let calls = calls_of_scenario_iii(runs, which)?;
     let later = calls
         .iter()
         .filter(|call| call.superstep_end_s >= halved_after);
@@ -210,42 +213,44 @@ fn run_name((halved_after, order, alpha): RunParameters) -> String {
 const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swd-c01", |runs, claim| {
         let most = largest(&gains_on_dynamic(runs)?);
-        decided(rounds_to(most, claim.number()?), most)
+        decided_outcome(rounds_to(most, claim.published_number()?), most)
     }),
     ("swd-c02", |runs, claim| {
         let most = largest(&gains_on_dynamic(runs)?);
-        decided(rounds_to(most, claim.number()?), most)
+        decided_outcome(rounds_to(most, claim.published_number()?), most)
     }),
     ("swd-c03", |runs, claim| {
-        let overhead = |which| Ok(run(runs, which)?.overhead_percent());
+        let overhead = |which| Ok(finished_run(runs, which)?.overhead_percent());
         let on_static = mean(&for_all_sizes(None, overhead)?.concat());
         let on_dynamic = mean(&for_all_sizes(Some(10), overhead)?.concat());
-        let published = claim.number()?;
-        decided(
+        let published = claim.published_number()?;
+        decided_outcome(
             rounds_to(on_static, published) || rounds_to(on_dynamic, published),
             json!({ "static_percent": on_static, "dynamic_percent": on_dynamic }),
         )
     }),
     ("swd-c04", |runs, claim| {
-        let mean = mean(&for_all_sizes(None, |which| gain(runs, which))?.concat());
-        decided(rounds_to(mean, claim.number()?), mean)
+        let mean = mean(&for_all_sizes(None, |which| gain_percent(runs, which))?.concat());
+        decided_outcome(rounds_to(mean, claim.published_number()?), mean)
     }),
     ("swd-c05", |runs, claim| {
         // The paper gives no α here, so that for each order one of them is sufficient.
-        let gains = |order| try_map(&ALPHAS, |alpha| gain(runs, (None, order, alpha)));
+        let gains = |order| try_map(&ALPHAS, |alpha| gain_percent(runs, (None, order, alpha)));
         let (fifty, two_hundred) = (gains(50)?, gains(200)?);
         let has =
             |gains: &[f64], published: f64| gains.iter().any(|&gain| rounds_to(gain, published));
-        let published = claim.numbers()?;
-        decided(
+        let published = claim.published_numbers()?;
+        decided_outcome(
             has(&fifty, published[0]) && has(&two_hundred, published[1]),
             json!({ "50": fifty, "200": two_hundred }),
         )
     }),
     ("swd-c06", |runs, _| {
-        let overheads = for_all_sizes(None, |which| Ok(run(runs, which)?.overhead_percent()))?;
+        let overheads = for_all_sizes(None, |which| {
+            Ok(finished_run(runs, which)?.overhead_percent())
+        })?;
         let falls = |alpha: usize| overheads.is_sorted_by(|a, b| a[alpha] > b[alpha]);
-        decided(falls(0) && falls(1), json!(overheads))
+        decided_outcome(falls(0) && falls(1), json!(overheads))
     }),
     ("swd-c07", |runs, _| {
         // In each run, take the first call that moves a process from A or B. "Early" is read as the first half of a run.
@@ -258,7 +263,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 if alpha > half {
                     continue; // 10 processes with α = 16 have no call in the first half.
                 }
-                let calls = run(runs, (None, order, alpha))?.calls(Scenario::Iii);
+                let calls = finished_run(runs, (None, order, alpha))?.calls(Scenario::Iii);
                 let first = calls
                     .iter()
                     .find(|call| call.moves.iter().any(|one| is_meant(&one)));
@@ -269,7 +274,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             }
         }
         let only_fast = places.iter().all(|place| place == "D" || place == "E");
-        decided(
+        decided_outcome(
             only_fast && latest < 0.5,
             json!({ "to": places, "latest_at_this_part_of_a_run": latest }),
         )
@@ -278,8 +283,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut holds = true;
         let mut ends = Vec::new();
         for order in ORDERS {
-            let done = run(runs, (None, order, 4))?;
-            let loads: Vec<f64> = plans(done.experiment.workload.as_ref())
+            let done = finished_run(runs, (None, order, 4))?;
+            let loads: Vec<f64> = superstep_plans(done.experiment.workload.as_ref())
                 .map(|plan| plan.work.iter().map(|work| work.get()).fold(0.0, f64::max))
                 .collect();
             let (first, last) = (loads[0], loads[loads.len() - 1]);
@@ -287,37 +292,39 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             holds &= (first / 1e6 - 1.0).abs() < 1e-9 && (last / 1e9 - 1.0).abs() < 1e-9;
             ends.push([first, last]);
         }
-        decided(holds, json!(ends))
+        decided_outcome(holds, json!(ends))
     }),
     ("swd-c09", |runs, _| {
-        let shared = most_per_host_on_d_and_e(runs)?
+        let shared = max_per_host_on_d_and_e(runs)?
             .into_iter()
             .filter(|&most| most > 1)
             .count();
-        decided(
+        decided_outcome(
             shared > 0,
             json!({ "supersteps_with_a_shared_host": shared }),
         )
     }),
     ("swd-c10", |runs, _| {
-        let done = run(runs, STATIC_RUN)?;
+        let done = finished_run(runs, STATIC_RUN)?;
         let first = done.call_records(Scenario::Iii).iter().take(4);
         let highest: Vec<f64> = first
             .filter_map(|call| call.decision.outline_json()["highest_potential_s"].as_f64())
             .collect();
-        decided(
+        decided_outcome(
             highest.len() == 4 && highest.iter().all(|&potential| potential < 0.0),
             highest,
         )
     }),
-    ("swd-c11", |runs, _| check_alone_on_d_and_e(runs, 268)),
+    ("swd-c11", |runs, _| {
+        check_one_per_host_on_d_and_e(runs, 268)
+    }),
     ("swd-c12", |runs, _| {
         // Check each run of section 5.2 that has a call after the slowdown.
         let mut holds = true;
         let mut all = serde_json::Map::new();
         for which in DESCRIBED_RUNS {
             let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
-            let has_call = calls(runs, which)?
+            let has_call = calls_of_scenario_iii(runs, which)?
                 .iter()
                 .any(|call| call.superstep_end_s >= halved_after);
             let back = moves_off_d_and_e(runs, which)?;
@@ -328,7 +335,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 all.insert(run_name(which), count.into());
             }
         }
-        decided(holds && !all.is_empty(), all)
+        decided_outcome(holds && !all.is_empty(), all)
     }),
     ("swd-c13", |runs, _| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -339,22 +346,22 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         }
         // "Suitable" has no number. It is read as: most processes that leave D and E move to A.
         let to_a = counts.get("A").copied().unwrap_or(0);
-        decided(2 * to_a > counts.values().sum(), json!(counts))
+        decided_outcome(2 * to_a > counts.values().sum(), json!(counts))
     }),
     ("swd-c21", |runs, _| {
         // The call at 66 comes before the slowdown, and the next one 48 supersteps later.
-        let calls = calls(runs, (Some(25), 200, 4))?;
+        let calls = calls_of_scenario_iii(runs, (Some(25), 200, 4))?;
         let at = calls.iter().position(|call| call.superstep == 66);
         let next = at
             .and_then(|at| calls.get(at + 1))
             .map(|call| call.superstep);
         let is_before = at.is_some_and(|at| calls[at].superstep_end_s < 25.0);
         let dates: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
-        decided(is_before && next == Some(114), dates)
+        decided_outcome(is_before && next == Some(114), dates)
     }),
     ("swd-c22", |runs, _| {
         // Find when the processes that have moved to E compute for the last time.
-        let done = run(runs, (Some(25), 50, 4))?;
+        let done = finished_run(runs, (Some(25), 50, 4))?;
         let calls = done.calls(Scenario::Iii);
         let moves = calls.iter().flat_map(|call| &call.moves);
         let there = moves.filter(|one| one.to_cluster == "E");
@@ -370,15 +377,15 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             })
             .collect();
         ends.sort_by(f64::total_cmp);
-        decided(largest(&ends) < 25.0 && !ends.is_empty(), ends)
+        decided_outcome(largest(&ends) < 25.0 && !ends.is_empty(), ends)
     }),
     ("swd-c23", |runs, _| {
         let mut holds = true;
         let mut counts = Vec::new();
         for order in ORDERS {
-            let done = run(runs, (Some(10), order, 4))?;
+            let done = finished_run(runs, (Some(10), order, 4))?;
             let mut busy = vec![0; done.experiment.workload.processes()];
-            for plan in plans(done.experiment.workload.as_ref()) {
+            for plan in superstep_plans(done.experiment.workload.as_ref()) {
                 for (count, work) in busy.iter_mut().zip(&plan.work) {
                     *count += u64::from(work.get() > 0.0);
                 }
@@ -387,56 +394,57 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             holds &= supersteps == 2 * order - 1 && busy.iter().all(|&count| count == order);
             counts.push(supersteps);
         }
-        decided(holds, counts)
+        decided_outcome(holds, counts)
     }),
     ("swd-c24", |runs, _| {
-        let done = run(runs, (Some(10), 50, 4))?;
+        let done = finished_run(runs, (Some(10), 50, 4))?;
         let (mut holds, mut messages) = (true, 0);
-        for plan in plans(done.experiment.workload.as_ref()) {
+        for plan in superstep_plans(done.experiment.workload.as_ref()) {
             let is_next = |message: &migsim_workloads::Message| message.to.0 == message.from.0 + 1;
             holds &= plan.messages.iter().all(is_next);
             messages += plan.messages.len();
         }
         // Each of 49 of the 50 columns sends in 50 supersteps.
-        decided(holds && messages == 49 * 50, messages)
+        decided_outcome(holds && messages == 49 * 50, messages)
     }),
     ("swd-c25", |runs, _| {
         let counts: Vec<u64> = ORDERS
             .iter()
             .map(|&order| {
-                let done = run(runs, (Some(10), order, 4))?;
+                let done = finished_run(runs, (Some(10), order, 4))?;
                 Ok(done.experiment.workload.processes() as u64)
             })
             .collect::<Result<_, Error>>()?;
-        decided(counts == ORDERS, counts)
+        decided_outcome(counts == ORDERS, counts)
     }),
     ("swd-c26", |runs, _| {
-        let done = run(runs, STATIC_RUN)?;
+        let done = finished_run(runs, STATIC_RUN)?;
         let (watched, _) = run_with_log(&done.experiment, Scenario::I)?;
-        let mut supersteps = watched.compute.iter().zip(&watched.placement);
+        let mut supersteps = watched.computation_times_s.iter().zip(&watched.placements);
         let on_d = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
             let mut all = times.iter().zip(hosts);
             all.any(|(time, &host)| *time > 0.0 && cluster_name(&done.experiment, host) == "D")
         };
         let first = supersteps.position(on_d).map_or(0, |at| at + 1);
-        decided(first == 43, first)
+        decided_outcome(first == 43, first)
     }),
     ("swd-c27", |runs, _| {
         // The processes compute little and send large messages, and the link between the clusters is slow.
         let case = |first: usize| simulate_chain(runs, "10 Mbps", first, "1e6 instr");
-        let times = [case(SLOW)?.1, case(FAST)?.1];
-        decided(times[1] > times[0], times.to_vec())
+        let times = [case(SLOW_CLUSTER)?.1, case(FAST)?.1];
+        decided_outcome(times[1] > times[0], times.to_vec())
     }),
     ("swd-c28", |runs, _| {
-        let first = |of: &SuperstepLog| of.compute[0][0];
+        let first = |of: &SuperstepLog| of.computation_times_s[0][0];
         let case = |at: usize| simulate_chain(runs, "1 Gbps", at, "1e9 instr");
-        let times = [first(&case(FAST)?.0), first(&case(SLOW)?.0)];
-        decided((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
+        let times = [first(&case(FAST)?.0), first(&case(SLOW_CLUSTER)?.0)];
+        decided_outcome((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
     }),
     ("swd-c29", |runs, _| {
         // The first call is compared for processes that pass the test of their pattern, and for processes that fail it.
         let of_margin = |delta: f64| -> Result<Vec<f64>, Error> {
-            let case = case_of((Some(10), 25, 16)).with("policy.migbsp.delta", delta);
+            let case =
+                case_of_parameters((Some(10), 25, 16)).with_setting("policy.migbsp.delta", delta);
             let done = runs.run(&case)?;
             Ok(potentials(&done, Scenario::Iii, 0)
                 .map(|term| term.compute_s)
@@ -448,7 +456,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             .zip(&irregular)
             .filter(|(regular, _)| **regular > 0.0);
         let most = [largest(&irregular), largest(&regular)];
-        decided(
+        decided_outcome(
             gaining.all(|(regular, irregular)| irregular <= regular) && most[0] < most[1],
             most.to_vec(),
         )
@@ -457,7 +465,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         // Compute the highest PM of a process that is not a candidate over the lowest PM of a candidate; it must not exceed 1.
         let mut most = f64::MIN;
         for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
-            let done = run(runs, which)?;
+            let done = finished_run(runs, which)?;
             for (index, call) in done.call_records(Scenario::Iii).iter().enumerate() {
                 let candidates = &call.decision.candidates;
                 let least = candidates
@@ -471,40 +479,44 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 };
                 let others = potentials(&done, Scenario::Iii, index)
                     .filter(|term| !candidates.is_empty() && !is_candidate(term));
-                most = others.map(|term| term.total_s / least).fold(most, f64::max);
+                most = others
+                    .map(|term| term.potential_s / least)
+                    .fold(most, f64::max);
             }
         }
-        decided(most <= 1.0, most)
+        decided_outcome(most <= 1.0, most)
     }),
     ("swd-c31", |runs, _| {
-        let overheads = for_all_sizes(None, |which| Ok(run(runs, which)?.overhead_percent()))?;
-        decided(
+        let overheads = for_all_sizes(None, |which| {
+            Ok(finished_run(runs, which)?.overhead_percent())
+        })?;
+        decided_outcome(
             overheads.iter().all(|[often, rarely]| rarely < often),
             json!(overheads),
         )
     }),
     ("swd-c32", |runs, _| {
-        let [fast, slow] = same_work_at_two_clocks(runs)?;
+        let [fast, slow] = predicted_work_at_two_powers(runs)?;
         let ratio = slow.predicted_s / fast.predicted_s;
-        decided((ratio - 2.0).abs() < 1e-9, ratio)
+        decided_outcome((ratio - 2.0).abs() < 1e-9, ratio)
     }),
     ("swd-c33", |runs, _| {
-        let [fast, slow] = same_work_at_two_clocks(runs)?;
+        let [fast, slow] = predicted_work_at_two_powers(runs)?;
         let regularities = [fast, slow].map(|one| one.predicted_s / one.measured_s);
         let is_same = (regularities[0] / regularities[1] - 1.0).abs() < 1e-9;
-        decided(is_same && regularities[0] > 0.0, regularities.to_vec())
+        decided_outcome(is_same && regularities[0] > 0.0, regularities.to_vec())
     }),
     ("swd-c34", |runs, _| {
-        let done = run(runs, (Some(10), 50, 4))?;
+        let done = finished_run(runs, (Some(10), 50, 4))?;
         let evaluated = potentials(&done, Scenario::Iii, 0).count();
         // PM is evaluated for 50 processes and the five Sets (section 2.2: n functions PM(i,j) for n Sets), not for 174 processors.
-        decided(evaluated == 50 * 5, evaluated)
+        decided_outcome(evaluated == 50 * 5, evaluated)
     }),
     ("swd-c35", |runs, _| {
         // For each call, check whether more supersteps passed the test than failed it, and whether α grew or fell.
         let (mut against, mut grows, mut falls) = (0, 0, 0);
         for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
-            for call in run(runs, which)?.call_records(Scenario::Iii) {
+            for call in finished_run(runs, which)?.call_records(Scenario::Iii) {
                 let terms = call.decision.outline_json();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 let (stable, unstable) = (votes.matches('+').count(), votes.matches('-').count());
@@ -518,13 +530,13 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         // Compare runs without and with the second adaptation. A call whose decided moves did not happen counts as a call without
         // migration.
         let of_growth = |growth: &str| -> Result<usize, Error> {
-            let case = case_of(STATIC_RUN)
-                .with("policy.migbsp.d_growth", growth)
-                .with("policy.migbsp.quiet_call", "moved");
+            let case = case_of_parameters(STATIC_RUN)
+                .with_setting("policy.migbsp.d_growth", growth)
+                .with_setting("policy.migbsp.quiet_call", "moved");
             Ok(runs.run(&case)?.call_records(Scenario::Ii).len())
         };
         let counts = [of_growth("never")?, of_growth("multiply")?];
-        decided(
+        decided_outcome(
             against == 0 && grows > 0 && falls > 0 && counts[1] < counts[0],
             json!({ "alpha_grows": grows, "falls": falls, "against_the_votes": against, "calls_without_and_with_the_second": counts }),
         )
@@ -532,7 +544,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swd-c36", |runs, _| {
         let (mut holds, mut checked) = (true, 0);
         for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
-            let done = run(runs, which)?;
+            let done = finished_run(runs, which)?;
             let calls = done.call_records(Scenario::Iii);
             for (index, call) in calls.iter().enumerate() {
                 let terms = call.decision.outline_json();
@@ -549,30 +561,30 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 checked += 1;
             }
         }
-        decided(holds && checked > 0, json!({ "calls": checked }))
+        decided_outcome(holds && checked > 0, json!({ "calls": checked }))
     }),
     ("swd-c37", |runs, _| {
         let shares = try_map(&ORDERS, |order| {
-            let done = run(runs, (None, order, 4))?;
+            let done = finished_run(runs, (None, order, 4))?;
             let (watched, time) = run_with_log(&done.experiment, Scenario::I)?;
             Ok(watched
-                .compute
+                .computation_times_s
                 .iter()
                 .map(|times| largest(times))
                 .sum::<f64>()
                 / time)
         })?;
         // More than half of the time is computation.
-        decided(shares.iter().all(|&share| share > 0.5), shares)
+        decided_outcome(shares.iter().all(|&share| share > 0.5), shares)
     }),
     ("swd-c38", |runs, _| {
-        let done = run(runs, (Some(10), 50, 4))?;
+        let done = finished_run(runs, (Some(10), 50, 4))?;
         let again = done.experiment.run(&Progress::default())?;
         let hashes = |results: &Results| -> Vec<String> {
-            let runs = results.runs.iter();
+            let runs = results.scenario_runs.iter();
             runs.map(|run| run.outcome.event_hash.clone()).collect()
         };
-        decided(hashes(&again) == hashes(&done.results), hashes(&again))
+        decided_outcome(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
 ];
 
@@ -593,7 +605,7 @@ struct Potential {
     process: u64,
     cluster: String,
     compute_s: f64,
-    total_s: f64,
+    potential_s: f64,
 }
 
 /// Lists the potentials of migration PM(i,j) of the rescheduling call with the index `call` in a scenario of a run; empty if
@@ -614,7 +626,7 @@ fn potentials(
         process: term["process"].as_u64().unwrap_or_default(),
         cluster: term["cluster"].as_str().unwrap_or_default().to_owned(),
         compute_s: term["compute_s"].as_f64().unwrap_or(f64::NAN),
-        total_s: term["potential_s"].as_f64().unwrap_or(f64::NAN),
+        potential_s: term["potential_s"].as_f64().unwrap_or(f64::NAN),
     };
     terms.into_iter().map(read)
 }
@@ -629,15 +641,15 @@ struct PredictedWork {
 
 /// Fraction of the computation time that a process saves on cluster E compared with cluster D, at full and at half power: 1 - 1.6
 /// GHz / 2.0 GHz.
-const SAVED_ON_E: f64 = 0.2;
+const SAVED_FRACTION_ON_E: f64 = 0.2;
 
 /// Simulates 50 processes with constant work, once with clusters D and E at full power and once at half power. Returns the
 /// predicted and the measured time in the call after superstep 60 of each run.
-fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
+fn predicted_work_at_two_powers(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
     let one = |seconds: u64| -> Result<PredictedWork, Error> {
-        let case = case_of((Some(seconds), 50, 4))
-            .with("workload.first_instructions", "3e8 instr")
-            .with("workload.last_instructions", "3e8 instr");
+        let case = case_of_parameters((Some(seconds), 50, 4))
+            .with_setting("workload.first_instructions", "3e8 instr")
+            .with_setting("workload.last_instructions", "3e8 instr");
         let done = runs.run(&case)?;
         let (watched, _) = run_with_log(&done.experiment, Scenario::Ii)?;
         let calls = done.call_records(Scenario::Ii);
@@ -650,15 +662,17 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error>
         let mut terms = potentials(&done, Scenario::Ii, call);
         let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
         Ok(PredictedWork {
-            predicted_s: wanted.map_or(f64::NAN, |term| term.compute_s) / horizon / SAVED_ON_E,
-            measured_s: watched.compute[59][42],
+            predicted_s: wanted.map_or(f64::NAN, |term| term.compute_s)
+                / horizon
+                / SAVED_FRACTION_ON_E,
+            measured_s: watched.computation_times_s[59][42],
         })
     };
     Ok([one(100)?, one(10)?])
 }
 
 /// Index of the cluster with 500 MHz in the example of section 2.1 of the paper.
-const SLOW: usize = 0;
+const SLOW_CLUSTER: usize = 0;
 const FAST: usize = 1;
 
 /// Simulates six processes that send messages along a chain. Process p1 is on the cluster `first`, and the other processes are on
@@ -678,9 +692,9 @@ fn simulate_chain(
         "links": [{ "name": "R1-R2", "from": "R1", "to": "R2", "bandwidth": between, "latency": "0 s" }],
     });
     let case = Case::new("sw-dynamic-static")
-        .with("workload.n", 6)
-        .with("workload.first_instructions", instructions)
-        .with("workload.last_instructions", instructions);
+        .with_setting("workload.n", 6)
+        .with_setting("workload.first_instructions", instructions)
+        .with_setting("workload.last_instructions", instructions);
     let mut experiment = runs.load(&case)?;
     experiment.platform = Arc::new(platform::from_json("two-clusters", &text.to_string())?);
     let hosts = &experiment.platform.platform.hosts;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{decided, is_increasing, rounds_to, try_map};
+use super::claims::{decided_outcome, is_increasing, rounds_to, try_map};
 use super::facts::{Cell, Config};
 use super::runs::{Case, FinishedRun, Runs};
 use super::{ClaimCheck, Paper};
@@ -27,8 +27,8 @@ pub(super) const PAPER: Paper = Paper {
     title: "da Rosa Righi et al.: Applying Processes Rescheduling over Irregular BSP Application",
     experiment: Some("sw"),
     facts: include_str!("facts/sw-irregular.json"),
-    case,
-    in_sample,
+    case: case_of_config,
+    in_sample: is_in_sample,
     claim_checks: CLAIMS,
     decision_checks: &[],
     switched_off: SWITCHED_OFF,
@@ -38,41 +38,43 @@ pub(super) const PAPER: Paper = Paper {
 const ALPHA: &str = "policy.migbsp.alpha";
 
 /// Returns the run for the settings of a fact. Scenario i has no interval α, and shares the run with α = 2.
-fn case(config: &Config) -> Case {
+fn case_of_config(config: &Config) -> Case {
     let case = Case::new("sw").with_config_value("workload.n", config, "n");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
-    case.with(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
+    case.with_setting(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
 /// Returns whether a published time was used to fit constants: the times of scenarios i and ii were. The times of scenario iii
 /// follow from published decisions, to which options were fitted.
-fn in_sample(cell: &Cell) -> bool {
+fn is_in_sample(cell: &Cell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
 /// Returns the finished run of the application with the order `n` (problem size) and the initial interval `alpha` between calls.
-fn run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<FinishedRun>, Error> {
+fn finished_run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<FinishedRun>, Error> {
     runs.run(&case_of_size(n, alpha))
 }
 
 fn case_of_size(n: u64, alpha: u64) -> Case {
-    Case::new("sw").with("workload.n", n).with(ALPHA, alpha)
+    Case::new("sw")
+        .with_setting("workload.n", n)
+        .with_setting(ALPHA, alpha)
 }
 
-fn time(runs: &Runs<'_>, n: u64, alpha: u64, scenario: Scenario) -> Result<f64, Error> {
-    Ok(run(runs, n, alpha)?.makespan(scenario))
+fn makespan_s(runs: &Runs<'_>, n: u64, alpha: u64, scenario: Scenario) -> Result<f64, Error> {
+    Ok(finished_run(runs, n, alpha)?.makespan(scenario))
 }
 
-fn gain(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<f64, Error> {
-    Ok(run(runs, n, alpha)?.gain_percent())
+fn gain_percent(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<f64, Error> {
+    Ok(finished_run(runs, n, alpha)?.gain_percent())
 }
 
-fn overhead(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<f64, Error> {
-    Ok(run(runs, n, alpha)?.overhead_percent())
+fn overhead_percent(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<f64, Error> {
+    Ok(finished_run(runs, n, alpha)?.overhead_percent())
 }
 
-fn calls(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Calls, Error> {
-    Ok(run(runs, n, alpha)?.calls(Scenario::Iii))
+fn calls_of_scenario_iii(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Calls, Error> {
+    Ok(finished_run(runs, n, alpha)?.calls(Scenario::Iii))
 }
 
 fn supersteps_of(calls: &Calls) -> Vec<u64> {
@@ -102,78 +104,79 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut most = f64::MIN;
         for n in ORDERS {
             for alpha in ALPHAS {
-                most = most.max(gain(runs, n, alpha)?);
+                most = most.max(gain_percent(runs, n, alpha)?);
             }
         }
-        decided(most > 10.0, most)
+        decided_outcome(most > 10.0, most)
     }),
     ("swi-c02", |runs, _| {
         // "Acceptable" has no number. It is read as: at most one percentage point above the largest overhead in the paper's own table.
         let mut most = f64::MIN;
         for n in ORDERS {
             for alpha in ALPHAS {
-                most = most.max(overhead(runs, n, alpha)?);
+                most = most.max(overhead_percent(runs, n, alpha)?);
             }
         }
-        decided(most <= LARGEST_OVERHEAD + 1.0, most)
+        decided_outcome(most <= LARGEST_OVERHEAD + 1.0, most)
     }),
     ("swi-c04", |runs, _| {
         let mut falls = true;
         let mut all = serde_json::Map::new();
         for n in ORDERS {
-            let times = try_map(&ALPHAS, |alpha| time(runs, n, alpha, Scenario::Ii))?;
+            let times = try_map(&ALPHAS, |alpha| makespan_s(runs, n, alpha, Scenario::Ii))?;
             falls &= times.is_sorted_by(|a, b| a > b);
             all.insert(n.to_string(), times.into());
         }
-        decided(falls, all)
+        decided_outcome(falls, all)
     }),
     ("swi-c05", |runs, _| {
-        let two = supersteps_of(&calls(runs, 10, 2)?);
-        let four = supersteps_of(&calls(runs, 10, 4)?);
-        decided(
+        let two = supersteps_of(&calls_of_scenario_iii(runs, 10, 2)?);
+        let four = supersteps_of(&calls_of_scenario_iii(runs, 10, 4)?);
+        decided_outcome(
             two == [2, 6, 14] && four == [4, 12],
             json!({ "2": two, "4": four }),
         )
     }),
     ("swi-c06", |runs, _| {
-        let times = try_map(&[2, 4], |alpha| time(runs, 10, alpha, Scenario::Ii))?;
-        let count = calls(runs, 10, 4)?.len();
-        decided(times[1] < times[0] && count == 2, times)
+        let times = try_map(&[2, 4], |alpha| makespan_s(runs, 10, alpha, Scenario::Ii))?;
+        let count = calls_of_scenario_iii(runs, 10, 4)?.len();
+        decided_outcome(times[1] < times[0] && count == 2, times)
     }),
     ("swi-c07", |runs, _| {
-        let times = try_map(&[2, 4], |alpha| time(runs, 10, alpha, Scenario::Iii))?;
-        decided(times[1] < times[0], times)
+        let times = try_map(&[2, 4], |alpha| makespan_s(runs, 10, alpha, Scenario::Iii))?;
+        decided_outcome(times[1] < times[0], times)
     }),
     ("swi-c09", |runs, _| {
         // The run is slower than scenario i. Processes p24 and p25 stay. With them moved with the others at 24, it would have been faster.
-        let done = run(runs, 25, 8)?;
-        let stay = done
-            .calls(Scenario::Iii)
-            .iter()
-            .all(|call| call.processes().is_disjoint(&BTreeSet::from([24, 25])));
+        let done = finished_run(runs, 25, 8)?;
+        let stay = done.calls(Scenario::Iii).iter().all(|call| {
+            call.moved_processes()
+                .is_disjoint(&BTreeSet::from([24, 25]))
+        });
         let moved =
             run_with_forced_moves(runs, &case_of_size(25, 8), 24, 21..=25)?.makespan(Scenario::Iii);
         let (alone, with) = (done.makespan(Scenario::I), done.makespan(Scenario::Iii));
-        decided(
+        decided_outcome(
             stay && with > alone && moved < alone,
             json!({ "i_s": alone, "iii_s": with, "iii_with_p24_and_p25_s": moved }),
         )
     }),
     ("swi-c10", |runs, _| {
         let left = |alpha: u64| -> Result<u64, Error> {
-            let last = superstep_of_last_move(&calls(runs, 25, alpha)?).unwrap_or_default();
+            let last = superstep_of_last_move(&calls_of_scenario_iii(runs, 25, alpha)?)
+                .unwrap_or_default();
             Ok(2 * 25 - 1 - last)
         };
         let left = vec![left(2)?, left(16)?];
-        decided(left == [19, 1], left)
+        decided_outcome(left == [19, 1], left)
     }),
     ("swi-c11", |runs, _| {
         // For 25x25 in scenario i, the last two processes are on Corisco in each of the supersteps 30 to 49, so that its clock alone
         // determines the time.
-        let done = run(runs, 25, 2)?;
+        let done = finished_run(runs, 25, 2)?;
         let run = done.results.get(Scenario::I);
         let supersteps = run.map_or(&[][..], |run| &run.outcome.supersteps[29..]);
-        let shares = plans(done.experiment.workload.as_ref())
+        let shares = superstep_plans(done.experiment.workload.as_ref())
             .skip(29)
             .zip(supersteps)
             .map(|(plan, dates)| {
@@ -184,26 +187,26 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             });
         // The rest of a superstep is its messages.
         let least = shares.fold(f64::MAX, f64::min);
-        decided(least > 0.95, least)
+        decided_outcome(least > 0.95, least)
     }),
     ("swi-c13", |runs, _| {
-        let gains = try_map(&ALPHAS, |alpha| gain(runs, 50, alpha))?;
-        decided(gains.iter().all(|&gain| gain > 0.0), gains)
+        let gains = try_map(&ALPHAS, |alpha| gain_percent(runs, 50, alpha))?;
+        decided_outcome(gains.iter().all(|&gain| gain > 0.0), gains)
     }),
     ("swi-c14", |runs, _| {
         let first = try_map(&ORDERS, |n| {
-            Ok(superstep_of_first_move(&calls(runs, n, 2)?)
+            Ok(superstep_of_first_move(&calls_of_scenario_iii(runs, n, 2)?)
                 .map_or(f64::NAN, |superstep| superstep as f64))
         })?;
-        decided(first.is_sorted() && first[0] < first[4], first)
+        decided_outcome(first.is_sorted() && first[0] < first[4], first)
     }),
     ("swi-c15", |runs, _| {
         // The share grows uniformly, but the sum over all processes changes with n.
         let mut totals = Vec::new();
         let mut grows = true;
         for n in ORDERS {
-            let done = run(runs, n, 2)?;
-            let works: Vec<f64> = plans(done.experiment.workload.as_ref())
+            let done = finished_run(runs, n, 2)?;
+            let works: Vec<f64> = superstep_plans(done.experiment.workload.as_ref())
                 .map(|plan| plan.work.iter().map(|work| work.get()).fold(0.0, f64::max))
                 .collect();
             let steps: Vec<f64> = works.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -212,7 +215,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 .all(|step| (step / steps[0] - 1.0).abs() < 1e-6);
             let total = |plan: Plan| plan.work.iter().map(|work| work.get()).sum::<f64>();
             totals.push(
-                plans(done.experiment.workload.as_ref())
+                superstep_plans(done.experiment.workload.as_ref())
                     .map(total)
                     .sum::<f64>(),
             );
@@ -220,51 +223,51 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let is_fixed = totals
             .iter()
             .all(|total| (total / totals[0] - 1.0).abs() < 0.01);
-        decided(is_fixed && grows, totals)
+        decided_outcome(is_fixed && grows, totals)
     }),
     ("swi-c16", |runs, claim| {
-        let gains = try_map(&[2, 4], |alpha| gain(runs, 50, alpha))?;
-        decided(
-            rounds_to(gains[1], claim.number()?) && gains[1] > gains[0],
+        let gains = try_map(&[2, 4], |alpha| gain_percent(runs, 50, alpha))?;
+        decided_outcome(
+            rounds_to(gains[1], claim.published_number()?) && gains[1] > gains[0],
             gains,
         )
     }),
     ("swi-c17", |runs, _| {
         let last = [2, 4].map(|alpha| {
-            Ok(calls(runs, 50, alpha)?
+            Ok(calls_of_scenario_iii(runs, 50, alpha)?
                 .last()
                 .map_or(0, |call| call.superstep))
         });
         let last: Vec<u64> = last.into_iter().collect::<Result<_, Error>>()?;
-        decided(last[0] == last[1] + 2, last)
+        decided_outcome(last[0] == last[1] + 2, last)
     }),
     ("swi-c18", |runs, _| {
-        let times = try_map(&ALPHAS, |alpha| time(runs, 50, alpha, Scenario::Iii))?;
-        let moves_frontal = calls(runs, 50, 8)?.iter().any(|call| {
+        let times = try_map(&ALPHAS, |alpha| makespan_s(runs, 50, alpha, Scenario::Iii))?;
+        let moves_frontal = calls_of_scenario_iii(runs, 50, 8)?.iter().any(|call| {
             call.superstep == 56
                 && call.moves.len() == 6
                 && call.moves.iter().all(|one| one.from_cluster == "Frontal")
         });
         let is_best = times.iter().all(|&time| time >= times[2]);
-        decided(moves_frontal && is_best, times)
+        decided_outcome(moves_frontal && is_best, times)
     }),
     ("swi-c19", |runs, _| {
         // "Good" has no number, and the paper's own gain at α = 16 is 0.1 %. It is read as: all gains are positive.
-        let gains = try_map(&ALPHAS, |alpha| gain(runs, 100, alpha))?;
-        decided(gains.iter().all(|&gain| gain > 0.0), gains)
+        let gains = try_map(&ALPHAS, |alpha| gain_percent(runs, 100, alpha))?;
+        decided_outcome(gains.iter().all(|&gain| gain > 0.0), gains)
     }),
     ("swi-c20", |runs, _| {
-        let calls = calls(runs, 100, 2)?;
+        let calls = calls_of_scenario_iii(runs, 100, 2)?;
         let origins: BTreeSet<&str> = calls
             .iter()
             .flat_map(|call| &call.moves)
             .map(|one| one.from_cluster.as_str())
             .collect();
         let origins: Vec<&str> = origins.into_iter().collect();
-        decided(origins == ["Corisco", "Frontal"], json!(origins))
+        decided_outcome(origins == ["Corisco", "Frontal"], json!(origins))
     }),
     ("swi-c21", |runs, _| {
-        let calls = calls(runs, 100, 2)?;
+        let calls = calls_of_scenario_iii(runs, 100, 2)?;
         let hosts: Vec<&str> = calls
             .iter()
             .flat_map(|call| &call.moves)
@@ -272,71 +275,71 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             .map(|one| one.to_host.as_str())
             .collect();
         let different: BTreeSet<&str> = hosts.iter().copied().collect();
-        decided(
+        decided_outcome(
             hosts.len() == 20 && different.len() == 20,
             json!({ "moves": hosts.len(), "hosts": different.len() }),
         )
     }),
     ("swi-c22", |runs, _| {
-        let overheads = try_map(&ALPHAS, |alpha| overhead(runs, 200, alpha))?;
-        decided(overheads.iter().all(|&overhead| overhead < 2.0), overheads)
+        let overheads = try_map(&ALPHAS, |alpha| overhead_percent(runs, 200, alpha))?;
+        decided_outcome(overheads.iter().all(|&overhead| overhead < 2.0), overheads)
     }),
     ("swi-c23", |runs, _| {
         // "Satisfactory" has no number. It is read as: the gain of the migrations exceeds the cost of the scheduler.
         let mut pays = true;
         let gains = try_map(&ALPHAS, |alpha| {
-            pays &= gain(runs, 200, alpha)? > overhead(runs, 200, alpha)?;
-            gain(runs, 200, alpha)
+            pays &= gain_percent(runs, 200, alpha)? > overhead_percent(runs, 200, alpha)?;
+            gain_percent(runs, 200, alpha)
         })?;
-        decided(pays, gains)
+        decided_outcome(pays, gains)
     }),
     ("swi-c24", |runs, _| {
         // Check that α doubles at each call if the test covers only processes that compute, and not if it covers all processes.
         let dates_of = |population: &str| -> Result<Vec<u64>, Error> {
-            let case = case_of_size(200, 2).with("policy.migbsp.population", population);
+            let case = case_of_size(200, 2).with_setting("policy.migbsp.population", population);
             Ok(supersteps_of(&runs.run(&case)?.calls(Scenario::Iii)))
         };
         let (computing, all) = (dates_of("computing")?, dates_of("all")?);
         let doubles = |dates: &[u64]| {
             dates.len() > 6 && dates[..7].windows(2).all(|pair| pair[1] == 2 * pair[0] + 2)
         };
-        decided(
+        decided_outcome(
             doubles(&computing) && !doubles(&all),
             json!({ "computing": computing, "all": all }),
         )
     }),
     ("swi-c25", |runs, _| {
-        let supersteps = run(runs, 200, 2)?.experiment.workload.supersteps();
-        decided(supersteps - 388 == 10, supersteps - 388)
+        let supersteps = finished_run(runs, 200, 2)?.experiment.workload.supersteps();
+        decided_outcome(supersteps - 388 == 10, supersteps - 388)
     }),
     ("swi-c26", |runs, _| {
         let mut places = BTreeSet::new();
         for n in ORDERS {
             for alpha in ALPHAS {
-                let calls = calls(runs, n, alpha)?;
+                let calls = calls_of_scenario_iii(runs, n, alpha)?;
                 let moves = calls.iter().flat_map(|call| &call.moves);
                 places.extend(moves.map(|one| one.to_cluster.clone()));
             }
         }
         let places: Vec<String> = places.into_iter().collect();
-        decided(places == ["Aquario"], places)
+        decided_outcome(places == ["Aquario"], places)
     }),
     ("swi-c27", |runs, _| {
         // The first call comes at 2, and the first call with moves comes later.
         let first = try_map(&ORDERS, |n| {
-            Ok(superstep_of_first_move(&calls(runs, n, 2)?)
+            Ok(superstep_of_first_move(&calls_of_scenario_iii(runs, n, 2)?)
                 .map_or(f64::NAN, |superstep| superstep as f64))
         })?;
-        decided(first.iter().all(|&superstep| superstep > 2.0), first)
+        decided_outcome(first.iter().all(|&superstep| superstep > 2.0), first)
     }),
     ("swi-c28", |runs, _| {
         let mut holds = true;
         let mut counts = Vec::new();
         for n in ORDERS {
-            let done = run(runs, n, 2)?;
+            let done = finished_run(runs, n, 2)?;
             let order = done.experiment.workload.processes();
             let mut busy = vec![0; order];
-            for plan in plans(done.experiment.workload.as_ref()) {
+            for plan in superstep_plans(done.experiment.workload.as_ref()) {
                 for (count, work) in busy.iter_mut().zip(&plan.work) {
                     *count += usize::from(work.get() > 0.0);
                 }
@@ -345,12 +348,12 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             holds &= supersteps == 2 * order - 1 && busy.iter().all(|&count| count == order);
             counts.push(supersteps);
         }
-        decided(holds, counts)
+        decided_outcome(holds, counts)
     }),
     ("swi-c29", |runs, _| {
-        let done = run(runs, 50, 2)?;
+        let done = finished_run(runs, 50, 2)?;
         let (mut holds, mut messages) = (true, 0);
-        for plan in plans(done.experiment.workload.as_ref()) {
+        for plan in superstep_plans(done.experiment.workload.as_ref()) {
             holds &= plan
                 .messages
                 .iter()
@@ -358,7 +361,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             messages += plan.messages.len();
         }
         // Each of 49 of the 50 columns sends in 50 supersteps.
-        decided(holds && messages == 49 * 50, messages)
+        decided_outcome(holds && messages == 49 * 50, messages)
     }),
     ("swi-c30", |runs, _| {
         // For each order, collect the highest PM of scenario ii, and the number of migrations that it decided.
@@ -367,7 +370,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         for n in ORDERS {
             let (mut highest, mut decided) = (f64::MIN, 0);
             for alpha in ALPHAS {
-                for call in run(runs, n, alpha)?.call_records(Scenario::Ii) {
+                for call in finished_run(runs, n, alpha)?.call_records(Scenario::Ii) {
                     let potential = call.decision.outline_json()["highest_potential_s"].as_f64();
                     highest = highest.max(potential.unwrap_or(f64::MIN));
                     decided += call.decision.migrations.len();
@@ -376,14 +379,14 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             holds &= highest < 0.0 && decided == 0;
             all.insert(n.to_string(), json!([highest, decided]));
         }
-        decided(holds, all)
+        decided_outcome(holds, all)
     }),
     ("swi-c31", |runs, _| {
-        let done = run(runs, 10, 2)?;
+        let done = finished_run(runs, 10, 2)?;
         let works = work_of_first_process(done.experiment.workload.as_ref());
         // The paper truncates: 287.5e5 is printed as 287e5.
         let forecast = f64::midpoint(works[0], works[1]);
-        decided(
+        decided_outcome(
             works[1] == 565e5 && (forecast / 1e5).floor() == 287.0,
             vec![works[1], forecast],
         )
@@ -392,7 +395,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         // Compare PI with I in every superstep of an interval, for intervals that begin anywhere.
         let mut least = f64::MAX;
         for n in ORDERS {
-            let works = work_of_first_process(run(runs, n, 2)?.experiment.workload.as_ref());
+            let works =
+                work_of_first_process(finished_run(runs, n, 2)?.experiment.workload.as_ref());
             for first in 0..works.len() {
                 let mut forecast = works[first];
                 for work in &works[first + 1..] {
@@ -401,7 +405,7 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
                 }
             }
         }
-        decided(least >= 0.5, least)
+        decided_outcome(least >= 0.5, least)
     }),
     ("swi-c33", |runs, _| {
         // The α with the latest last migration is the best one.
@@ -409,8 +413,9 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut all = serde_json::Map::new();
         for n in ORDERS {
             let of_alpha = |alpha: u64| -> Result<(u64, f64), Error> {
-                let last = superstep_of_last_move(&calls(runs, n, alpha)?).unwrap_or_default();
-                Ok((last, time(runs, n, alpha, Scenario::Iii)?))
+                let last = superstep_of_last_move(&calls_of_scenario_iii(runs, n, alpha)?)
+                    .unwrap_or_default();
+                Ok((last, makespan_s(runs, n, alpha, Scenario::Iii)?))
             };
             let rows: Vec<(u64, f64)> = ALPHAS
                 .iter()
@@ -421,30 +426,30 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             holds &= latest == best;
             all.insert(n.to_string(), json!(rows));
         }
-        decided(holds, all)
+        decided_outcome(holds, all)
     }),
     ("swi-c34", |runs, _| {
         // The last processes of 25x25 move at 30, while the same total load is shifted to the last supersteps.
         let gains = try_map(&[0.5, 0.375, 0.25, 0.125, 0.001], |first| {
             let case = case_of_size(25, 2)
-                .with("workload.first_instructions", giga_instructions(first))
-                .with(
+                .with_setting("workload.first_instructions", giga_instructions(first))
+                .with_setting(
                     "workload.last_instructions",
                     giga_instructions(1.001 - first),
                 );
             Ok(run_with_forced_moves(runs, &case, 30, 21..=25)?.gain_percent())
         })?;
-        decided(is_increasing(&gains), gains)
+        decided_outcome(is_increasing(&gains), gains)
     }),
     ("swi-c35", |runs, _| {
         // Count the hosts of Aquario on which a process computes, by superstep, if no process moves: 200x200.
-        let done = run(runs, 200, 2)?;
+        let done = finished_run(runs, 200, 2)?;
         let platform = &done.experiment.platform.platform;
         let is_there = |process: usize| {
             let host = done.experiment.placement[process];
             platform.clusters[platform.cluster_of(host).index()].name == "Aquario"
         };
-        let counts: Vec<usize> = plans(done.experiment.workload.as_ref())
+        let counts: Vec<usize> = superstep_plans(done.experiment.workload.as_ref())
             .map(|plan| {
                 let busy = plan
                     .work
@@ -458,29 +463,29 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             .iter()
             .map(|superstep| counts[superstep - 1])
             .collect();
-        decided(at == [0, 16, 20, 14, 0], at)
+        decided_outcome(at == [0, 16, 20, 14, 0], at)
     }),
     ("swi-c36", |runs, _| {
         // Without a cost of calls, no overhead remains.
-        let free = case_of_size(50, 2).with("costs.call.fixed", "0 s");
+        let free = case_of_size(50, 2).with_setting("costs.call.fixed", "0 s");
         let free = runs.run(&free)?.overhead_percent();
-        let paid = overhead(runs, 50, 2)?;
-        decided(free == 0.0 && paid > 0.0, vec![free, paid])
+        let paid = overhead_percent(runs, 50, 2)?;
+        decided_outcome(free == 0.0 && paid > 0.0, vec![free, paid])
     }),
     ("swi-c37", |runs, _| {
-        let done = run(runs, 50, 2)?;
+        let done = finished_run(runs, 50, 2)?;
         let evaluated = done.call_records(Scenario::Iii).first().map_or(0, |call| {
             call.decision.explanation_json()["potentials"]
                 .as_array()
                 .map_or(0, Vec::len)
         });
         // PM is evaluated for 50 processes and the four other Sets of each, not for 174 processors.
-        decided(evaluated == 50 * 4, evaluated)
+        decided_outcome(evaluated == 50 * 4, evaluated)
     }),
 ];
 
 /// Lists for each superstep of an application its computation and its messages, for all processes.
-pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
+pub(super) fn superstep_plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     (0..workload.supersteps()).map(|superstep| {
         let mut plan = Plan::default();
         plan.clear(workload.processes());
@@ -491,7 +496,7 @@ pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
 
 /// Lists the work of the first process \[instr\] in those supersteps in which this process computes.
 fn work_of_first_process(workload: &dyn Workload) -> Vec<f64> {
-    plans(workload)
+    superstep_plans(workload)
         .map(|plan| plan.work[0].get())
         .filter(|&work| work > 0.0)
         .collect()
@@ -514,7 +519,7 @@ fn run_with_forced_moves(
     runs.run(
         &case
             .clone()
-            .with("policy.name", "replay")
-            .with("policy.replay.decisions", moves),
+            .with_setting("policy.name", "replay")
+            .with_setting("policy.replay.decisions", moves),
     )
 }

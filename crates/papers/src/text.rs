@@ -39,7 +39,7 @@ pub fn text(reproduction: &Reproduction) -> String {
         text.push('\n');
         push_line(
             &mut text,
-            &sentence("all papers", &Totals::from_papers(&reproduction.papers)),
+            &totals_sentence("all papers", &Totals::from_papers(&reproduction.papers)),
         );
     }
     text
@@ -259,10 +259,10 @@ pub(super) struct Totals {
     pub decisions: (usize, usize),
     /// For each kind of decision, in the order of [`DecisionKind::ALL`]: the number of decisions that match, followed by the
     /// number of decisions that can be checked.
-    pub by_kind: [(usize, usize); 4],
+    pub decisions_by_kind: [(usize, usize); 4],
     /// Number of moves that the papers do not report, followed by the number of all moves, in the runs whose migrations the
     /// papers report.
-    pub unreported: (usize, usize),
+    pub unreported_moves: (usize, usize),
     /// Number of published call schedules that match, followed by the number of schedules that can be checked.
     pub schedules: (usize, usize),
     /// Numbers of claims that hold or fail in the simulation, grouped by whether the published numbers confirm them.
@@ -282,13 +282,13 @@ impl Totals {
             totals.times_in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
             let decisions = paper.decisions.iter().map(|one| one.verdict);
             count_verdicts(&mut totals.decisions, decisions);
-            for (kind, counts) in DecisionKind::ALL.iter().zip(&mut totals.by_kind) {
+            for (kind, counts) in DecisionKind::ALL.iter().zip(&mut totals.decisions_by_kind) {
                 let of_kind = paper.decisions.iter().filter(|one| one.kind == *kind);
                 count_verdicts(counts, of_kind.map(|one| one.verdict));
             }
             for run in &paper.unreported {
-                totals.unreported.0 += run.moves - run.reported;
-                totals.unreported.1 += run.moves;
+                totals.unreported_moves.0 += run.moves - run.reported;
+                totals.unreported_moves.1 += run.moves;
             }
             let schedules = paper.call_schedules.iter().map(|one| one.verdict);
             count_verdicts(&mut totals.schedules, schedules);
@@ -322,11 +322,11 @@ fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Ve
 
 /// Summarises the reproduction of a paper in one sentence.
 pub(super) fn summary(paper: &PaperResults) -> String {
-    sentence(paper.paper, &Totals::from_papers([paper]))
+    totals_sentence(paper.paper, &Totals::from_papers([paper]))
 }
 
 /// Describes the totals in short sentences; `name` is the paper, or the name of several papers together.
-pub(super) fn sentence(name: &str, totals: &Totals) -> String {
+pub(super) fn totals_sentence(name: &str, totals: &Totals) -> String {
     let mut parts = Vec::new();
     if let Some(median) = totals.median_error() {
         let more = match totals.times_in_figures {
@@ -341,7 +341,7 @@ pub(super) fn sentence(name: &str, totals: &Totals) -> String {
         ));
     }
     let (matched, checkable) = totals.decisions;
-    let kinds = DecisionKind::ALL.iter().zip(&totals.by_kind);
+    let kinds = DecisionKind::ALL.iter().zip(&totals.decisions_by_kind);
     let kinds: Vec<String> = kinds
         .filter(|(_, (_, all))| *all > 0)
         .map(|(kind, (matched, all))| format!("{} {matched} of {all}", kind.name()))
@@ -350,8 +350,8 @@ pub(super) fn sentence(name: &str, totals: &Totals) -> String {
         "{matched} of {checkable} checkable decisions match ({})",
         kinds.join(", ")
     ));
-    if totals.unreported.1 > 0 {
-        let (others, all) = totals.unreported;
+    if totals.unreported_moves.1 > 0 {
+        let (others, all) = totals.unreported_moves;
         parts.push(format!(
             "{others} of {all} moves of these runs are not reported"
         ));

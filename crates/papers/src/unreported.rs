@@ -84,7 +84,7 @@ mod tests {
             alpha: None,
             candidates: Vec::new(),
             moves,
-            margin: None,
+            smallest_margin_s: None,
         };
         let calls = [
             call(4, vec![moved(21, "C"), moved(1, "L")]),

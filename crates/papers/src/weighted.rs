@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Paper;
-use super::cells::{CellResult, relative_to_i};
+use super::cells::{CellResult, differences_from_scenario_i};
 use super::changes::Changes;
 use super::markdown::{push_table, put};
 use super::one_reading::papers_with_runs;
-use super::reproduce::{compare_all, facts_of};
+use super::reproduce::{compare_all, read_facts};
 use super::runs::Runs;
 use migsim_base::error::Error;
 use migsim_experiment::{Flag, Progress};
@@ -19,7 +19,7 @@ const MIN_DIFFERENCE: f64 = 1e-3;
 
 /// Comparison of the simulated runs of a paper with fixed weights of the metrics and with weights that the policy adjusts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Weighted {
+pub struct WeightComparison {
     /// Name of the paper.
     pub paper: &'static str,
     /// Number of published times of scenario iii in the tables of the paper.
@@ -40,20 +40,23 @@ pub struct Weighted {
 ///
 /// # Errors
 /// A run fails.
-pub fn compare_weights(progress: &Progress) -> Result<Vec<Weighted>, Error> {
+pub fn compare_weights(progress: &Progress) -> Result<Vec<WeightComparison>, Error> {
     papers_with_runs()
         .into_par_iter()
         .map(|paper| compare_weights_of(paper, progress))
         .collect()
 }
 
-fn compare_weights_of(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
+fn compare_weights_of(
+    paper: &'static Paper,
+    progress: &Progress,
+) -> Result<WeightComparison, Error> {
     let adaptive = Flag {
         key: "policy.migbsp.weights".into(),
-        flag: "weights that adjust themselves".into(),
+        source_text: "weights that adjust themselves".into(),
         value: "adaptive".into(),
     };
-    let facts = facts_of(paper)?;
+    let facts = read_facts(paper)?;
     let cells = |changes: Changes| -> Result<Vec<CellResult>, Error> {
         let runs = Runs::new(paper, changes, progress)?;
         let cells = compare_all(paper, &facts, &runs)?.cells.into_iter();
@@ -72,11 +75,11 @@ fn compare_weights_of(paper: &'static Paper, progress: &Progress) -> Result<Weig
         .map(|(fixed, adjusted)| 1.0 - adjusted / fixed)
         .collect();
     let mean_gain = |cells: &Vec<CellResult>| {
-        let gains = relative_to_i(cells, "iii");
+        let gains = differences_from_scenario_i(cells, "iii");
         let sum: f64 = gains.iter().map(|one| -one.simulated).sum();
         sum / gains.len().max(1) as f64
     };
-    Ok(Weighted {
+    Ok(WeightComparison {
         paper: paper.name,
         cells: won.len(),
         shorter: won.iter().filter(|&&won| won > MIN_DIFFERENCE).count(),
@@ -90,7 +93,7 @@ fn compare_weights_of(paper: &'static Paper, progress: &Progress) -> Result<Weig
 }
 
 /// Text that introduces the section on weights of the metrics that the policy adjusts.
-const HEAD: &str = "
+const INTRODUCTION_TEXT: &str = "
 ## Weights that adjust themselves
 
 The Lattice Boltzmann paper announces \"self-adjusting of the weights of each considered metric\" (section 5), but gives no rule. `policy.migbsp.weights=adaptive` is a simple rule of migsim.
@@ -101,8 +104,8 @@ with fixed and with adjusted weights, under the rules of each paper. *Shorter* a
 ";
 
 /// Appends the section on weights of the metrics (computation, communication, memory) that the policy adjusts.
-pub(super) fn push_section(text: &mut String, papers: &[Weighted]) {
-    put!(text, "{HEAD}");
+pub(super) fn push_weights_section(text: &mut String, papers: &[WeightComparison]) {
+    put!(text, "{INTRODUCTION_TEXT}");
     let rows = papers.iter().map(|one| {
         let [fixed, adjusted] = one.mean_gains_percent;
         let [best, worst] = one.extremes_percent;

@@ -14,7 +14,7 @@ use migsim_base::memory::Limits;
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
 };
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Maximum number of hosts that a platform may have; a larger platform is refused.
 pub(super) const MAX_HOSTS: u64 = 50_000_000;
@@ -23,7 +23,7 @@ const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
 /// Properties of a link that is not yet part of a platform; the name is added when the link is created.
 #[derive(Clone, Debug)]
-pub(super) struct LinkParts {
+pub(super) struct LinkProperties {
     pub(super) bandwidth: BytesPerSecond,
     pub(super) latency: Seconds,
     /// Whether concurrent flows share the bandwidth; if not, each flow can use all of it (SimGrid's `FATPIPE`).
@@ -35,7 +35,7 @@ pub(super) struct LinkParts {
     pub(super) latency_profile: Option<Profile>,
 }
 
-impl LinkParts {
+impl LinkProperties {
     /// Creates the link with these properties and this name.
     pub(super) fn into_link(self, name: String) -> Link {
         Link {
@@ -52,7 +52,7 @@ impl LinkParts {
 
     /// Appends a link with these properties to `links`, or two links `NAME_UP` and `NAME_DOWN` if the link is duplex; returns the
     /// id of the first appended link.
-    pub(super) fn add_to(self, links: &mut Vec<Link>, name: String) -> LinkId {
+    pub(super) fn append_to_links(self, links: &mut Vec<Link>, name: String) -> LinkId {
         let id = LinkId::from_index(links.len());
         if self.is_duplex {
             links.push(self.clone().into_link(format!("{name}_UP")));
@@ -70,19 +70,19 @@ impl LinkParts {
 
 /// Description of a cluster from which its hosts and links are created.
 #[derive(Clone, Debug)]
-pub(super) struct ClusterParts {
+pub(super) struct ClusterDescription {
     /// Name of the cluster. Its hosts are named after the cluster and numbered from 0: `ice-0`, `ice-1`, and so on.
     pub(super) name: String,
     /// Groups of equal hosts; the hosts of the cluster are created in the order of this list.
-    pub(super) groups: Vec<GroupParts>,
+    pub(super) groups: Vec<HostGroupDescription>,
     /// Name and properties of the shared medium or backbone that every flow to, from or inside the cluster crosses once; `None`
     /// if the cluster has neither.
-    pub(super) medium: Option<(String, LinkParts)>,
+    pub(super) medium: Option<(String, LinkProperties)>,
 }
 
 /// Description of a group of equal hosts of a cluster.
 #[derive(Clone, Debug)]
-pub(super) struct GroupParts {
+pub(super) struct HostGroupDescription {
     /// Number of hosts in the group.
     pub(super) hosts: u32,
     /// Speed of one core of each host \[instructions/s\].
@@ -93,24 +93,24 @@ pub(super) struct GroupParts {
     pub(super) speed_profile: Option<Profile>,
     /// Properties of the access link that is created for each host of the group; `None` if the hosts of the group have no access
     /// links.
-    pub(super) access: Option<LinkParts>,
+    pub(super) access_link: Option<LinkProperties>,
 }
 
 /// A platform under construction: its hosts and links have been created, but the paths between its clusters are still missing.
 #[derive(Debug)]
-pub(super) struct Assembly {
+pub(super) struct PlatformBuilder {
     /// The platform with the hosts and links that have been created so far, and without paths between clusters.
     platform: Platform,
     /// Access link of each host, in the order of hosts; `None` for a host without an access link.
-    access: Vec<Option<LinkId>>,
+    access_links: Vec<Option<LinkId>>,
     /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
-    medium: Vec<Option<LinkId>>,
+    cluster_media: Vec<Option<LinkId>>,
 }
 
-impl Assembly {
+impl PlatformBuilder {
     /// Creates the hosts and links of all `clusters` of a platform. The links between clusters (`between`) get the lowest link
     /// ids.
-    pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterParts>) -> Self {
+    pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterDescription>) -> Self {
         let count = clusters.len();
         let mut assembly = Self {
             platform: Platform {
@@ -119,15 +119,15 @@ impl Assembly {
                 hosts: Vec::new(),
                 links: between,
                 routes: Routes::Clustered {
-                    access: Vec::new(),
-                    pairs: Vec::new(),
-                    links: Vec::new(),
+                    access_links: Vec::new(),
+                    cluster_paths: Vec::new(),
+                    path_links: Vec::new(),
                 },
-                loopbacks: Vec::new(),
-                failure: None,
+                loopback_links: Vec::new(),
+                first_failure: None,
             },
-            access: Vec::new(),
-            medium: Vec::with_capacity(count),
+            access_links: Vec::new(),
+            cluster_media: Vec::with_capacity(count),
         };
         for cluster in clusters {
             assembly.add_cluster(cluster);
@@ -136,24 +136,27 @@ impl Assembly {
     }
 
     /// Creates the hosts, access links and shared medium of a cluster.
-    fn add_cluster(&mut self, parts: ClusterParts) {
+    fn add_cluster(&mut self, parts: ClusterDescription) {
         let id = ClusterId::from_index(self.platform.clusters.len());
         let first = self.platform.hosts.len();
         let count = parts.groups.iter().map(|group| group.hosts as usize).sum();
         let links = &mut self.platform.links;
-        let medium = parts.medium.map(|(name, link)| link.add_to(links, name));
-        self.medium.push(medium);
+        let medium = parts
+            .medium
+            .map(|(name, link)| link.append_to_links(links, name));
+        self.cluster_media.push(medium);
         self.platform.hosts.reserve(count);
-        self.access.reserve(count);
+        self.access_links.reserve(count);
         let mut index = 0;
         for group in &parts.groups {
             for _ in 0..group.hosts {
-                let name = member_name(&parts.name, index, "");
-                let access = group.access.clone();
+                let name = host_or_link_name(&parts.name, index, "");
+                let access = group.access_link.clone();
                 let links = &mut self.platform.links;
-                let access =
-                    access.map(|link| link.add_to(links, member_name(&parts.name, index, "-link")));
-                self.access.push(access);
+                let access = access.map(|link| {
+                    link.append_to_links(links, host_or_link_name(&parts.name, index, "-link"))
+                });
+                self.access_links.push(access);
                 self.platform.hosts.push(Host {
                     name,
                     cluster: id,
@@ -174,19 +177,19 @@ impl Assembly {
     }
 
     /// Returns the shared medium of each cluster, in the order of clusters; `None` for a cluster without a shared medium.
-    pub(super) fn media(&self) -> &[Option<LinkId>] {
-        &self.medium
+    pub(super) fn shared_media(&self) -> &[Option<LinkId>] {
+        &self.cluster_media
     }
 
     /// Completes the platform with the paths between its clusters. These paths are stored in a table on a small platform, and are
     /// computed on demand on a large platform.
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
-        let access = self.access;
-        let routes = match paths.table() {
+        let access = self.access_links;
+        let routes = match paths.path_table() {
             Some((pairs, links)) => Routes::Clustered {
-                access,
-                pairs,
-                links,
+                access_links: access,
+                cluster_paths: pairs,
+                path_links: links,
             },
             None => Routes::Routers {
                 access,
@@ -202,7 +205,7 @@ impl Assembly {
 
 /// Returns the name of a host or access link: `CLUSTER-INDEX`, followed by `suffix`. The text is allocated without spare
 /// capacity.
-fn member_name(cluster: &str, index: usize, suffix: &str) -> String {
+fn host_or_link_name(cluster: &str, index: usize, suffix: &str) -> String {
     let digits = index.checked_ilog10().unwrap_or_default() as usize + 1;
     let mut name = String::with_capacity(cluster.len() + 1 + digits + suffix.len());
     write!(name, "{cluster}-{index}{suffix}").expect("a text takes everything");
@@ -219,7 +222,7 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
 }
 
 /// Estimates the memory of the paths between `clusters` clusters \[B\].
-pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
+pub(super) fn memory_of_paths(clusters: usize) -> u64 {
     let clusters = clusters as u64;
     if clusters <= MAX_TABLE_CLUSTERS as u64 {
         clusters * clusters * size_of::<Option<ClusterPath>>() as u64
@@ -229,16 +232,23 @@ pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
 }
 
 /// Returns the approximate memory that an existing platform takes: names, hosts, links and routes \[B\].
-pub fn memory_of(platform: &Platform) -> f64 {
+pub fn platform_memory(platform: &Platform) -> f64 {
     let names = NAME_MEMORY * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
-        Routes::Clustered { pairs, links, .. } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
-        Routes::Routers { paths, .. } => paths.memory(),
-        Routes::Zoned { zones, points } => zones.memory() + size_of_val(&points[..]),
+        Routes::Clustered {
+            cluster_paths: pairs,
+            path_links: links,
+            ..
+        } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
+        Routes::Routers { paths, .. } => paths.memory_usage(),
+        Routes::Zoned {
+            zones,
+            host_numbers: points,
+        } => zones.memory_usage() + size_of_val(&points[..]),
     };
     let lists = size_of_val(&platform.hosts[..])
         + size_of_val(&platform.links[..])
-        + size_of_val(&platform.loopbacks[..]);
+        + size_of_val(&platform.loopback_links[..]);
     (names + routes + lists) as f64
 }
 
@@ -250,18 +260,18 @@ const NAME_MEMORY: usize = 32;
 
 /// Checks that a platform with `hosts` hosts, which needs `bytes` bytes of memory, is within the limits; returns an error if the
 /// platform is too large.
-pub(super) fn check_size(
+pub(super) fn check_platform_size(
     hosts: u64,
     clusters: usize,
     bytes: u64,
     limits: Limits,
 ) -> Result<(), Problem> {
-    let size = format!("{hosts} hosts in {}", counted(clusters, "cluster"));
+    let size = format!("{hosts} hosts in {}", format_count(clusters, "cluster"));
     let limits = Limits {
         memory: limits.memory.or(Some(DEFAULT_MAX_MEMORY)),
         ..limits
     };
-    limits.check("the platform", bytes as f64, &size)?;
+    limits.check_memory("the platform", bytes as f64, &size)?;
     if hosts > MAX_HOSTS {
         let problem = Problem::new(format!("the platform has {size}, which is too many"));
         return Err(problem.hint(format!("reduce the platform to {MAX_HOSTS} hosts or fewer")));

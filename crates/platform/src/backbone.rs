@@ -19,7 +19,7 @@ use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId};
 
 /// The only cluster inside which a link lies, or a mark that the link lies inside several clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inside {
+enum EnclosingCluster {
     One(ClusterId),
     Several,
 }
@@ -30,19 +30,22 @@ impl Platform {
     ///
     /// In nested zones, only the routes between the first hosts of two clusters, and between the first and last host of a
     /// cluster, are searched. In a cluster of one host, the link next to the host counts as the access link of that host.
-    pub fn backbone(&self) -> Option<BytesPerSecond> {
-        let inside = self.links_inside();
+    pub fn backbone_bandwidth(&self) -> Option<BytesPerSecond> {
+        let inside = self.links_inside_clusters();
         let rate = |link: LinkId| self.links[link.index()].bandwidth;
-        let is_between = |link: &LinkId| !matches!(inside.get(link), Some(Inside::One(_)));
+        let is_between =
+            |link: &LinkId| !matches!(inside.get(link), Some(EnclosingCluster::One(_)));
         let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
         match &self.routes {
-            Routes::Clustered { links, .. } => {
+            Routes::Clustered {
+                path_links: links, ..
+            } => {
                 let between = links.iter().copied().filter(is_between);
                 between.map(rate).reduce(narrower)
             }
             Routes::Routers { paths, .. } => {
                 let mut narrowest: Option<BytesPerSecond> = None;
-                paths.each_link(&mut |link| {
+                paths.for_each_link(&mut |link| {
                     if is_between(&link) {
                         let all = narrowest.into_iter().chain([rate(link)]);
                         narrowest = all.reduce(narrower);
@@ -64,30 +67,34 @@ impl Platform {
 
     /// Returns every link that lies inside at least one cluster, with that cluster or with the mark that the link lies inside
     /// several clusters.
-    fn links_inside(&self) -> BTreeMap<LinkId, Inside> {
-        let mut inside: BTreeMap<LinkId, Inside> = BTreeMap::new();
+    fn links_inside_clusters(&self) -> BTreeMap<LinkId, EnclosingCluster> {
+        let mut inside: BTreeMap<LinkId, EnclosingCluster> = BTreeMap::new();
         for index in 0..self.clusters.len() {
             let cluster = ClusterId::from_index(index);
             let mut add = |link: LinkId| {
-                let lies = inside.entry(link).or_insert(Inside::One(cluster));
-                if *lies != Inside::One(cluster) {
-                    *lies = Inside::Several;
+                let lies = inside.entry(link).or_insert(EnclosingCluster::One(cluster));
+                if *lies != EnclosingCluster::One(cluster) {
+                    *lies = EnclosingCluster::Several;
                 }
             };
             // The path from a cluster to itself is its medium, also in a cluster of one host.
             match &self.routes {
-                Routes::Clustered { pairs, links, .. } => {
+                Routes::Clustered {
+                    cluster_paths: pairs,
+                    path_links: links,
+                    ..
+                } => {
                     if let Some(path) = &pairs[index * self.clusters.len() + index] {
-                        let range = path.links.start as usize..path.links.end as usize;
+                        let range = path.link_range.start as usize..path.link_range.end as usize;
                         links[range].iter().copied().for_each(&mut add);
                     }
                 }
                 Routes::Routers { paths, .. } => {
-                    paths.medium(cluster).into_iter().for_each(&mut add);
+                    paths.shared_medium(cluster).into_iter().for_each(&mut add);
                 }
                 Routes::Zoned { .. } => {}
             }
-            for route in self.routes_inside(cluster).into_iter().flatten() {
+            for route in self.routes_inside_cluster(cluster).into_iter().flatten() {
                 route.links().for_each(&mut add);
             }
         }
@@ -96,7 +103,7 @@ impl Platform {
 
     /// Returns the route from the first to the last host of a cluster, and the route back; both are `None` in a cluster of one
     /// host.
-    fn routes_inside(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
+    fn routes_inside_cluster(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
         let hosts = &self.clusters[cluster.index()].hosts;
         let (first, last) = (HostId(hosts.start), HostId(hosts.end - 1));
         if first == last {
@@ -108,11 +115,15 @@ impl Platform {
     /// Returns the links that limit the rate of flows on the route between the first hosts of two clusters; `None` if there is no
     /// route. Links that only have a latency, and the access link of a cluster of one host, are left out.
     fn limiting_links(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
-        let route = self.route(self.manager(a), self.manager(b))?;
+        let route = self.route(self.manager_host(a), self.manager_host(b))?;
         let mut links: Vec<LinkId> = (route.links())
-            .filter(|link| !self.links[link.index()].only_delays())
+            .filter(|link| !self.links[link.index()].only_adds_latency())
             .collect();
-        let is_alone = |cluster| self.routes_inside(cluster).iter().all(Option::is_none);
+        let is_alone = |cluster| {
+            self.routes_inside_cluster(cluster)
+                .iter()
+                .all(Option::is_none)
+        };
         if is_alone(b) {
             links.pop();
         }
@@ -133,7 +144,12 @@ mod tests {
         let text = format!(
             r#"{{"schema": "migsim-platform-1", "name": "p", "clusters": [{clusters}], "links": [{links}]}}"#
         );
-        let of = |loaded: &LoadedPlatform| loaded.platform.backbone().map(BytesPerSecond::get);
+        let of = |loaded: &LoadedPlatform| {
+            loaded
+                .platform
+                .backbone_bandwidth()
+                .map(BytesPerSecond::get)
+        };
         let loaded = from_json("p.json", &text).unwrap();
         let export = to_simgrid(&loaded.platform).unwrap();
         let again = from_simgrid("p.xml", &export.xml).unwrap();
@@ -180,9 +196,12 @@ mod tests {
         let xml = r#"<?xml version="1.0"?><platform version="4.1"><cluster id="c" prefix="c-" suffix="" radical="0-3" speed="1Gf"
             bw="2MBps" lat="1us" bb_bw="3MBps" bb_lat="1us"/></platform>"#;
         let mut platform = from_simgrid("c.xml", xml).unwrap().platform;
-        assert_eq!(platform.backbone(), None);
+        assert_eq!(platform.backbone_bandwidth(), None);
         let halves = ["a", "a", "b", "b"].map(str::to_owned);
-        platform.group_as(halves.to_vec());
-        assert_eq!(platform.backbone().map(BytesPerSecond::get), Some(3e6));
+        platform.group_by_cluster_names(halves.to_vec());
+        assert_eq!(
+            platform.backbone_bandwidth().map(BytesPerSecond::get),
+            Some(3e6)
+        );
     }
 }

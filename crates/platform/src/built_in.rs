@@ -44,13 +44,13 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 /// Returns the platforms that are compiled into the program, each as file name and content.
-pub fn built_in() -> &'static [(&'static str, &'static str)] {
+pub fn built_in_platforms() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
 /// Returns the name of the built-in platform that has the same name and the same JSON content as `file`; `None` if no built-in
 /// platform is equal to `file`.
-pub(super) fn matching_built_in(file: &Value) -> Option<&'static str> {
+pub(super) fn matching_built_in_platform(file: &Value) -> Option<&'static str> {
     let name = file.get("name")?.as_str()?;
     let known = BUILT_IN.iter().find_map(|(file, text)| {
         let stem = file.strip_suffix(".json")?;
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_the_built_in_platform_until_a_value_is_edited() {
-        let (_, text) = built_in()
+        let (_, text) = built_in_platforms()
             .iter()
             .find(|(file, _)| *file == "ufrgs.json")
             .unwrap();

@@ -10,13 +10,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::profile::{Profile, StepsAhead};
+use super::profile::{BufferedSteps, Profile};
 
 /// A background load on a host or link: other users take part of the capacity, in the same way in every run.
-pub trait Background: fmt::Debug + Send + Sync {
+pub trait BackgroundLoad: fmt::Debug + Send + Sync {
     /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) from the start
     /// of the run on. Each share is above 0 and at most 1, and holds until the time of the next step.
-    fn remaining_shares(&self) -> Box<dyn StepsAhead>;
+    fn remaining_shares(&self) -> Box<dyn BufferedSteps>;
 }
 
 /// Available capacity of a host or link over time: the product of the base capacity and the share that each background load
@@ -24,26 +24,26 @@ pub trait Background: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
     /// Factors of the product: the base capacity, followed by the share that each background load leaves to the application.
-    factors: Vec<Factor>,
+    factors: Vec<CapacityFactor>,
 }
 
 /// One factor of the capacity of a host or link: the base capacity, or the share that one background load leaves.
 #[derive(Clone, Debug)]
-struct Factor {
+struct CapacityFactor {
     /// Value of the factor before its next change.
     value: f64,
     /// Time of the next change of the factor \[s\] and its value from then on; `None` if it never changes again.
-    next: Option<(f64, f64)>,
+    next_change: Option<(f64, f64)>,
     /// Iterator over the changes of the factor after the next change; `None` if the factor is constant.
-    steps: Option<Box<dyn StepsAhead>>,
+    later_changes: Option<Box<dyn BufferedSteps>>,
 }
 
-impl Factor {
-    fn new(value: f64, mut steps: Option<Box<dyn StepsAhead>>) -> Self {
+impl CapacityFactor {
+    fn new(value: f64, mut steps: Option<Box<dyn BufferedSteps>>) -> Self {
         Self {
             value,
-            next: steps.as_mut().and_then(Iterator::next),
-            steps,
+            next_change: steps.as_mut().and_then(Iterator::next),
+            later_changes: steps,
         }
     }
 }
@@ -53,25 +53,25 @@ impl Capacity {
     pub(super) fn new(
         nominal: f64,
         profile: Option<&Profile>,
-        loads: &[Arc<dyn Background>],
+        loads: &[Arc<dyn BackgroundLoad>],
     ) -> Self {
-        let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn StepsAhead>);
+        let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn BufferedSteps>);
         let shares = loads
             .iter()
-            .map(|load| Factor::new(1.0, Some(load.remaining_shares())));
+            .map(|load| CapacityFactor::new(1.0, Some(load.remaining_shares())));
         Self {
-            factors: std::iter::once(Factor::new(nominal, base))
+            factors: std::iter::once(CapacityFactor::new(nominal, base))
                 .chain(shares)
                 .collect(),
         }
     }
 
     /// Returns the changes of the capacity over time as (time \[s\], capacity); `None` if the capacity is constant.
-    pub(super) fn steps(
+    pub(super) fn capacity_changes(
         nominal: f64,
         profile: Option<&Profile>,
-        loads: &[Arc<dyn Background>],
-    ) -> Option<Box<dyn StepsAhead>> {
+        loads: &[Arc<dyn BackgroundLoad>],
+    ) -> Option<Box<dyn BufferedSteps>> {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
@@ -83,8 +83,8 @@ impl Capacity {
     }
 }
 
-impl StepsAhead for Capacity {
-    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+impl BufferedSteps for Capacity {
+    fn boxed_clone(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.clone())
     }
 }
@@ -93,13 +93,13 @@ impl Iterator for Capacity {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let dates = self.factors.iter().filter_map(|part| part.next);
+        let dates = self.factors.iter().filter_map(|part| part.next_change);
         let date = dates.map(|step| step.0).reduce(f64::min)?;
         let mut capacity = 1.0;
         for part in &mut self.factors {
-            if let Some((_, value)) = part.next.filter(|step| step.0 <= date) {
+            if let Some((_, value)) = part.next_change.filter(|step| step.0 <= date) {
                 part.value = value;
-                part.next = part.steps.as_mut().and_then(Iterator::next);
+                part.next_change = part.later_changes.as_mut().and_then(Iterator::next);
             }
             capacity *= part.value;
         }
@@ -114,14 +114,14 @@ mod tests {
     #[derive(Debug)]
     struct Written(&'static [(f64, f64)]);
 
-    impl StepsAhead for std::iter::Copied<std::slice::Iter<'static, (f64, f64)>> {
-        fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+    impl BufferedSteps for std::iter::Copied<std::slice::Iter<'static, (f64, f64)>> {
+        fn boxed_clone(&self) -> Box<dyn BufferedSteps> {
             Box::new(self.clone())
         }
     }
 
-    impl Background for Written {
-        fn remaining_shares(&self) -> Box<dyn StepsAhead> {
+    impl BackgroundLoad for Written {
+        fn remaining_shares(&self) -> Box<dyn BufferedSteps> {
             Box::new(self.0.iter().copied())
         }
     }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_capacity_is_the_product_of_its_profile_and_what_each_load_leaves() {
         let profile = Profile::new(vec![(2.0, 80.0)], None).unwrap();
-        let loads: [Arc<dyn Background>; 2] = [
+        let loads: [Arc<dyn BackgroundLoad>; 2] = [
             Arc::new(Written(&[(0.0, 0.5), (2.0, 0.25), (3.0, 1.0)])),
             Arc::new(Written(&[(1.0, 0.5)])),
         ];
@@ -143,6 +143,6 @@ mod tests {
         let copy = read.boxed_clone();
         assert_eq!(read.collect::<Vec<_>>(), expected[1..]);
         assert_eq!(copy.collect::<Vec<_>>(), expected[1..]);
-        assert!(Capacity::steps(1.0, None, &[]).is_none());
+        assert!(Capacity::capacity_changes(1.0, None, &[]).is_none());
     }
 }

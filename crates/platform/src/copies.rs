@@ -14,14 +14,14 @@ const MAX_COPIES: u64 = 1_000_000;
 
 /// Maps each cluster and link of the expanded platform to the entry of the file from which it was copied.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
+pub(super) struct CopySources {
     /// For each expanded cluster, the index of its entry in the list `clusters` of the file.
-    clusters: Vec<usize>,
+    entry_of_cluster: Vec<usize>,
     /// For each expanded link, the index of its entry in the list `links` of the file.
-    links: Vec<usize>,
+    entry_of_link: Vec<usize>,
 }
 
-impl Sources {
+impl CopySources {
     /// Converts a key of the expanded platform to the corresponding key in the file, for messages: `clusters[7].name` may be
     /// `clusters[0].name`.
     pub(super) fn key_in_file(&self, key: &str) -> String {
@@ -30,8 +30,8 @@ impl Sources {
             let source = sources.get(index.parse::<usize>().ok()?)?;
             Some(format!("{list}[{source}]{rest}"))
         };
-        in_file("clusters", &self.clusters)
-            .or_else(|| in_file("links", &self.links))
+        in_file("clusters", &self.entry_of_cluster)
+            .or_else(|| in_file("links", &self.entry_of_link))
             .unwrap_or_else(|| key.to_owned())
     }
 }
@@ -44,7 +44,7 @@ impl Sources {
 pub(super) fn expand_copies(
     document: &Document,
     file: &mut PlatformFile,
-) -> Result<Sources, Error> {
+) -> Result<CopySources, Error> {
     let clusters = file.clusters.iter().map(|cluster| {
         let groups = cluster.groups.as_ref().map_or(1, Vec::len);
         (cluster.copies, groups.max(1) as u64, &cluster.name)
@@ -65,12 +65,12 @@ pub(super) fn expand_copies(
                 } else {
                     format!("`copies` is out of range: {copies} copies")
                 };
-                let problem = document.problem(&format!("{list}[{index}].copies"), what);
+                let problem = document.problem_at(&format!("{list}[{index}].copies"), what);
                 Some(problem.hint(format!(
                     "set `copies` to at least 1, and to at most {MAX_COPIES} (copies times groups) over the whole file"
                 )))
             } else if !name.contains('#') {
-                let problem = document.problem(
+                let problem = document.problem_at(
                     &format!("{list}[{index}].name"),
                     format!("all copies would be called `{name}`"),
                 );
@@ -85,23 +85,23 @@ pub(super) fn expand_copies(
     if !problems.is_empty() {
         return Err(Error::Input(problems));
     }
-    let mut sources = Sources::default();
-    file.clusters = expand_entries(
+    let mut sources = CopySources::default();
+    file.clusters = expand_list(
         &file.clusters,
         |cluster| cluster.copies,
         ClusterEntry::numbered_copy,
-        &mut sources.clusters,
+        &mut sources.entry_of_cluster,
     );
-    file.links = expand_entries(
+    file.links = expand_list(
         &file.links,
         |link| link.copies,
         LinkEntry::numbered_copy,
-        &mut sources.links,
+        &mut sources.entry_of_link,
     );
     Ok(sources)
 }
 
-fn expand_entries<T: Clone>(
+fn expand_list<T: Clone>(
     entries: &[T],
     copies: fn(&T) -> Option<u64>,
     copy: fn(&T, u64) -> T,
@@ -119,7 +119,7 @@ fn expand_entries<T: Clone>(
 }
 
 /// Replaces each `#` in a name by the number of the copy.
-fn numbered(name: &str, number: u64) -> String {
+fn numbered_name(name: &str, number: u64) -> String {
     name.replace('#', &number.to_string())
 }
 
@@ -127,11 +127,11 @@ impl ClusterEntry {
     /// Returns copy `number` of this entry, counted from 0: each `#` in the names is replaced by that number.
     fn numbered_copy(&self, number: u64) -> Self {
         Self {
-            name: numbered(&self.name, number),
+            name: numbered_name(&self.name, number),
             router: self
                 .router
                 .as_deref()
-                .map(|router| numbered(router, number)),
+                .map(|router| numbered_name(router, number)),
             copies: None,
             ..self.clone()
         }
@@ -142,9 +142,9 @@ impl LinkEntry {
     /// Returns copy `number` of this entry, counted from 0: each `#` in the names is replaced by that number.
     fn numbered_copy(&self, number: u64) -> Self {
         Self {
-            name: numbered(&self.name, number),
-            from: numbered(&self.from, number),
-            to: numbered(&self.to, number),
+            name: numbered_name(&self.name, number),
+            from: numbered_name(&self.from, number),
+            to: numbered_name(&self.to, number),
             copies: None,
             ..self.clone()
         }

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::built_in::built_in;
-use super::read::from_json_within;
-use super::simgrid::from_simgrid_within;
+use super::built_in::built_in_platforms;
+use super::read::from_json_within_limits;
+use super::simgrid::from_simgrid_within_limits;
 use super::{LoadedPlatform, from_json};
 use migsim_base::document::{FileKind, read_text};
 use migsim_base::error::{Error, Problem};
@@ -27,16 +27,16 @@ use migsim_base::memory::Limits;
 /// # Errors
 /// There is no such platform, the file cannot be read, or it is not a platform.
 pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
-    open_within(name, Limits::default())
+    open_within_limits(name, Limits::default())
 }
 
 /// Reads a platform as [`open`] does, but refuses a platform that is larger than `limits` allow.
 ///
 /// # Errors
 /// The errors of [`open`], or the platform is too large.
-pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    if is_text(name) {
-        return from_json_within(EMBEDDED_SOURCE, name, limits);
+pub fn open_within_limits(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    if is_json_text(name) {
+        return from_json_within_limits(EMBEDDED_SOURCE, name, limits);
     }
     let candidates = [
         name.to_owned(),
@@ -45,7 +45,7 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
         format!("platforms/{name}.json"),
     ];
     if !name.is_empty() {
-        let copy = built_in()
+        let copy = built_in_platforms()
             .iter()
             .find(|(file, _)| *file == name || file.strip_suffix(".json") == Some(name));
         let is_there =
@@ -54,7 +54,7 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
         while let Some(path) = files.next() {
             let text = read_text(path)?;
             let is_last = files.peek().is_none() && copy.is_none();
-            if is_last || !is_experiment(&text) {
+            if is_last || !is_experiment_text(&text) {
                 return from_text(path, &text, limits);
             }
         }
@@ -70,7 +70,7 @@ const EMBEDDED_SOURCE: &str = "the platform of the experiment";
 
 /// Whether `name` is the whole JSON text of a platform instead of the name of a platform, as in an experiment that contains its
 /// platform.
-pub fn is_text(name: &str) -> bool {
+pub fn is_json_text(name: &str) -> bool {
     name.starts_with('{')
 }
 
@@ -81,7 +81,7 @@ pub fn display_name(name: &str) -> String {
         let value: Value = serde_json::from_str(name).ok()?;
         Some(value["name"].as_str()?.to_owned())
     };
-    if is_text(name) {
+    if is_json_text(name) {
         text().unwrap_or_else(|| EMBEDDED_SOURCE.to_owned())
     } else {
         name.to_owned()
@@ -89,7 +89,7 @@ pub fn display_name(name: &str) -> String {
 }
 
 /// Whether the text of a JSON file describes an experiment and not a platform.
-pub fn is_experiment(text: &str) -> bool {
+pub fn is_experiment_text(text: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {
         #[serde(default)]
@@ -113,11 +113,11 @@ fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, E
         .trim_start()
         .starts_with('<');
     let read = if is_xml {
-        from_simgrid_within(path, text, limits)
+        from_simgrid_within_limits(path, text, limits)
     } else {
-        from_json_within(path, text, limits)
+        from_json_within_limits(path, text, limits)
     };
-    read.map_err(|error| match FileKind::of_text(text) {
+    read.map_err(|error| match FileKind::detect_from_text(text) {
         None | Some(FileKind::Platform) => error,
         Some(kind) => kind.wrong_kind_error("a platform", path).into(),
     })
@@ -139,9 +139,9 @@ fn not_found_error(name: &str) -> Problem {
     };
     Problem::new(message)
         .with_unknown_name("platform", name)
-        .known(
+        .with_known_names(
             "platforms",
-            built_in()
+            built_in_platforms()
                 .iter()
                 .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
         )
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn built_in_platforms_are_found_with_and_without_their_suffix() {
-        for (file, text) in built_in() {
+        for (file, text) in built_in_platforms() {
             let name = file.strip_suffix(".json").unwrap();
             assert_eq!(open(file).unwrap().platform.name, name);
             assert_eq!(open(name).unwrap().sha256, sha256(text.as_bytes()));
@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn an_experiment_is_told_by_its_schema_or_its_workload() {
-        assert!(is_experiment(r#"{"schema": "migsim-experiment-1"}"#));
-        assert!(is_experiment(r#"{"workload": {"app": "lu"}}"#));
-        assert!(!is_experiment(r#"{"schema": "migsim-platform-1"}"#));
-        assert!(!is_experiment("<platform/>") && !is_experiment("{}"));
+        assert!(is_experiment_text(r#"{"schema": "migsim-experiment-1"}"#));
+        assert!(is_experiment_text(r#"{"workload": {"app": "lu"}}"#));
+        assert!(!is_experiment_text(r#"{"schema": "migsim-platform-1"}"#));
+        assert!(!is_experiment_text("<platform/>") && !is_experiment_text("{}"));
     }
 }

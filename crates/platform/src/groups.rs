@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::mapping::Row;
 use super::{Cluster, Host, Platform, Routes, Zones};
-use migsim_base::document::{FileKind, Separator, limited, read_text};
+use migsim_base::document::{FileKind, Separator, limit_problems, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId};
 
@@ -21,22 +21,22 @@ const COLUMNS: [&str; 2] = ["host", "cluster"];
 
 /// The user's choice of how the hosts of a platform of nested zones are grouped into clusters (flag `--clusters`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Clusters {
+pub enum HostGrouping {
     /// Grouping by a rule, written `zone`, `level=1` or `name`.
-    Rule(Grouping),
+    Rule(GroupingRule),
     /// Grouping by a table of hosts and clusters, in the file with this path.
     File(String),
 }
 
-impl FromStr for Clusters {
+impl FromStr for HostGrouping {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let level = text.strip_prefix("level=").map(str::parse);
         match (text, level) {
-            ("zone", _) => Ok(Self::Rule(Grouping::Zones)),
-            ("name", _) => Ok(Self::Rule(Grouping::Names)),
-            (_, Some(Ok(level))) => Ok(Self::Rule(Grouping::Level(level))),
+            ("zone", _) => Ok(Self::Rule(GroupingRule::Zones)),
+            ("name", _) => Ok(Self::Rule(GroupingRule::Names)),
+            (_, Some(Ok(level))) => Ok(Self::Rule(GroupingRule::Level(level))),
             (_, Some(Err(_))) => {
                 let problem = Problem::new(format!("`{text}` does not name a level of zones"));
                 Err(problem.hint("write a whole number: `level=1` makes a cluster of each zone directly inside the outermost zone").into())
@@ -45,16 +45,16 @@ impl FromStr for Clusters {
             _ => {
                 let problem = Problem::unknown("rule for clusters", text);
                 Err(problem
-                    .known("rules", ["zone", "level=N", "name", "FILE.csv"])
+                    .with_known_names("rules", ["zone", "level=N", "name", "FILE.csv"])
                     .into())
             }
         }
     }
 }
 
-impl Clusters {
+impl HostGrouping {
     /// Returns the path of the table of hosts and clusters; `None` if the clusters follow a rule.
-    pub fn file(&self) -> Option<&str> {
+    pub fn table_file(&self) -> Option<&str> {
         match self {
             Self::Rule(_) => None,
             Self::File(file) => Some(file),
@@ -77,10 +77,10 @@ impl Clusters {
                 .into());
         }
         match self {
-            Self::Rule(grouping) => platform.group(*grouping),
+            Self::Rule(grouping) => platform.group_hosts(*grouping),
             Self::File(file) => {
                 let names = read_cluster_names(file, &read_text(file)?, platform)?;
-                platform.group_as(names);
+                platform.group_by_cluster_names(names);
             }
         }
         Ok(())
@@ -89,12 +89,16 @@ impl Clusters {
 
 /// Creates the error for a file whose first line is not the heading of a table of hosts and clusters.
 fn not_a_table_error(file: &str, text: &str) -> Problem {
-    if let Some(kind) = FileKind::of_text(text).filter(|kind| *kind != FileKind::Clusters) {
+    if let Some(kind) = FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::Clusters)
+    {
         return kind.wrong_kind_error("a table of hosts and their clusters", file);
     }
     let message = format!("the first line is not `{}`", COLUMNS.join(","));
     let hint = "begin with this line; each further line has a host and the name of its cluster: `node-0,west`";
-    Problem::new(message).source(file).at(1, 1).hint(hint)
+    Problem::new(message)
+        .source(file)
+        .at_line_column(1, 1)
+        .hint(hint)
 }
 
 /// Reads a table of hosts and clusters; returns the name of the cluster of each host, in the order of hosts.
@@ -118,19 +122,21 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
                 None => {
                     let known = platform.hosts.iter().map(|host| &*host.name);
                     let unknown = row
-                        .problem(0, format!("unknown host `{host}`"))
+                        .problem_at_field(0, format!("unknown host `{host}`"))
                         .with_unknown_name("host", host);
-                    problems.push(unknown.known("hosts", known));
+                    problems.push(unknown.with_known_names("hosts", known));
                 }
                 Some(&id) if clusters[id].is_some() => {
-                    let twice =
-                        row.problem(0, format!("host `{host}` is assigned to a cluster twice"));
+                    let twice = row.problem_at_field(
+                        0,
+                        format!("host `{host}` is assigned to a cluster twice"),
+                    );
                     problems.push(twice.hint("remove one of the lines of this host"));
                 }
                 Some(&id) => clusters[id] = Some(cluster.to_owned()),
             },
             _ => {
-                let broken = row.problem(
+                let broken = row.problem_at_field(
                     0,
                     "the line is not a host and a cluster separated by a comma",
                 );
@@ -151,12 +157,12 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
         return Ok(clusters.into_iter().flatten().collect());
     }
     let problems = problems.into_iter().map(|problem| problem.source(file));
-    Err(Error::Input(limited(problems.collect())))
+    Err(Error::Input(limit_problems(problems.collect())))
 }
 
 /// Rule by which the hosts of nested zones are grouped into clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grouping {
+pub enum GroupingRule {
     /// Hosts in the same innermost zone form a cluster.
     Zones,
     /// Hosts in the same zone of this depth form a cluster; the root zone has depth 0. Hosts that lie directly in a zone of
@@ -169,19 +175,27 @@ pub enum Grouping {
 impl Platform {
     /// Groups the hosts into clusters by the rule `grouping`. Hosts are then ordered by cluster, and clusters by their first
     /// hosts. A platform without zones remains unchanged.
-    pub fn group(&mut self, grouping: Grouping) {
-        let Routes::Zoned { zones, points } = &self.routes else {
+    pub fn group_hosts(&mut self, grouping: GroupingRule) {
+        let Routes::Zoned {
+            zones,
+            host_numbers: points,
+        } = &self.routes
+        else {
             return;
         };
         let hosts = self.hosts.iter().zip(points);
         let names = hosts.map(|(host, &point)| cluster_name(zones, host, point, grouping));
-        self.group_as(names.collect());
+        self.group_by_cluster_names(names.collect());
     }
 
     /// Groups hosts with the same cluster name into one cluster; `names` has the cluster name of each host, in the order of
     /// hosts.
-    pub(super) fn group_as(&mut self, names: Vec<String>) {
-        let Routes::Zoned { zones, points } = &self.routes else {
+    pub(super) fn group_by_cluster_names(&mut self, names: Vec<String>) {
+        let Routes::Zoned {
+            zones,
+            host_numbers: points,
+        } = &self.routes
+        else {
             return;
         };
         let zones = Arc::clone(zones);
@@ -228,23 +242,23 @@ impl Platform {
         }
         self.routes = Routes::Zoned {
             zones: Arc::clone(zones),
-            points: order,
+            host_numbers: order,
         };
     }
 }
 
 /// Returns the name of the cluster to which a rule assigns a host.
-fn cluster_name(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
+fn cluster_name(zones: &Zones, host: &Host, point: u32, grouping: GroupingRule) -> String {
     let zone = zones.zone_of(point);
     match grouping {
-        Grouping::Zones => zones.zone(zone).name.clone(),
-        Grouping::Level(level) => zones.zone(zones.ancestor(zone, level)).name.clone(),
-        Grouping::Names => stem(&host.name).to_owned(),
+        GroupingRule::Zones => zones.zone(zone).name.clone(),
+        GroupingRule::Level(level) => zones.zone(zones.ancestor(zone, level)).name.clone(),
+        GroupingRule::Names => name_without_number(&host.name).to_owned(),
     }
 }
 
 /// Returns a host name without the digits at its end and the separator before these digits.
-fn stem(name: &str) -> &str {
+fn name_without_number(name: &str) -> &str {
     let stem = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
         .trim_end_matches(['-', '_', '.', ':']);
@@ -270,7 +284,7 @@ mod tests {
 
     fn clusters(text: &str) -> Vec<(String, u32)> {
         let mut platform = nested();
-        text.parse::<Clusters>()
+        text.parse::<HostGrouping>()
             .unwrap()
             .apply_to(&mut platform)
             .unwrap();
@@ -317,7 +331,7 @@ mod tests {
         ] {
             std::fs::write(&path, text).unwrap();
             let error = file
-                .parse::<Clusters>()
+                .parse::<HostGrouping>()
                 .unwrap()
                 .apply_to(&mut nested())
                 .unwrap_err();
@@ -329,14 +343,14 @@ mod tests {
     fn rules_and_platforms_that_do_not_fit_are_refused() {
         assert!(
             "level=x"
-                .parse::<Clusters>()
+                .parse::<HostGrouping>()
                 .unwrap_err()
                 .to_string()
                 .contains("does not name a level")
         );
         assert!(
             "zones"
-                .parse::<Clusters>()
+                .parse::<HostGrouping>()
                 .unwrap_err()
                 .to_string()
                 .contains("did you mean `zone`")
@@ -345,7 +359,7 @@ mod tests {
         let Ok(mut loaded) = from_json("p.json", text) else {
             return;
         };
-        let error = Clusters::Rule(Grouping::Zones)
+        let error = HostGrouping::Rule(GroupingRule::Zones)
             .apply_to(&mut loaded.platform)
             .unwrap_err();
         assert!(error.to_string().contains("its file defines the clusters"));

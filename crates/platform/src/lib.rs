@@ -56,24 +56,24 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-pub use assemble::memory_of;
-pub use built_in::built_in;
-pub use capacity::Background;
-pub use find::{display_name, is_experiment, is_text};
-pub use find::{open, open_within};
+pub use assemble::platform_memory;
+pub use built_in::built_in_platforms;
+pub use capacity::BackgroundLoad;
+pub use find::{display_name, is_experiment_text, is_json_text};
+pub use find::{open, open_within_limits};
 pub use format::schema;
-pub use groups::{Clusters, Grouping};
+pub use groups::{GroupingRule, HostGrouping};
 pub use mapping::{Mapping, Rule};
 pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
 pub use profile::SHORTEST_PERIOD;
-pub use profile::{Integral, Profile, ProfileSteps, Steps, StepsAhead};
+pub use profile::{BufferedSteps, Integral, Profile, ProfileSteps, Steps};
 pub use read::from_json;
 pub use router_paths::RouterPaths;
-pub use simgrid::TreeText;
+pub use simgrid::ZoneTreeText;
 pub use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
 pub use zones::Zones;
-pub use zones::{Inside, WrittenRoute, ZoneOutline};
+pub use zones::{DefinedRoute, ZoneMember, ZoneOutline};
 
 /// A platform that was read from a file, with the description, origins and other properties of that file.
 #[derive(Clone, Debug)]
@@ -93,10 +93,10 @@ pub struct LoadedPlatform {
     pub built_in: Option<&'static str>,
     /// Settings of an experiment that the platform file contains (`SimGrid`'s `<config>`), as key and value. Settings in
     /// experiment files and flags take precedence.
-    pub settings: Vec<(String, String)>,
+    pub experiment_settings: Vec<(String, String)>,
     /// Text of the platform in `SimGrid`'s format, either as read or as translated from JSON; `None` if the platform is not a
     /// tree of zones.
-    pub tree: Option<TreeText>,
+    pub zone_tree_text: Option<ZoneTreeText>,
     /// Notes for the user about how the file was interpreted.
     pub notes: Vec<String>,
     /// Profile files that the platform file refers to: path and SHA-256 of each.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::capacity::{Background, Capacity};
-use super::profile::{Profile, StepsAhead};
+use super::capacity::{BackgroundLoad, Capacity};
+use super::profile::{BufferedSteps, Profile};
 use super::router_paths::RouterPaths;
 use super::zones::Zones;
 use migsim_base::units::{
@@ -29,10 +29,10 @@ pub struct Platform {
     pub routes: Routes,
     /// Loopback link of each host, which all messages between processes on the host share; `None` for a host without such a link.
     /// The list is empty if no host has a loopback link.
-    pub loopbacks: Vec<Option<LinkId>>,
+    pub loopback_links: Vec<Option<LinkId>>,
     /// First failure of a host or link, in the order of time; `None` if nothing fails. A run that would last until then ends with
     /// an error.
-    pub failure: Option<Failure>,
+    pub first_failure: Option<Failure>,
 }
 
 /// A failure of a host or link at a given time.
@@ -41,7 +41,7 @@ pub struct Failure {
     /// Name of the host or link that fails.
     pub name: String,
     /// Time of the failure \[s\], from the start of the run.
-    pub date: Seconds,
+    pub time: Seconds,
 }
 
 /// A cluster: hosts that share a local network and a manager process.
@@ -70,19 +70,19 @@ pub struct Host {
     pub speed_profile: Option<Profile>,
     /// Background loads on the host. Each load takes a share of the speed that the profile and the earlier loads in this list
     /// leave.
-    pub loads: Vec<Arc<dyn Background>>,
+    pub loads: Vec<Arc<dyn BackgroundLoad>>,
 }
 
 impl Host {
     /// Whether the speed of the host changes over time.
-    pub fn varies(&self) -> bool {
+    pub fn speed_varies(&self) -> bool {
         self.speed_profile.is_some() || !self.loads.is_empty()
     }
 
     /// Returns the available fraction of the nominal speed of the host over time, as steps (time \[s\], fraction); `None` if the
     /// speed does not change.
-    pub fn availability(&self) -> Option<Box<dyn StepsAhead>> {
-        Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
+    pub fn availability(&self) -> Option<Box<dyn BufferedSteps>> {
+        Capacity::capacity_changes(1.0, self.speed_profile.as_ref(), &self.loads)
     }
 }
 
@@ -107,25 +107,25 @@ pub struct Link {
     pub latency_profile: Option<Profile>,
     /// Background loads on the link. Each load takes a share of the bandwidth that the profile and the earlier loads in this list
     /// leave.
-    pub loads: Vec<Arc<dyn Background>>,
+    pub loads: Vec<Arc<dyn BackgroundLoad>>,
 }
 
 impl Link {
     /// Whether the bandwidth or the latency of the link changes over time.
-    pub fn varies(&self) -> bool {
+    pub fn varies_over_time(&self) -> bool {
         self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
     }
 
     /// Whether the link only adds its latency and never limits the rate of a flow.
-    pub(super) fn only_delays(&self) -> bool {
-        !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
+    pub(super) fn only_adds_latency(&self) -> bool {
+        !self.is_shared && self.bandwidth.get() >= UNLIMITED_BANDWIDTH
     }
 
     /// Returns the bandwidth of the link over time, as steps (time \[s\], bandwidth \[B/s\]); `None` if the bandwidth is
     /// constant.
-    pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
+    pub fn bandwidth_over_time(&self) -> Option<Box<dyn BufferedSteps>> {
         let nominal = self.bandwidth.get();
-        Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
+        Capacity::capacity_changes(nominal, self.bandwidth_profile.as_ref(), &self.loads)
     }
 }
 
@@ -134,43 +134,43 @@ impl Link {
 pub(super) const LOOPBACK_SUFFIX: &str = "-loopback";
 /// Bandwidth of a link that adds latency but never limits a flow \[B/s\]. The export to SimGrid writes the latency of a pair of
 /// clusters as such a link.
-pub(super) const NO_BOTTLENECK: f64 = 1e18;
+pub(super) const UNLIMITED_BANDWIDTH: f64 = 1e18;
 
 /// A route between two hosts: its links in order, and the latency of the whole route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route<'a> {
     /// Access link of the host at which the route begins; `None` if the host has no access link. For a route from a host to
     /// itself, the loopback link.
-    pub first: Option<LinkId>,
+    pub first_link: Option<LinkId>,
     /// Links between the two access links; all links of the route if the platform consists of nested zones.
-    pub middle: Cow<'a, [LinkId]>,
+    pub middle_links: Cow<'a, [LinkId]>,
     /// Access link of the host at which the route ends; `None` if the host has no access link.
-    pub last: Option<LinkId>,
+    pub last_link: Option<LinkId>,
     /// Latency of the whole route from host to host, if the platform defines such a latency; `None` if the latency is the sum of
     /// the latencies of the links.
     pub latency: Option<Seconds>,
     /// Number of times that the route crosses the loopback of the network model: once for each end of the route that is the
     /// gateway of a bypass route between zones.
-    pub loopbacks: u32,
+    pub loopback_count: u32,
 }
 
 impl Route<'_> {
     /// Returns all links of the route, in the order in which a message crosses them.
     pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
-        self.first
+        self.first_link
             .into_iter()
-            .chain(self.middle.iter().copied())
-            .chain(self.last)
+            .chain(self.middle_links.iter().copied())
+            .chain(self.last_link)
     }
 
     /// Whether the route crosses the links of `other` in the opposite order, with the same latency.
     pub fn is_mirror_of(&self, other: &Self) -> bool {
         // Delays that are not given are sums over the same links; sums of floats in another order may differ.
         self.latency == other.latency
-            && self.loopbacks == other.loopbacks
-            && self.first == other.last
-            && self.last == other.first
-            && self.middle.iter().eq(other.middle.iter().rev())
+            && self.loopback_count == other.loopback_count
+            && self.first_link == other.last_link
+            && self.last_link == other.first_link
+            && self.middle_links.iter().eq(other.middle_links.iter().rev())
     }
 }
 
@@ -181,11 +181,11 @@ pub enum Routes {
     /// clusters are stored.
     Clustered {
         /// Access link of each host, in the order of hosts; `None` for a host without an access link.
-        access: Vec<Option<LinkId>>,
+        access_links: Vec<Option<LinkId>>,
         /// Path from cluster a to cluster b, at index `a * clusters + b`; `None` if there is no path.
-        pairs: Vec<Option<ClusterPath>>,
+        cluster_paths: Vec<Option<ClusterPath>>,
         /// Links of all paths between clusters, one path after the other.
-        links: Vec<LinkId>,
+        path_links: Vec<LinkId>,
     },
     /// Routes that consist of an access link, a path between two clusters and another access link; the paths are computed on
     /// demand, because the platform has many clusters.
@@ -200,7 +200,7 @@ pub enum Routes {
         /// The tree of zones that determines the routes.
         zones: Arc<Zones>,
         /// Number of each host, in the order of hosts, among the hosts and routers of all zones.
-        points: Vec<u32>,
+        host_numbers: Vec<u32>,
     },
 }
 
@@ -208,7 +208,7 @@ pub enum Routes {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterPath {
     /// Range of the links of the path within the list of the links of all paths, in [`Routes::Clustered`].
-    pub links: Range<u32>,
+    pub link_range: Range<u32>,
     /// Latency of the whole route from host to host, if the platform defines it for this pair of clusters; `None` if it is the
     /// sum of the latencies of the links.
     pub latency: Option<Seconds>,
@@ -226,7 +226,7 @@ impl Platform {
         };
         let mut has_pipes = false;
         let is_shared = |link: LinkId| self.links[link.index()].is_shared;
-        zones.each_link(&mut |link, is_loopback| has_pipes |= !is_loopback && !is_shared(link));
+        zones.for_each_link(&mut |link, is_loopback| has_pipes |= !is_loopback && !is_shared(link));
         has_pipes
     }
 
@@ -245,13 +245,16 @@ impl Platform {
         self.shared_loopback(host).is_some()
             || match &self.routes {
                 Routes::Clustered { .. } | Routes::Routers { .. } => false,
-                Routes::Zoned { zones, points } => zones.has_own_loopback(points[host.index()]),
+                Routes::Zoned {
+                    zones,
+                    host_numbers: points,
+                } => zones.has_own_loopback(points[host.index()]),
             }
     }
 
     /// Returns the link that all messages between processes on `host` cross and share; `None` if the host has no such link.
     fn shared_loopback(&self, host: HostId) -> Option<LinkId> {
-        *self.loopbacks.get(host.index())?
+        *self.loopback_links.get(host.index())?
     }
 
     /// Adds a loopback link `HOST-loopback`, which all messages between processes on the host share, to each host in the range
@@ -262,12 +265,12 @@ impl Platform {
         bandwidth: BytesPerSecond,
         latency: Seconds,
     ) {
-        self.loopbacks.resize(self.hosts.len(), None);
+        self.loopback_links.resize(self.hosts.len(), None);
         for host in hosts.map(HostId) {
             if self.has_own_loopback(host) {
                 continue;
             }
-            self.loopbacks[host.index()] = Some(LinkId::from_index(self.links.len()));
+            self.loopback_links[host.index()] = Some(LinkId::from_index(self.links.len()));
             self.links.push(Link {
                 name: format!("{}{LOOPBACK_SUFFIX}", self.hosts[host.index()].name),
                 bandwidth,
@@ -292,55 +295,61 @@ impl Platform {
             && let Some(link) = self.shared_loopback(from)
         {
             return Some(Route {
-                first: Some(link),
-                middle: Cow::Borrowed(&[]),
-                last: None,
+                first_link: Some(link),
+                middle_links: Cow::Borrowed(&[]),
+                last_link: None,
                 latency: None,
-                loopbacks: 0,
+                loopback_count: 0,
             });
         }
         match &self.routes {
             Routes::Clustered { .. } | Routes::Routers { .. } if from == to => None,
             Routes::Clustered {
-                access,
-                pairs,
-                links,
+                access_links: access,
+                cluster_paths: pairs,
+                path_links: links,
             } => {
                 let a = self.hosts[from.index()].cluster.index();
                 let b = self.hosts[to.index()].cluster.index();
                 let path = pairs[a * self.clusters.len() + b].as_ref()?;
                 Some(Route {
-                    first: access[from.index()],
-                    middle: Cow::Borrowed(&links[slice(links, &path.links)]),
-                    last: access[to.index()].map(|link| self.opposite_link(link)),
+                    first_link: access[from.index()],
+                    middle_links: Cow::Borrowed(&links[slice(links, &path.link_range)]),
+                    last_link: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: path.latency,
-                    loopbacks: 0,
+                    loopback_count: 0,
                 })
             }
             Routes::Routers { access, paths } => {
                 let [a, b] = [from, to].map(|host| self.cluster_of(host).index());
                 Some(Route {
-                    first: access[from.index()],
-                    middle: Cow::Owned(paths.path(a, b)?),
-                    last: access[to.index()].map(|link| self.opposite_link(link)),
-                    latency: paths.latency(a, b),
-                    loopbacks: 0,
+                    first_link: access[from.index()],
+                    middle_links: Cow::Owned(paths.cluster_path(a, b)?),
+                    last_link: access[to.index()].map(|link| self.opposite_link(link)),
+                    latency: paths.pair_latency(a, b),
+                    loopback_count: 0,
                 })
             }
-            Routes::Zoned { zones, points } => {
+            Routes::Zoned {
+                zones,
+                host_numbers: points,
+            } => {
                 let way = zones.route(points[from.index()], points[to.index()])?;
                 let delays = way
                     .links
                     .iter()
                     .map(|link| self.links[link.index()].latency);
-                let latency = (way.distance > 0.0)
-                    .then(|| delays.fold(Seconds::of(way.distance), |sum, delay| sum + delay));
+                let latency = (way.coordinate_latency > 0.0).then(|| {
+                    delays.fold(Seconds::of(way.coordinate_latency), |sum, delay| {
+                        sum + delay
+                    })
+                });
                 Some(Route {
-                    first: None,
-                    middle: Cow::Owned(way.links),
-                    last: None,
+                    first_link: None,
+                    middle_links: Cow::Owned(way.links),
+                    last_link: None,
                     latency,
-                    loopbacks: way.loopbacks,
+                    loopback_count: way.loopback_count,
                 })
             }
         }
@@ -350,7 +359,11 @@ impl Platform {
     /// not stored separately from routes.
     pub fn access_links(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
-            Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
+            Routes::Clustered {
+                access_links: access,
+                ..
+            }
+            | Routes::Routers { access, .. } => Some(access),
             Routes::Zoned { .. } => None,
         }
     }
@@ -368,7 +381,7 @@ impl Platform {
             (None, None) => true,
             (Some(a), Some(b)) => {
                 let (a, b) = (&self.links[a.index()], &self.links[b.index()]);
-                let is_plain = |link: &Link| !link.is_shared && !link.varies();
+                let is_plain = |link: &Link| !link.is_shared && !link.varies_over_time();
                 let capacities = (a.bandwidth, a.latency) == (b.bandwidth, b.latency);
                 is_plain(a) && is_plain(b) && capacities
             }
@@ -391,7 +404,7 @@ impl Platform {
     }
 
     /// Returns the nominal one-way latency of a route from host to host.
-    pub fn latency(&self, route: &Route<'_>) -> Seconds {
+    pub fn route_latency(&self, route: &Route<'_>) -> Seconds {
         route.latency.unwrap_or_else(|| {
             route.links().fold(Seconds::default(), |sum, link| {
                 sum + self.links[link.index()].latency
@@ -400,7 +413,7 @@ impl Platform {
     }
 
     /// Returns the lowest nominal bandwidth among the links of a route; `None` if the route has no links.
-    pub fn bottleneck(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
+    pub fn bottleneck_bandwidth(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
         route
             .links()
             .map(|link| self.links[link.index()].bandwidth)
@@ -413,19 +426,19 @@ impl Platform {
     }
 
     /// Returns the host on which the manager of a cluster runs: the first host of the cluster.
-    pub fn manager(&self, cluster: ClusterId) -> HostId {
+    pub fn manager_host(&self, cluster: ClusterId) -> HostId {
         HostId(self.clusters[cluster.index()].hosts.start)
     }
 
     /// Returns the number of the kind of each cluster; clusters of one kind have routes of equal latencies and bandwidths to
     /// every other cluster. The routes lead from first host to first host, and kinds are numbered in the order of their first
     /// clusters. A cluster whose kind cannot be determined gets a separate number.
-    pub fn kinds_of_clusters(&self) -> Vec<usize> {
+    pub fn cluster_kinds(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {
             return clusters.collect();
         };
-        let residents = paths.clusters_at_routers();
+        let residents = paths.cluster_count_at_routers();
         let value = |link: LinkId| {
             let link = &self.links[link.index()];
             let values = [link.bandwidth.get().to_bits(), link.latency.get().to_bits()];
@@ -434,7 +447,7 @@ impl Platform {
         let kind = |cluster: usize| {
             let router = paths.router_in_tree(cluster)?;
             let access = access[self.clusters[cluster].hosts.start as usize];
-            let medium = paths.medium(ClusterId::from_index(cluster));
+            let medium = paths.shared_medium(ClusterId::from_index(cluster));
             let own = [access, medium].map(|link| link.map(value));
             // Clusters that are each alone at the end of equal links are at equal distance from all others.
             Some(match paths.only_link(router) {
@@ -499,14 +512,17 @@ mod tests {
             let way = platform.route(host("a-1"), host("a-1")).unwrap();
             let names = way.links().map(|link| &*platform.links[link.index()].name);
             assert_eq!(names.collect::<Vec<_>>(), ["a-1-loopback"]);
-            assert_eq!(platform.latency(&way).get(), 2e-6);
-            assert_eq!(platform.bottleneck(&way).unwrap().get(), 5e9);
+            assert_eq!(platform.route_latency(&way).get(), 2e-6);
+            assert_eq!(platform.bottleneck_bandwidth(&way).unwrap().get(), 5e9);
             assert_eq!(platform.route(host("b-0"), host("b-0")), None);
             // Other routes, and what lies between clusters, are as without it.
             let there = platform.route(host("a-0"), host("b-0")).unwrap();
             let expected = without.route(HostId(0), HostId(2)).unwrap();
-            assert_eq!(platform.latency(&there), without.latency(&expected));
-            assert_eq!(platform.backbone(), without.backbone());
+            assert_eq!(
+                platform.route_latency(&there),
+                without.route_latency(&expected)
+            );
+            assert_eq!(platform.backbone_bandwidth(), without.backbone_bandwidth());
         }
     }
 }

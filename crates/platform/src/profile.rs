@@ -22,9 +22,9 @@ pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
 /// A sequence of steps of which some may already be computed, so that a caller can apply several steps in one operation.
-pub trait StepsAhead: Steps {
+pub trait BufferedSteps: Steps {
     /// Returns a copy of this sequence at the same position, in a box.
-    fn boxed_clone(&self) -> Box<dyn StepsAhead>;
+    fn boxed_clone(&self) -> Box<dyn BufferedSteps>;
 
     /// Returns the steps after the present position that are already computed, beginning with the next step; empty if no further
     /// step is computed yet.
@@ -96,12 +96,12 @@ impl Profile {
     /// of the next repetition.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.0.steps.len();
-        (count > 0).then(|| self.step_in_round(index / count, index % count))?
+        (count > 0).then(|| self.step_in_repetition(index / count, index % count))?
     }
 
     /// Returns the time \[s\] and value of the step with index `place` in the repetition `round`, both counted from 0; `None` if
     /// the profile has no such step.
-    fn step_in_round(&self, round: usize, place: usize) -> Option<(f64, f64)> {
+    fn step_in_repetition(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let (date, value) = *steps.get(place)?;
         match (round, *period) {
@@ -151,14 +151,14 @@ impl Profile {
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {
             profile: self.clone(),
-            round: 0,
-            place: 0,
+            repetition: 0,
+            index_in_repetition: 0,
         }
     }
 
     /// Returns the minimum of all values of the profile; infinity if it has no steps. The nominal value before the first step is
     /// ignored.
-    pub fn minimum(&self) -> f64 {
+    pub fn minimum_value(&self) -> f64 {
         self.steps_without_repetition()
             .iter()
             .map(|step| step.1)
@@ -171,9 +171,9 @@ impl Profile {
 pub struct ProfileSteps {
     profile: Profile,
     /// Repetition of the profile that contains the next step, counted from 0.
-    round: usize,
+    repetition: usize,
     /// Index of the next step within its repetition, counted from 0.
-    place: usize,
+    index_in_repetition: usize,
 }
 
 impl ProfileSteps {
@@ -181,7 +181,7 @@ impl ProfileSteps {
     /// accepted, returns `None` and keeps the position. If `is_due` accepts a time, it must accept all earlier times.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
         let count = self.profile.steps_without_repetition().len();
-        let begin = self.round * count + self.place;
+        let begin = self.repetition * count + self.index_in_repetition;
         let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
         // All changes before `due` are due; a change `far` after it is not.
         let (mut due, mut far) = (begin, 1);
@@ -198,18 +198,18 @@ impl ProfileSteps {
             }
         }
         let last = (due > begin).then(|| due - 1)?;
-        (self.round, self.place) = (last / count, last % count);
+        (self.repetition, self.index_in_repetition) = (last / count, last % count);
         self.next()
     }
 }
 
-impl StepsAhead for ProfileSteps {
-    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+impl BufferedSteps for ProfileSteps {
+    fn boxed_clone(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.clone())
     }
 }
 
-impl Clone for Box<dyn StepsAhead> {
+impl Clone for Box<dyn BufferedSteps> {
     fn clone(&self) -> Self {
         (**self).boxed_clone()
     }
@@ -219,10 +219,12 @@ impl Iterator for ProfileSteps {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.profile.step_in_round(self.round, self.place);
-        self.place += 1;
-        if self.place >= self.profile.steps_without_repetition().len() {
-            (self.round, self.place) = (self.round + 1, 0);
+        let step = self
+            .profile
+            .step_in_repetition(self.repetition, self.index_in_repetition);
+        self.index_in_repetition += 1;
+        if self.index_in_repetition >= self.profile.steps_without_repetition().len() {
+            (self.repetition, self.index_in_repetition) = (self.repetition + 1, 0);
         }
         step
     }
@@ -234,9 +236,9 @@ impl Iterator for ProfileSteps {
 pub struct Integral {
     steps: Box<dyn Steps>,
     /// Time \[s\] and value of the next step; `None` after the last step.
-    next: Option<(f64, f64)>,
+    next_step: Option<(f64, f64)>,
     /// Time of the last step that has been included in `sum` \[s\].
-    date: f64,
+    last_step_time: f64,
     /// Value from the last included step on, until the next step.
     value: f64,
     /// Integral from time 0 s to the last included step \[unit of the value · s\].
@@ -247,9 +249,9 @@ impl Integral {
     /// Creates the integral of a value over time; the value is `nominal` before the first of the `steps`.
     pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
         Self {
-            next: steps.next(),
+            next_step: steps.next(),
             steps,
-            date: 0.0,
+            last_step_time: 0.0,
             value: nominal,
             sum: 0.0,
         }
@@ -257,13 +259,13 @@ impl Integral {
 
     /// Returns the integral from time 0 s to the time `date` \[s\], in the unit of the value times seconds. The times of
     /// successive calls must not decrease.
-    pub fn up_to(&mut self, date: f64) -> f64 {
-        while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
-            self.sum += self.value * (change - self.date);
-            (self.date, self.value) = (change, value);
-            self.next = self.steps.next();
+    pub fn integrate_until(&mut self, date: f64) -> f64 {
+        while let Some((change, value)) = self.next_step.filter(|next| next.0 <= date) {
+            self.sum += self.value * (change - self.last_step_time);
+            (self.last_step_time, self.value) = (change, value);
+            self.next_step = self.steps.next();
         }
-        self.sum + self.value * (date - self.date)
+        self.sum + self.value * (date - self.last_step_time)
     }
 }
 
@@ -319,13 +321,13 @@ mod tests {
         let mut integral = Integral::new(1.0, Box::new(once.steps()));
         // 10 s of 1, 20 s of 0.5, then 0 for ever.
         let dates = [5.0, 10.0, 20.0, 30.0, 30.0, 90.0];
-        let found = dates.map(|date| integral.up_to(date));
+        let found = dates.map(|date| integral.integrate_until(date));
         assert_eq!(found, [5.0, 10.0, 15.0, 20.0, 20.0, 20.0]);
         // 1 s of 0.5 and 3 s of 0.25, repeated, from 1 s on.
         let again = Profile::new(vec![(1.0, 0.5), (2.0, 0.25)], Some(4.0)).unwrap();
         let mut integral = Integral::new(1.0, Box::new(again.steps()));
-        assert_eq!(integral.up_to(1.0), 1.0);
-        assert_eq!(integral.up_to(4001.0), 1.0 + 1000.0 * 1.25);
+        assert_eq!(integral.integrate_until(1.0), 1.0);
+        assert_eq!(integral.integrate_until(4001.0), 1.0 + 1000.0 * 1.25);
     }
 
     #[test]

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assemble::Assembly;
-use super::built_in::matching_built_in;
-use super::copies::{self, Sources};
+use super::assemble::PlatformBuilder;
+use super::built_in::matching_built_in_platform;
+use super::copies::{self, CopySources};
 use super::format::{LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform, zone_file};
-use migsim_base::document::{Document, MOST_PROBLEMS, limited, sha256};
+use migsim_base::document::{Document, MOST_PROBLEMS, limit_problems, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::LinkId;
@@ -35,12 +35,12 @@ use migsim_base::units::LinkId;
 /// # Errors
 /// All problems of the file, each with its line and column.
 pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
-    from_json_within(source, text, Limits::default())
+    from_json_within_limits(source, text, Limits::default())
 }
 
 /// Reads a platform in the format `migsim-platform-1` as [`from_json`] does; refuses a platform that is larger than `limits`
 /// allow.
-pub(super) fn from_json_within(
+pub(super) fn from_json_within_limits(
     source: &str,
     text: &str,
     limits: Limits,
@@ -59,20 +59,20 @@ pub(super) fn from_json_within(
 fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
     let sources = copies::expand_copies(document, &mut file)?;
-    let mut loader = Loader::new(document, &file, &sources);
+    let mut loader = PlatformLoader::new(document, &file, &sources);
     loader.check_names();
     loader.check_links();
     loader.check_hosts();
     loader.check_size(limits);
     loader.check_profiles();
     loader.check_origins();
-    let clusters = loader.cluster_parts();
-    let between = loader.links_between();
-    let given = loader.given_routes();
+    let clusters = loader.cluster_descriptions();
+    let between = loader.links_between_routers();
+    let given = loader.file_routes();
     let latencies = loader.pair_latencies();
     loader.fail_if_problems()?;
-    let assembly = Assembly::new(file.name.clone(), between, clusters);
-    let paths = loader.paths(assembly.media(), given, &latencies);
+    let assembly = PlatformBuilder::new(file.name.clone(), between, clusters);
+    let paths = loader.router_paths(assembly.shared_media(), given, &latencies);
     loader.check_connected(&paths);
     loader.fail_if_problems()?;
     let mut platform = assembly.finish(paths);
@@ -91,16 +91,16 @@ fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, 
         origins: file.origins.clone(),
         source: document.source.clone(),
         sha256: sha256(document.text.as_bytes()),
-        built_in: matching_built_in(&document.value),
-        tree: None,
-        settings: Vec::new(),
+        built_in: matching_built_in_platform(&document.value),
+        zone_tree_text: None,
+        experiment_settings: Vec::new(),
         notes: Vec::new(),
         profile_files: Vec::new(),
     })
 }
 
 /// Synonyms of a kind of network that users may write, each with the name of that kind in the format.
-const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
+const NETWORK_SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
 
 /// Adds a hint to errors about unknown kinds of network: the name in the format for a common word such as `hub`.
 fn hint_at_synonyms(error: Error) -> Error {
@@ -110,7 +110,7 @@ fn hint_at_synonyms(error: Error) -> Error {
     let hint = |problem: Problem| {
         let is_network =
             (problem.location.key.as_deref()).is_some_and(|key| key.ends_with(".network"));
-        let meant = SYNONYMS
+        let meant = NETWORK_SYNONYMS
             .iter()
             .find(|(word, _)| is_network && problem.message == format!("unknown value `{word}`"));
         match meant {
@@ -123,31 +123,31 @@ fn hint_at_synonyms(error: Error) -> Error {
 
 /// A platform file of clusters while the file is read and checked, with the problems that were found.
 #[derive(Debug)]
-pub(super) struct Loader<'a> {
+pub(super) struct PlatformLoader<'a> {
     pub(super) document: &'a Document,
     pub(super) file: &'a PlatformFile,
     /// Entry of the file from which each cluster and link was copied.
-    sources: &'a Sources,
+    source_entries: &'a CopySources,
     /// Index of each cluster in the file, by name.
-    pub(super) clusters: BTreeMap<&'a str, usize>,
+    pub(super) cluster_indices: BTreeMap<&'a str, usize>,
     /// Index of each router, by name.
-    pub(super) routers: BTreeMap<&'a str, usize>,
+    pub(super) router_indices: BTreeMap<&'a str, usize>,
     /// Index of each link between routers in the list `links` of the file, by name.
-    pub(super) links: BTreeMap<&'a str, usize>,
+    pub(super) link_indices: BTreeMap<&'a str, usize>,
     /// Id of each link between routers; for a duplex link, the id of the direction from the router `from` to the router `to`.
     pub(super) link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
 
-impl<'a> Loader<'a> {
-    fn new(document: &'a Document, file: &'a PlatformFile, sources: &'a Sources) -> Self {
+impl<'a> PlatformLoader<'a> {
+    fn new(document: &'a Document, file: &'a PlatformFile, sources: &'a CopySources) -> Self {
         let mut loader = Self {
             document,
             file,
-            sources,
-            clusters: BTreeMap::new(),
-            routers: BTreeMap::new(),
-            links: BTreeMap::new(),
+            source_entries: sources,
+            cluster_indices: BTreeMap::new(),
+            router_indices: BTreeMap::new(),
+            link_indices: BTreeMap::new(),
             link_ids: Vec::with_capacity(file.links.len()),
             problems: Vec::new(),
         };
@@ -171,25 +171,25 @@ impl<'a> Loader<'a> {
 
     /// Adds a router with the name `name`, unless such a router exists already.
     fn add_router(&mut self, name: &'a str) {
-        let next = self.routers.len();
-        self.routers.entry(name).or_insert(next);
+        let next = self.router_indices.len();
+        self.router_indices.entry(name).or_insert(next);
     }
 
     /// Creates a problem at a key of the file. Once the maximum number of printed problems is reached, the location is left out,
     /// because further problems are only counted.
-    pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
+    pub(super) fn problem_at_key(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
             self.document
-                .problem(&self.sources.key_in_file(key), message)
+                .problem_at(&self.source_entries.key_in_file(key), message)
         } else {
             Problem::new(message)
         }
     }
 
     /// Records a problem with the message `message` at a key of the file.
-    pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
-        let problem = self.problem(key, message);
-        self.record(problem);
+    pub(super) fn report_problem(&mut self, key: &str, message: impl Into<String>) {
+        let problem = self.problem_at_key(key, message);
+        self.record_once(problem);
     }
 
     /// Records the problem that there is no `what` named `name`, and suggests the existing names. Names are only collected for
@@ -200,18 +200,18 @@ impl<'a> Loader<'a> {
         (what, name): (&str, &str),
         known: fn(&Self) -> Vec<&str>,
     ) {
-        let problem = self.problem(key, format!("unknown {what} `{name}`"));
+        let problem = self.problem_at_key(key, format!("unknown {what} `{name}`"));
         let problem = problem.with_unknown_name(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
-        self.record(if is_printed {
-            problem.known(&format!("{what}s"), known(self))
+        self.record_once(if is_printed {
+            problem.with_known_names(&format!("{what}s"), known(self))
         } else {
             problem
         });
     }
 
     /// Records a problem, unless an equal problem is already recorded.
-    pub(super) fn record(&mut self, problem: Problem) {
+    pub(super) fn record_once(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -222,41 +222,43 @@ impl<'a> Loader<'a> {
         if self.problems.is_empty() {
             return Ok(());
         }
-        Err(Error::Input(limited(std::mem::take(&mut self.problems))))
+        Err(Error::Input(limit_problems(std::mem::take(
+            &mut self.problems,
+        ))))
     }
 
     /// Checks that names of clusters, links and routers are valid and unique.
     fn check_names(&mut self) {
         let file = self.file;
         if file.clusters.is_empty() {
-            self.report("clusters", "the platform has no cluster");
+            self.report_problem("clusters", "the platform has no cluster");
         }
         if file.name.is_empty() {
-            self.report("name", "the name is empty");
+            self.report_problem("name", "the name is empty");
         } else if file.name.contains(char::is_control) {
-            self.report("name", "the name contains control characters");
+            self.report_problem("name", "the name contains control characters");
         }
         for (index, cluster) in file.clusters.iter().enumerate() {
             let key = format!("clusters[{index}].name");
             self.check_name(&key, &cluster.name);
-            if let Some(first) = self.clusters.insert(&cluster.name, index) {
-                self.clusters.insert(&cluster.name, first);
+            if let Some(first) = self.cluster_indices.insert(&cluster.name, index) {
+                self.cluster_indices.insert(&cluster.name, first);
                 let message = format!("cluster `{}` is defined twice", cluster.name);
-                self.report(&key, message);
+                self.report_problem(&key, message);
             }
         }
         for (index, link) in file.links.iter().enumerate() {
             let key = format!("links[{index}].name");
             self.check_name(&key, &link.name);
-            if let Some(first) = self.links.insert(&link.name, index) {
-                self.links.insert(&link.name, first);
-                self.report(&key, format!("link `{}` is defined twice", link.name));
+            if let Some(first) = self.link_indices.insert(&link.name, index) {
+                self.link_indices.insert(&link.name, first);
+                self.report_problem(&key, format!("link `{}` is defined twice", link.name));
             } else if self.is_generated_link_name(&link.name) {
                 let message = format!(
                     "the name `{}` is already used for a link of a cluster",
                     link.name
                 );
-                self.report(&key, message);
+                self.report_problem(&key, message);
             }
         }
         let mut seen = BTreeSet::new();
@@ -264,7 +266,7 @@ impl<'a> Loader<'a> {
             let key = format!("routers[{index}]");
             self.check_name(&key, router);
             if !seen.insert(router) {
-                self.report(&key, format!("router `{router}` appears twice"));
+                self.report_problem(&key, format!("router `{router}` appears twice"));
             }
         }
     }
@@ -272,24 +274,24 @@ impl<'a> Loader<'a> {
     /// Records a problem if a name is empty or has characters that are not allowed.
     fn check_name(&mut self, key: &str, name: &str) {
         if name.is_empty() {
-            self.report(key, "the name is empty");
+            self.report_problem(key, "the name is empty");
         } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
             || name.contains("..")
         {
-            let problem = self.problem(key, format!("`{name}` is not a valid name"));
-            self.record(problem.hint("use a name without spaces, commas and `..`"));
+            let problem = self.problem_at_key(key, format!("`{name}` is not a valid name"));
+            self.record_once(problem.hint("use a name without spaces, commas and `..`"));
         }
     }
 
     /// Whether `name` is a name that will be generated for an access link, shared medium or direction of a duplex link.
     fn is_generated_link_name(&self, name: &str) -> bool {
         if let Some(cluster) = name.strip_suffix("-medium") {
-            return self.clusters.contains_key(cluster);
+            return self.cluster_indices.contains_key(cluster);
         }
         let direction = name
             .strip_suffix("_UP")
             .or_else(|| name.strip_suffix("_DOWN"));
-        if direction.is_some_and(|link| self.links.contains_key(link)) {
+        if direction.is_some_and(|link| self.link_indices.contains_key(link)) {
             return true;
         }
         let Some((cluster, index)) = direction
@@ -299,7 +301,7 @@ impl<'a> Loader<'a> {
         else {
             return false;
         };
-        index.parse::<u64>().is_ok() && self.clusters.contains_key(cluster)
+        index.parse::<u64>().is_ok() && self.cluster_indices.contains_key(cluster)
     }
 
     /// Checks that clusters and links refer to known routers, and that no link joins a router to itself.
@@ -315,16 +317,16 @@ impl<'a> Loader<'a> {
             self.check_router(&format!("links[{index}].to"), &link.to);
             if link.from == link.to {
                 let message = format!("link `{}` joins router `{}` to itself", link.name, link.to);
-                self.report(&format!("links[{index}].to"), message);
+                self.report_problem(&format!("links[{index}].to"), message);
             }
         }
     }
 
     /// Records a problem if a router is unknown or its name is not valid.
     fn check_router(&mut self, key: &str, router: &str) {
-        if !self.routers.contains_key(router) {
+        if !self.router_indices.contains_key(router) {
             self.report_unknown(key, ("router", router), |loader| {
-                loader.routers.keys().copied().collect()
+                loader.router_indices.keys().copied().collect()
             });
         } else if self.file.routers.is_none() {
             self.check_name(key, router);
@@ -335,27 +337,27 @@ impl<'a> Loader<'a> {
     fn check_origins(&mut self) {
         for (key, text) in &self.file.origins {
             let place = format!("origins.{key}");
-            if key.is_empty() || !self.document.has(key) {
-                let problem = self.problem(
+            if key.is_empty() || !self.document.has_value(key) {
+                let problem = self.problem_at_key(
                     &place,
                     format!("there is an origin for `{key}`, but this file has no such key"),
                 );
-                self.record(problem.hint("write a key such as `clusters[1].speed`"));
+                self.record_once(problem.hint("write a key such as `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
-                let problem = self.problem(
+                let problem = self.problem_at_key(
                     &place,
                     format!("the origin `{text}` does not begin with its kind"),
                 );
                 let hint = "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
-                self.record(problem.hint(hint));
+                self.record_once(problem.hint(hint));
             }
         }
     }
 
     /// Creates the links between the routers that the file lists.
-    fn links_between(&mut self) -> Vec<Link> {
+    fn links_between_routers(&mut self) -> Vec<Link> {
         let file = self.file;
         let mut links = Vec::new();
         for (index, link) in file.links.iter().enumerate() {
@@ -366,20 +368,20 @@ impl<'a> Loader<'a> {
                 bandwidth_profile: link.bandwidth_profile.clone(),
                 latency_profile: link.latency_profile.clone(),
             };
-            let parts = self.link_parts(&format!("links[{index}]"), &values, true);
-            parts.add_to(&mut links, link.name.clone());
+            let parts = self.link_properties(&format!("links[{index}]"), &values, true);
+            parts.append_to_links(&mut links, link.name.clone());
         }
         links
     }
 
     /// Returns the index of the cluster with the name `name`; records a problem at the key `key` and returns `None` if no cluster
     /// has this name.
-    pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {
-        if let Some(&index) = self.clusters.get(name) {
+    pub(super) fn find_cluster(&mut self, key: &str, name: &str) -> Option<usize> {
+        if let Some(&index) = self.cluster_indices.get(name) {
             return Some(index);
         }
         self.report_unknown(key, ("cluster", name), |loader| {
-            loader.clusters.keys().copied().collect()
+            loader.cluster_indices.keys().copied().collect()
         });
         None
     }

@@ -2,16 +2,17 @@
 //! cluster.
 
 use super::assemble::{
-    ClusterParts, GroupParts, LinkParts, check_size, memory_of_clusters, memory_of_hosts,
+    ClusterDescription, HostGroupDescription, LinkProperties, check_platform_size, memory_of_hosts,
+    memory_of_paths,
 };
 use super::format::{ClusterEntry, LinkValues, NetworkKind};
-use super::read::Loader;
-use super::read_profiles::Values;
+use super::read::PlatformLoader;
+use super::read_profiles::ProfileQuantity;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, InstructionsPerSecond};
 
 /// A group of equal hosts as described in the file; the hosts of a cluster without groups form one group.
-struct Group<'a> {
+struct HostGroup<'a> {
     /// Prefix of the keys of the group within the entry of the cluster: `groups[1].`, or empty for a cluster without groups.
     prefix: String,
     /// Number of hosts in the group.
@@ -31,9 +32,9 @@ struct Group<'a> {
 
 /// Returns the groups of equal hosts of a cluster. A missing value is replaced by a default, because `check_hosts` has already
 /// reported it as missing.
-fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
+fn host_groups(cluster: &ClusterEntry) -> Vec<HostGroup<'_>> {
     let Some(groups) = &cluster.groups else {
-        return vec![Group {
+        return vec![HostGroup {
             prefix: String::new(),
             hosts: cluster.hosts.unwrap_or(1),
             speed: cluster.speed.unwrap_or_default(),
@@ -44,7 +45,7 @@ fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
         }];
     };
     let entries = groups.iter().enumerate();
-    let group = entries.map(|(index, group)| Group {
+    let group = entries.map(|(index, group)| HostGroup {
         prefix: format!("groups[{index}]."),
         hosts: group.hosts,
         speed: group.speed,
@@ -59,7 +60,7 @@ fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
     group.collect()
 }
 
-impl Loader<'_> {
+impl PlatformLoader<'_> {
     /// Checks that each cluster describes its hosts completely, and either directly or in groups.
     pub(super) fn check_hosts(&mut self) {
         let file = self.file;
@@ -76,8 +77,8 @@ impl Loader<'_> {
             let Some(groups) = &cluster.groups else {
                 for (field, _) in keys[..2].iter().filter(|(_, is_given)| !is_given) {
                     let key = format!("clusters[{index}]");
-                    let problem = self.problem(&key, format!("key `{field}` is missing"));
-                    self.record(problem.hint(
+                    let problem = self.problem_at_key(&key, format!("key `{field}` is missing"));
+                    self.record_once(problem.hint(
                         "give the cluster `hosts` and `speed`, or `groups` of hosts that differ",
                     ));
                 }
@@ -85,20 +86,22 @@ impl Loader<'_> {
             };
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
                 let message = format!("cluster `{name}` has both `{field}` and `groups`");
-                let problem = self.problem(&at(field), message);
-                self.record(problem.hint(format!("move `{field}` into each group")));
+                let problem = self.problem_at_key(&at(field), message);
+                self.record_once(problem.hint(format!("move `{field}` into each group")));
             }
             if groups.is_empty() {
-                let problem = self.problem(&at("groups"), format!("cluster `{name}` has no hosts"));
-                self.record(problem.hint("add a group, an object with `hosts` and `speed`"));
+                let problem =
+                    self.problem_at_key(&at("groups"), format!("cluster `{name}` has no hosts"));
+                self.record_once(problem.hint("add a group, an object with `hosts` and `speed`"));
             }
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
                 if let Some(group) = own {
                     let message =
                         format!("the hosts of cluster `{name}` have no links of their own");
-                    let problem = self.problem(&at(&format!("groups[{group}].link")), message);
-                    self.record(
+                    let problem =
+                        self.problem_at_key(&at(&format!("groups[{group}].link")), message);
+                    self.record_once(
                         problem.hint(
                             "leave out the `link` of the group, or set `network` to `switch`",
                         ),
@@ -111,10 +114,10 @@ impl Loader<'_> {
     /// Checks the number of hosts and the estimated memory of the platform before any memory is allocated.
     pub(super) fn check_size(&mut self, limits: Limits) {
         let file = self.file;
-        let (mut hosts, mut bytes) = (0_u64, memory_of_clusters(file.clusters.len()));
+        let (mut hosts, mut bytes) = (0_u64, memory_of_paths(file.clusters.len()));
         let mut largest = (0, String::new());
         for (index, cluster) in file.clusters.iter().enumerate() {
-            for group in groups(cluster) {
+            for group in host_groups(cluster) {
                 let key = format!("clusters[{index}].{}hosts", group.prefix);
                 self.check_group(index, cluster, &group);
                 let profiles = [
@@ -140,15 +143,15 @@ impl Loader<'_> {
                 }
             }
         }
-        if let Err(problem) = check_size(hosts, file.clusters.len(), bytes, limits) {
+        if let Err(problem) = check_platform_size(hosts, file.clusters.len(), bytes, limits) {
             let hint = problem.hint.clone().unwrap_or_default();
-            let problem = self.problem(&largest.1, problem.message);
-            self.record(problem.hint(hint));
+            let problem = self.problem_at_key(&largest.1, problem.message);
+            self.record_once(problem.hint(hint));
         }
     }
 
     /// Checks that a group has hosts, cores, and a link that suits the network of the cluster.
-    fn check_group(&mut self, index: usize, cluster: &ClusterEntry, group: &Group<'_>) {
+    fn check_group(&mut self, index: usize, cluster: &ClusterEntry, group: &HostGroup<'_>) {
         let at = |field: &str| format!("clusters[{index}].{}{field}", group.prefix);
         let name = &cluster.name;
         let what = if group.prefix.is_empty() {
@@ -157,18 +160,18 @@ impl Loader<'_> {
             format!("a group of cluster `{name}`")
         };
         if group.hosts == 0 {
-            self.report(&at("hosts"), format!("{what} has no hosts"));
+            self.report_problem(&at("hosts"), format!("{what} has no hosts"));
         }
         if group.cores == 0 {
-            self.report(&at("cores"), format!("the hosts of {what} have 0 cores"));
+            self.report_problem(&at("cores"), format!("the hosts of {what} have 0 cores"));
         }
         let (key, link) = &group.link;
         if link.duplex && cluster.network != NetworkKind::Switch {
             let message =
                 format!("cluster `{name}` has a duplex link, but its network is not `switch`");
             let key = format!("clusters[{index}].{key}.duplex");
-            let problem = self.problem(&key, message);
-            self.record(problem.hint("leave out `duplex`, or set `network` to `switch`"));
+            let problem = self.problem_at_key(&key, message);
+            self.record_once(problem.hint("leave out `duplex`, or set `network` to `switch`"));
         }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
@@ -180,44 +183,49 @@ impl Loader<'_> {
         {
             let message =
                 format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
-            let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
-            self.record(problem.hint("leave the profile out, or choose another `network`: unshared links have a constant bandwidth and latency"));
+            let problem = self.problem_at_key(&format!("clusters[{index}].{key}.{field}"), message);
+            self.record_once(problem.hint("leave the profile out, or choose another `network`: unshared links have a constant bandwidth and latency"));
         }
     }
 
     /// Returns the descriptions from which the hosts and links of all clusters are created.
-    pub(super) fn cluster_parts(&mut self) -> Vec<ClusterParts> {
+    pub(super) fn cluster_descriptions(&mut self) -> Vec<ClusterDescription> {
         let file = self.file;
         (file.clusters.iter().enumerate())
-            .map(|(index, cluster)| self.parts_of_cluster(index, cluster))
+            .map(|(index, cluster)| self.describe_cluster(index, cluster))
             .collect()
     }
 
     /// Returns the description from which the hosts and links of a cluster are created.
-    fn parts_of_cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
+    fn describe_cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterDescription {
         let is_shared = cluster.network != NetworkKind::Unshared;
         let has_medium = cluster.network == NetworkKind::SharedMedium;
-        let all = groups(cluster);
+        let all = host_groups(cluster);
         let medium = has_medium.then(|| {
             let link =
-                self.link_parts(&format!("clusters[{index}].link"), &cluster.link, is_shared);
+                self.link_properties(&format!("clusters[{index}].link"), &cluster.link, is_shared);
             (format!("{}-medium", cluster.name), link)
         });
-        let group = |group: &Group<'_>| {
+        let group = |group: &HostGroup<'_>| {
             let key = format!("clusters[{index}].{}speed_profile", group.prefix);
             let (link_key, link) = &group.link;
             let link_key = format!("clusters[{index}].{link_key}");
-            GroupParts {
+            HostGroupDescription {
                 // A larger count has been reported, and the platform is not built then.
                 hosts: u32::try_from(group.hosts).unwrap_or(u32::MAX),
                 speed: group.speed,
                 cores: group.cores,
                 memory: group.memory,
-                speed_profile: self.profile(&key, group.speed_profile, Values::Factors),
-                access: (!has_medium).then(|| self.link_parts(&link_key, link, is_shared)),
+                speed_profile: self.profile_named(
+                    &key,
+                    group.speed_profile,
+                    ProfileQuantity::Factors,
+                ),
+                access_link: (!has_medium)
+                    .then(|| self.link_properties(&link_key, link, is_shared)),
             }
         };
-        ClusterParts {
+        ClusterDescription {
             name: cluster.name.clone(),
             groups: all.iter().map(group).collect(),
             medium,
@@ -226,27 +234,27 @@ impl Loader<'_> {
 
     /// Returns the properties of a link that the file describes at the key `key`, including the profiles to which the link
     /// refers.
-    pub(super) fn link_parts(
+    pub(super) fn link_properties(
         &mut self,
         key: &str,
         link: &LinkValues,
         is_shared: bool,
-    ) -> LinkParts {
+    ) -> LinkProperties {
         let at = |field: &str| format!("{key}.{field}");
-        LinkParts {
+        LinkProperties {
             bandwidth: link.bandwidth,
             latency: link.latency,
             is_shared,
             is_duplex: link.duplex,
-            bandwidth_profile: self.profile(
+            bandwidth_profile: self.profile_named(
                 &at("bandwidth_profile"),
                 link.bandwidth_profile.as_ref(),
-                Values::Bandwidths,
+                ProfileQuantity::Bandwidths,
             ),
-            latency_profile: self.profile(
+            latency_profile: self.profile_named(
                 &at("latency_profile"),
                 link.latency_profile.as_ref(),
-                Values::Latencies,
+                ProfileQuantity::Latencies,
             ),
         }
     }

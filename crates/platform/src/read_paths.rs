@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 
 use super::Platform;
 use super::format::ClusterEntry;
-use super::read::Loader;
-use super::router_paths::{GivenRoutes, RouterPaths, Site};
-use super::shortest::Graph;
+use super::read::PlatformLoader;
+use super::router_paths::{ClusterSite, FileRoutes, RouterPaths};
+use super::shortest::RouterGraph;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
 /// Latency that the file states for each pair of clusters \[s\], with the index of its entry in the file. The key is the pair of
 /// cluster indices, with the smaller index first.
 pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
 
-impl Loader<'_> {
+impl PlatformLoader<'_> {
     /// Returns the routes that the file lists, by pair of clusters. If the file does not list the route in the opposite
     /// direction, the reversed route is added.
-    pub(super) fn given_routes(&mut self) -> GivenRoutes {
+    pub(super) fn file_routes(&mut self) -> FileRoutes {
         let file = self.file;
         let mut given = BTreeMap::new();
         for (index, route) in file.routes.iter().enumerate() {
-            let from = self.cluster_named(&format!("routes[{index}].from"), &route.from);
-            let to = self.cluster_named(&format!("routes[{index}].to"), &route.to);
+            let from = self.find_cluster(&format!("routes[{index}].from"), &route.from);
+            let to = self.find_cluster(&format!("routes[{index}].to"), &route.to);
             let (Some(from), Some(to)) = (from, to) else {
                 continue;
             };
@@ -33,17 +33,17 @@ impl Loader<'_> {
                     "the route from cluster `{}` leads to the same cluster",
                     route.from
                 );
-                self.report(&format!("{key}.to"), message);
+                self.report_problem(&format!("{key}.to"), message);
             } else if given.insert((from, to), links).is_some() {
                 let message = format!(
                     "the route from cluster `{}` to cluster `{}` is given twice",
                     route.from, route.to
                 );
-                self.report(&key, message);
+                self.report_problem(&key, message);
             }
         }
         for (pair, links) in given.clone() {
-            let reversed = || self.reversed(&links);
+            let reversed = || self.reversed_route(&links);
             given.entry((pair.1, pair.0)).or_insert_with(reversed);
         }
         given
@@ -60,7 +60,7 @@ impl Loader<'_> {
 
     /// Returns the links of the route in the opposite direction: `links` in reverse order, each replaced by its opposite
     /// direction.
-    fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
+    fn reversed_route(&self, links: &[LinkId]) -> Vec<LinkId> {
         links
             .iter()
             .rev()
@@ -77,15 +77,16 @@ impl Loader<'_> {
         let mut met: Vec<usize> = Vec::new();
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
-            let Some(&link) = self.links.get(&**name) else {
+            let Some(&link) = self.link_indices.get(&**name) else {
                 self.report_unknown(&key, ("link", name), |loader| {
-                    loader.links.keys().copied().collect()
+                    loader.link_indices.keys().copied().collect()
                 });
                 return ids;
             };
             if met.contains(&link) {
-                let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
-                self.record(problem.hint("remove the part of the route that leads back"));
+                let problem =
+                    self.problem_at_key(&key, format!("the route crosses link `{name}` twice"));
+                self.record_once(problem.hint("remove the part of the route that leads back"));
                 return ids;
             }
             met.push(link);
@@ -104,12 +105,12 @@ impl Loader<'_> {
                     let message = format!(
                         "link `{name}` is not connected to router `{router}`, which the route has reached"
                     );
-                    let problem = self.problem(&key, message);
+                    let problem = self.problem_at_key(&key, message);
                     let ends = format!(
                         "check the order of the links: this one joins `{}` and `{}`",
                         entry.from, entry.to
                     );
-                    self.record(problem.hint(ends));
+                    self.record_once(problem.hint(ends));
                     None
                 }
                 None => None,
@@ -123,7 +124,7 @@ impl Loader<'_> {
                 "the route ends at router `{at}`, but cluster `{}` is at router `{end}`",
                 file.clusters[to].name
             );
-            self.report(&format!("routes[{index}].links"), message);
+            self.report_problem(&format!("routes[{index}].links"), message);
         }
         ids
     }
@@ -135,7 +136,7 @@ impl Loader<'_> {
         for (index, entry) in file.latencies.iter().enumerate() {
             let [a, b] = [0, 1].map(|end| {
                 let key = format!("latencies[{index}].between[{end}]");
-                self.cluster_named(&key, &entry.between[end])
+                self.find_cluster(&key, &entry.between[end])
             });
             let (Some(a), Some(b)) = (a, b) else {
                 continue;
@@ -146,7 +147,7 @@ impl Loader<'_> {
                     "the latency between clusters `{}` and `{}` is given twice",
                     entry.between[0], entry.between[1]
                 );
-                self.report(&format!("latencies[{index}]"), message);
+                self.report_problem(&format!("latencies[{index}]"), message);
             }
         }
         latencies
@@ -154,23 +155,26 @@ impl Loader<'_> {
 
     /// Creates the paths between clusters: the route in `given`, or the shortest path over the links between routers if `given`
     /// has no route. `media` is the shared medium of each cluster.
-    pub(super) fn paths(
+    pub(super) fn router_paths(
         &self,
         media: &[Option<LinkId>],
-        given: GivenRoutes,
+        given: FileRoutes,
         latencies: &PairLatencies,
     ) -> RouterPaths {
         let file = self.file;
-        let mut graph = Graph::new(self.routers.len());
+        let mut graph = RouterGraph::new(self.router_indices.len());
         for (index, link) in file.links.iter().enumerate() {
-            let ends = [&link.from, &link.to].map(|name| self.routers[&**name]);
+            let ends = [&link.from, &link.to].map(|name| self.router_indices[&**name]);
             let there = self.link_ids[index];
             let both = [there, self.opposite_link(there)];
             graph.add_link(ends[0], ends[1], both, link.latency.get());
         }
         let clusters = file.clusters.iter().zip(media);
-        let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| Site {
-            router: cluster.router.as_ref().map(|name| self.routers[&**name]),
+        let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| ClusterSite {
+            router: cluster
+                .router
+                .as_ref()
+                .map(|name| self.router_indices[&**name]),
             medium: *medium,
         };
         let latencies = latencies.iter();
@@ -186,7 +190,7 @@ impl Loader<'_> {
     /// Checks that every pair of clusters is connected by a path. For each cluster without a path to some earlier cluster, one
     /// pair is reported.
     pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
-        if paths.are_all_connected() {
+        if paths.are_all_clusters_connected() {
             return;
         }
         let clusters = &self.file.clusters;
@@ -198,27 +202,27 @@ impl Loader<'_> {
                 "no route from cluster `{}` to cluster `{}`",
                 clusters[a].name, clusters[b].name
             );
-            let problem = self.problem(&format!("clusters[{b}].router"), message);
+            let problem = self.problem_at_key(&format!("clusters[{b}].router"), message);
             let without = [a, b].into_iter().find(|&c| clusters[c].router.is_none());
             let problem = match without {
                 Some(c) => problem.hint(format!(
                     "give cluster `{}` a `router`, or add a route between the two clusters to `routes`",
                     clusters[c].name
                 )),
-                None if self.links.is_empty() => problem.hint(format!(
+                None if self.link_indices.is_empty() => problem.hint(format!(
                     "the platform defines no links: add `links` that join the routers of the two clusters, or a route from `{}` to `{}` to \
                     `routes`",
                     clusters[a].name, clusters[b].name
                 )),
-                None => problem.known("links", self.links.keys().copied()),
+                None => problem.with_known_names("links", self.link_indices.keys().copied()),
             };
-            self.record(problem);
+            self.record_once(problem);
         }
     }
 
     /// Returns the first host of each group of a cluster, and the last host of the cluster; these hosts represent all hosts of
     /// the cluster.
-    fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
+    fn representative_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
         let hosts = &platform.clusters[cluster].hosts;
         let groups = self.file.clusters[cluster].groups.iter().flatten();
         let mut next = hosts.start;
@@ -245,8 +249,8 @@ impl Loader<'_> {
     ) {
         for (&(a, b), &(index, _)) in latencies {
             let [first, last] = [
-                self.kinds_of_hosts(platform, a),
-                self.kinds_of_hosts(platform, b),
+                self.representative_hosts(platform, a),
+                self.representative_hosts(platform, b),
             ];
             // Every kind of host of one cluster with one of the other cluster, in both directions.
             let ways = (first.iter().map(|&from| (from, last[last.len() - 1])))
@@ -261,8 +265,8 @@ impl Loader<'_> {
                     "the latency between clusters `{}` and `{}` in `latencies` overrides the latency profile of link `{}`",
                     platform.clusters[a].name, platform.clusters[b].name, link.name
                 );
-                let problem = self.problem(&format!("latencies[{index}]"), message);
-                self.record(problem.hint("remove one of the two"));
+                let problem = self.problem_at_key(&format!("latencies[{index}]"), message);
+                self.record_once(problem.hint("remove one of the two"));
             }
         }
     }

@@ -2,20 +2,20 @@
 
 use super::Profile;
 use super::format::StepValue;
-use super::read::Loader;
+use super::read::PlatformLoader;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
 /// Quantity that the values of a profile express: fractions of the nominal speed, bandwidths or latencies.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Values {
+pub(super) enum ProfileQuantity {
     Factors,
     Bandwidths,
     Latencies,
 }
 
-impl Values {
+impl ProfileQuantity {
     /// Converts the value of a step into a number in the unit of this quantity \[1, B/s or s\].
-    fn read(self, value: &StepValue) -> Result<f64, String> {
+    fn convert_step_value(self, value: &StepValue) -> Result<f64, String> {
         match (self, value) {
             (Self::Factors, StepValue::Factor(factor)) if *factor >= 0.0 => Ok(*factor),
             (Self::Factors, StepValue::Factor(factor)) => Err(format!(
@@ -40,7 +40,7 @@ impl Values {
     }
 
     /// Guesses from one of its values which quantity a profile expresses, so that a profile without a reference can be checked.
-    fn guess(value: &StepValue) -> Self {
+    fn guess_from_value(value: &StepValue) -> Self {
         match value {
             StepValue::Factor(_) => Self::Factors,
             StepValue::Quantity(text) if Seconds::parse(text).is_ok() => Self::Latencies,
@@ -49,26 +49,26 @@ impl Values {
     }
 }
 
-impl Loader<'_> {
+impl PlatformLoader<'_> {
     /// Checks all profiles, including profiles to which no host or link refers.
     pub(super) fn check_profiles(&mut self) {
         let file = self.file;
         for (name, entry) in &file.profiles {
             if let Some((_, value)) = entry.steps.first() {
-                let guess = Values::guess(value);
+                let guess = ProfileQuantity::guess_from_value(value);
                 self.read_profile(name, guess);
             } else {
                 let message = format!("profile `{name}` has no steps");
-                self.report(&format!("profiles.{name}.steps"), message);
+                self.report_problem(&format!("profiles.{name}.steps"), message);
             }
         }
     }
 
-    pub(super) fn profile(
+    pub(super) fn profile_named(
         &mut self,
         key: &str,
         name: Option<&String>,
-        values: Values,
+        values: ProfileQuantity,
     ) -> Option<Profile> {
         let name = name?;
         if self.file.profiles.contains_key(name) {
@@ -81,14 +81,14 @@ impl Loader<'_> {
     }
 
     /// Converts the profile named `name` from the file; records a problem and returns `None` if a value is not valid.
-    fn read_profile(&mut self, name: &str, values: Values) -> Option<Profile> {
+    fn read_profile(&mut self, name: &str, values: ProfileQuantity) -> Option<Profile> {
         let entry = self.file.profiles.get(name)?;
         let mut steps = Vec::with_capacity(entry.steps.len());
         for (index, (date, value)) in entry.steps.iter().enumerate() {
-            match values.read(value) {
+            match values.convert_step_value(value) {
                 Ok(value) => steps.push((date.get(), value)),
                 Err(message) => {
-                    self.report(&format!("profiles.{name}.steps[{index}][1]"), message);
+                    self.report_problem(&format!("profiles.{name}.steps[{index}][1]"), message);
                     return None;
                 }
             }
@@ -96,7 +96,7 @@ impl Loader<'_> {
         match Profile::new(steps, entry.period.map(Seconds::get)) {
             Ok(profile) => Some(profile),
             Err(problem) => {
-                self.report(&format!("profiles.{name}"), problem.message);
+                self.report_problem(&format!("profiles.{name}"), problem.message);
                 None
             }
         }

@@ -26,12 +26,12 @@ const FOUR: &str = r#"{
   ]
 }"#;
 
-fn four() -> Platform {
+fn four_cluster_platform() -> Platform {
     from_json("four.json", FOUR).unwrap().platform
 }
 
 /// Returns the names of the links on the route between two hosts, which are given by name.
-fn route(platform: &Platform, from: &str, to: &str) -> Vec<String> {
+fn route_link_names(platform: &Platform, from: &str, to: &str) -> Vec<String> {
     let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
     let route = platform.route(from, to).unwrap();
     let names = route
@@ -49,28 +49,28 @@ fn problems(text: &str) -> Vec<Problem> {
 }
 
 /// Returns the platform file `FOUR` in which the text `old` is replaced by `new`.
-fn with(old: &str, new: &str) -> String {
+fn with_replacement(old: &str, new: &str) -> String {
     assert!(FOUR.contains(old), "{old}");
     FOUR.replacen(old, new, 1)
 }
 
 /// Returns the platform file `FOUR` in which cluster `c` consists of the given groups on the given kind of network.
-fn grouped(network: &str, groups: &str) -> String {
+fn with_groups(network: &str, groups: &str) -> String {
     let old = r#""hosts": 2, "speed": "500 MHz", "network": "shared-medium","#;
-    with(
+    with_replacement(
         old,
         &format!(r#""network": "{network}", "groups": [{groups}],"#),
     )
 }
 
 /// Returns the platform file `FOUR` with the keys `keys` added at its end.
-fn and(keys: &str) -> String {
-    with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
+fn with_keys(keys: &str) -> String {
+    with_replacement("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
 }
 
 #[test]
 fn hosts_are_counted_through_the_clusters() {
-    let platform = four();
+    let platform = four_cluster_platform();
     let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
     assert_eq!(names, ["a-0", "a-1", "b-0", "c-0", "c-1", "d-0"]);
     assert_eq!(platform.clusters[2].hosts, 3..5);
@@ -84,7 +84,8 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
     let groups = r#"{"hosts": 1, "speed": "2.4 GHz", "cores": 16, "memory": "64 GB"},
         {"hosts": 2, "speed": "1 GHz", "speed_profile": "half", "link": {"bandwidth": "8 Mbps", "latency": "9 us"}}"#;
     let half = r#""profiles": {"half": {"steps": [["5 s", 0.5]]}}"#;
-    let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {half}\n}}"), 1);
+    let text =
+        with_groups("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {half}\n}}"), 1);
     let platform = from_json("four.json", &text).unwrap().platform;
     // a: 0 and 1, b: 2, c: 3 to 5, d: 6.
     let c = &platform.clusters[2];
@@ -106,18 +107,21 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
         ("c-2".to_owned(), 1e9, 1, None, true),
     ];
     assert_eq!(found, expected);
-    assert_eq!(route(&platform, "c-0", "c-2"), ["c-0-link", "c-2-link"]);
     assert_eq!(
-        route(&platform, "a-0", "c-1"),
+        route_link_names(&platform, "c-0", "c-2"),
+        ["c-0-link", "c-2-link"]
+    );
+    assert_eq!(
+        route_link_names(&platform, "a-0", "c-1"),
         ["a-0-link", "R1-R2", "c-1-link"]
     );
     // 4 us and 10 MB/s from the cluster's link, 9 us and 1 MB/s from the group's.
     let [first, last] = ["c-0", "c-2"].map(|name| platform.host_named(name).unwrap());
     let way = platform.route(first, last).unwrap();
-    assert_eq!(platform.latency(&way).get(), 4e-6 + 9e-6);
-    assert_eq!(platform.bottleneck(&way).unwrap().get(), 1e6);
+    assert_eq!(platform.route_latency(&way).get(), 4e-6 + 9e-6);
+    assert_eq!(platform.bottleneck_bandwidth(&way).unwrap().get(), 1e6);
     assert_eq!(
-        platform.manager(platform.cluster_named("c").unwrap()),
+        platform.manager_host(platform.cluster_named("c").unwrap()),
         first
     );
 }
@@ -125,21 +129,24 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
 #[test]
 fn groups_share_the_medium_of_their_cluster() {
     let groups = r#"{"hosts": 1, "speed": "2 GHz"}, {"hosts": 1, "speed": "1 GHz"}"#;
-    let platform = from_json("four.json", &grouped("shared-medium", groups))
+    let platform = from_json("four.json", &with_groups("shared-medium", groups))
         .unwrap()
         .platform;
-    assert_eq!(route(&platform, "c-0", "c-1"), ["c-medium"]);
+    assert_eq!(route_link_names(&platform, "c-0", "c-1"), ["c-medium"]);
     assert_eq!(
-        route(&platform, "c-1", "d-0"),
+        route_link_names(&platform, "c-1", "d-0"),
         ["c-medium", "R3-R2", "d-0-link"]
     );
 }
 
 #[test]
 fn a_cluster_of_one_group_is_the_cluster_of_equal_hosts() {
-    let text = grouped("shared-medium", r#"{"hosts": 2, "speed": "500 MHz"}"#);
+    let text = with_groups("shared-medium", r#"{"hosts": 2, "speed": "500 MHz"}"#);
     let platform = from_json("four.json", &text).unwrap().platform;
-    assert_eq!(format!("{platform:?}"), format!("{:?}", four()));
+    assert_eq!(
+        format!("{platform:?}"),
+        format!("{:?}", four_cluster_platform())
+    );
 }
 
 #[test]
@@ -158,13 +165,13 @@ fn broken_groups_say_what_and_where() {
         assert_eq!(all.len(), 1, "{all:?}");
         all.remove(0)
     };
-    let (message, key, hint) = one(&grouped("switch", ""));
+    let (message, key, hint) = one(&with_groups("switch", ""));
     assert_eq!(
         (&*message, &*key),
         ("cluster `c` has no hosts", "clusters[2].groups")
     );
     assert!(hint.contains("`hosts` and `speed`"), "{hint}");
-    let both = grouped("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
+    let both = with_groups("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
     let (message, key, hint) = one(&both);
     assert_eq!(
         (&*message, &*key),
@@ -176,13 +183,13 @@ fn broken_groups_say_what_and_where() {
     assert_eq!(hint, "move `cores` into each group");
     let link =
         r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
-    let (message, key, _) = one(&grouped("shared-medium", &format!("{good}, {link}")));
+    let (message, key, _) = one(&with_groups("shared-medium", &format!("{good}, {link}")));
     assert_eq!(
         message,
         "the hosts of cluster `c` have no links of their own"
     );
     assert_eq!(key, "clusters[2].groups[1].link");
-    let (message, key, _) = one(&grouped("switch", r#"{"hosts": 0, "speed": "1 GHz"}"#));
+    let (message, key, _) = one(&with_groups("switch", r#"{"hosts": 0, "speed": "1 GHz"}"#));
     assert_eq!(
         (&*message, &*key),
         (
@@ -190,7 +197,7 @@ fn broken_groups_say_what_and_where() {
             "clusters[2].groups[0].hosts"
         )
     );
-    let (message, key, _) = one(&grouped(
+    let (message, key, _) = one(&with_groups(
         "switch",
         r#"{"hosts": 1, "speed": "1 GHz", "speed_profile": "x"}"#,
     ));
@@ -198,15 +205,18 @@ fn broken_groups_say_what_and_where() {
         (&*message, &*key),
         ("unknown profile `x`", "clusters[2].groups[0].speed_profile")
     );
-    let (message, key, hint) = one(&with(r#""hosts": 2, "speed": "500 MHz""#, r#""hosts": 2"#));
+    let (message, key, hint) = one(&with_replacement(
+        r#""hosts": 2, "speed": "500 MHz""#,
+        r#""hosts": 2"#,
+    ));
     assert_eq!(
         (&*message, &*key),
         ("key `speed` is missing", "clusters[2]")
     );
     assert!(hint.contains("`groups`"), "{hint}");
-    let neither = told(&with(r#""hosts": 2, "speed": "500 MHz", "#, ""));
+    let neither = told(&with_replacement(r#""hosts": 2, "speed": "500 MHz", "#, ""));
     assert_eq!(neither.len(), 2, "{neither:?}");
-    let many = grouped(
+    let many = with_groups(
         "switch",
         r#"{"hosts": 1, "speed": "1 GHz"}, {"hosts": 90000000, "speed": "1 GHz"}"#,
     );
@@ -214,7 +224,7 @@ fn broken_groups_say_what_and_where() {
     assert!(message.contains("90000005 hosts"), "{message}");
     assert_eq!(key, "clusters[2].groups[1].hosts");
     // Half a million copies of three groups are more than a million.
-    let copies = grouped("switch", &[good; 3].join(", "))
+    let copies = with_groups("switch", &[good; 3].join(", "))
         .replace(r#""name": "c""#, r#""name": "c#", "copies": 500000"#);
     let (message, key, _) = one(&copies);
     assert_eq!(
@@ -228,7 +238,7 @@ fn broken_groups_say_what_and_where() {
 
 #[test]
 fn a_hub_is_told_to_be_a_shared_medium() {
-    let problems = problems(&with("shared-medium", "hub"));
+    let problems = problems(&with_replacement("shared-medium", "hub"));
     assert_eq!(problems[0].message, "unknown value `hub`");
     assert_eq!(
         problems[0].hint.as_deref(),
@@ -238,57 +248,63 @@ fn a_hub_is_told_to_be_a_shared_medium() {
 
 #[test]
 fn routes_are_shortest_and_the_same_both_ways() {
-    let platform = four();
-    assert_eq!(route(&platform, "a-0", "a-1"), ["a-0-link", "a-1-link"]);
-    assert_eq!(route(&platform, "a-0", "b-0"), ["a-0-link", "b-0-link"]);
+    let platform = four_cluster_platform();
+    assert_eq!(
+        route_link_names(&platform, "a-0", "a-1"),
+        ["a-0-link", "a-1-link"]
+    );
+    assert_eq!(
+        route_link_names(&platform, "a-0", "b-0"),
+        ["a-0-link", "b-0-link"]
+    );
     // R1-R2-R3 takes 30 us, R1-R3 takes 100 us; the route does not cross the medium of c.
     assert_eq!(
-        route(&platform, "a-0", "d-0"),
+        route_link_names(&platform, "a-0", "d-0"),
         ["a-0-link", "R1-R2", "R3-R2", "d-0-link"]
     );
     assert_eq!(
-        route(&platform, "d-0", "a-0"),
+        route_link_names(&platform, "d-0", "a-0"),
         ["d-0-link", "R3-R2", "R1-R2", "a-0-link"]
     );
 }
 
 #[test]
 fn a_shared_medium_is_crossed_once_by_whatever_touches_it() {
-    let platform = four();
-    assert_eq!(route(&platform, "c-0", "c-1"), ["c-medium"]);
+    let platform = four_cluster_platform();
+    assert_eq!(route_link_names(&platform, "c-0", "c-1"), ["c-medium"]);
     assert_eq!(
-        route(&platform, "a-0", "c-1"),
+        route_link_names(&platform, "a-0", "c-1"),
         ["a-0-link", "R1-R2", "c-medium"]
     );
     assert_eq!(
-        route(&platform, "c-1", "d-0"),
+        route_link_names(&platform, "c-1", "d-0"),
         ["c-medium", "R3-R2", "d-0-link"]
     );
     let way = platform.route(HostId(0), HostId(4)).unwrap();
     // 1 us + 10 us + 4 us
-    assert!((platform.latency(&way).get() - 15e-6).abs() < 1e-18);
-    assert_eq!(platform.bottleneck(&way).unwrap().get(), 10e6);
+    assert!((platform.route_latency(&way).get() - 15e-6).abs() < 1e-18);
+    assert_eq!(platform.bottleneck_bandwidth(&way).unwrap().get(), 10e6);
 }
 
 #[test]
 fn a_given_route_wins_and_is_reversed_unless_that_is_given_too() {
-    let text = and(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}]"#);
+    let text = with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}]"#);
     let platform = from_json("four.json", &text).unwrap().platform;
     assert_eq!(
-        route(&platform, "a-0", "d-0"),
+        route_link_names(&platform, "a-0", "d-0"),
         ["a-0-link", "R1-R3", "d-0-link"]
     );
     assert_eq!(
-        route(&platform, "d-0", "a-0"),
+        route_link_names(&platform, "d-0", "a-0"),
         ["d-0-link", "R1-R3", "a-0-link"]
     );
-    assert_eq!(route(&platform, "b-0", "d-0").len(), 4);
-    let text = and(
+    assert_eq!(route_link_names(&platform, "b-0", "d-0").len(), 4);
+    let text = with_keys(
         r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}, {"from": "d", "to": "a", "links": ["R3-R2", "R1-R2"]}]"#,
     );
     let platform = from_json("four.json", &text).unwrap().platform;
-    assert_eq!(route(&platform, "d-0", "a-1").len(), 4);
-    assert_eq!(route(&platform, "a-0", "d-0").len(), 3);
+    assert_eq!(route_link_names(&platform, "d-0", "a-1").len(), 4);
+    assert_eq!(route_link_names(&platform, "a-0", "d-0").len(), 3);
 }
 
 #[test]
@@ -302,28 +318,28 @@ fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
         "routes": [{"from": "a", "to": "c", "links": ["RS", "TS"]}]}"#;
     let platform = from_json("duplex.json", text).unwrap().platform;
     assert_eq!(
-        route(&platform, "a-0", "a-1"),
+        route_link_names(&platform, "a-0", "a-1"),
         ["a-0-link_UP", "a-1-link_DOWN"]
     );
     assert_eq!(
-        route(&platform, "a-1", "b-0"),
+        route_link_names(&platform, "a-1", "b-0"),
         ["a-1-link_UP", "RS_UP", "b-0-link"]
     );
     assert_eq!(
-        route(&platform, "b-0", "a-1"),
+        route_link_names(&platform, "b-0", "a-1"),
         ["b-0-link", "RS_DOWN", "a-1-link_DOWN"]
     );
     // A given route, and its reverse; the shortest path from b to c.
     assert_eq!(
-        route(&platform, "a-0", "c-0"),
+        route_link_names(&platform, "a-0", "c-0"),
         ["a-0-link_UP", "RS_UP", "TS_DOWN", "c-0-link"]
     );
     assert_eq!(
-        route(&platform, "c-0", "a-0"),
+        route_link_names(&platform, "c-0", "a-0"),
         ["c-0-link", "TS_UP", "RS_DOWN", "a-0-link_DOWN"]
     );
     assert_eq!(
-        route(&platform, "b-0", "c-0"),
+        route_link_names(&platform, "b-0", "c-0"),
         ["b-0-link", "TS_DOWN", "c-0-link"]
     );
     assert!(platform.links.iter().all(|link| link.is_shared));
@@ -341,13 +357,13 @@ fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
 
 #[test]
 fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
-    let text = and(
+    let text = with_keys(
         r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}, {"between": ["a", "a"], "latency": "3 us"}]"#,
     );
     let platform = from_json("four.json", &text).unwrap().platform;
     let latency = |from, to| {
         let route = platform.route(HostId(from), HostId(to)).unwrap();
-        platform.latency(&route).get()
+        platform.route_latency(&route).get()
     };
     assert_eq!(latency(0, 5), 7e-6);
     assert_eq!(latency(5, 0), 7e-6);
@@ -357,7 +373,7 @@ fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
 
 #[test]
 fn profiles_are_read_by_what_refers_to_them() {
-    let text = with(
+    let text = with_replacement(
         r#""speed": "1 GHz", "link": {"#,
         r#""speed": "1 GHz", "speed_profile": "load", "link": {"bandwidth_profile": "busy", "#,
     );
@@ -377,10 +393,10 @@ fn profiles_are_read_by_what_refers_to_them() {
 }
 
 /// A platform file that cannot be read, with its first problem: the message, the line and column, and the key.
-type Broken<'a> = (String, &'a str, (usize, usize), &'a str);
+type BrokenFile<'a> = (String, &'a str, (usize, usize), &'a str);
 
 /// Asserts that the first problem of each platform file is the expected problem.
-fn assert_broken(cases: &[Broken<'_>]) {
+fn assert_broken(cases: &[BrokenFile<'_>]) {
     for (text, message, place, key) in cases {
         let first = &problems(text)[0];
         assert!(first.message.contains(message), "{message}\n{first:#?}");
@@ -397,61 +413,61 @@ fn assert_broken(cases: &[Broken<'_>]) {
 fn broken_clusters_say_what_and_where() {
     assert_broken(&[
         (
-            with(r#""name": "four","#, ""),
+            with_replacement(r#""name": "four","#, ""),
             "key `name` is missing",
             (1, 1),
             "",
         ),
         (
-            with("migsim-platform-1", "migsim-platform-9"),
+            with_replacement("migsim-platform-1", "migsim-platform-9"),
             "unknown value `migsim-platform-9`",
             (2, 13),
             "schema",
         ),
         (
-            with("\"speed\"", "\"sped\""),
+            with_replacement("\"speed\"", "\"sped\""),
             "unknown key `sped`",
             (5, 39),
             "clusters[0].sped",
         ),
         (
-            with("\"1 GHz\"", "\"1 GHx\""),
+            with_replacement("\"1 GHz\"", "\"1 GHx\""),
             "unknown unit `GHx`",
             (5, 40),
             "clusters[0].speed",
         ),
         (
-            with("\"1 GHz\"", "1"),
+            with_replacement("\"1 GHz\"", "1"),
             "expected a speed with its unit",
             (5, 40),
             "clusters[0].speed",
         ),
         (
-            with("\"hosts\": 2", "\"hosts\": 0"),
+            with_replacement("\"hosts\": 2", "\"hosts\": 0"),
             "cluster `a` has no hosts",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with("\"hosts\": 2", "\"hosts\": -2"),
+            with_replacement("\"hosts\": 2", "\"hosts\": -2"),
             "expected a whole number that is not negative",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with("\"hosts\": 2", "\"hosts\": 2000000000"),
+            with_replacement("\"hosts\": 2", "\"hosts\": 2000000000"),
             "B of memory",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
+            with_replacement("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
             "B of memory",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
-            with("\"cores\": 4", "\"cores\": 0"),
+            with_replacement("\"cores\": 4", "\"cores\": 0"),
             "have 0 cores",
             (6, 58),
             "clusters[1].cores",
@@ -463,61 +479,61 @@ fn broken_clusters_say_what_and_where() {
 fn broken_routes_say_what_and_where() {
     assert_broken(&[
         (
-            with("\"name\": \"b\"", "\"name\": \"a\""),
+            with_replacement("\"name\": \"b\"", "\"name\": \"a\""),
             "cluster `a` is defined twice",
             (6, 14),
             "clusters[1].name",
         ),
         (
-            with("\"name\": \"b\"", "\"name\": \"b b\""),
+            with_replacement("\"name\": \"b\"", "\"name\": \"b b\""),
             "is not a valid name",
             (6, 14),
             "clusters[1].name",
         ),
         (
-            with("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
+            with_replacement("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
             "already used for a link of a cluster",
             (11, 14),
             "links[0].name",
         ),
         (
-            with("\"to\": \"R2\"", "\"to\": \"R1\""),
+            with_replacement("\"to\": \"R2\"", "\"to\": \"R1\""),
             "joins router `R1` to itself",
             (12, 43),
             "links[1].to",
         ),
         (
-            with("\"router\": \"R3\"", "\"router\": \"R9\""),
+            with_replacement("\"router\": \"R3\"", "\"router\": \"R9\""),
             "no route from cluster `a` to cluster `d`",
             (8, 110),
             "clusters[3].router",
         ),
         (
-            and(r#""routers": ["R1", "R2"]"#),
+            with_keys(r#""routers": ["R1", "R2"]"#),
             "unknown router `R3`",
             (8, 110),
             "clusters[3].router",
         ),
         (
-            and(r#""routes": [{"from": "x", "to": "d", "links": []}]"#),
+            with_keys(r#""routes": [{"from": "x", "to": "d", "links": []}]"#),
             "unknown cluster `x`",
             (15, 23),
             "routes[0].from",
         ),
         (
-            and(r#""routes": [{"from": "a", "to": "d", "links": ["R9"]}]"#),
+            with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R9"]}]"#),
             "unknown link `R9`",
             (15, 49),
             "routes[0].links[0]",
         ),
         (
-            and(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
+            with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
             "is not connected to router `R1`",
             (15, 49),
             "routes[0].links[0]",
         ),
         (
-            and(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R2"]}]"#),
+            with_keys(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R2"]}]"#),
             "ends at router `R2`",
             (15, 48),
             "routes[0].links",
@@ -530,50 +546,50 @@ fn broken_profiles_and_origins_say_what_and_where() {
     let twice = r#""latencies": [{"between": ["a", "d"], "latency": "7 us"}, {"between": ["d", "a"], "latency": "3 us"}]"#;
     assert_broken(&[
         (
-            and(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
+            with_keys(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
             "leads to the same cluster",
             (15, 34),
             "routes[0].to",
         ),
-        (and(twice), "given twice", (15, 61), "latencies[1]"),
+        (with_keys(twice), "given twice", (15, 61), "latencies[1]"),
         (
-            and(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
+            with_keys(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
             "later than that of the step before",
             (15, 21),
             "profiles.p",
         ),
         (
-            and(r#""profiles": {"p": {"steps": [["2 s", "fast"]]}}"#),
+            with_keys(r#""profiles": {"p": {"steps": [["2 s", "fast"]]}}"#),
             "`fast` is not a number",
             (15, 40),
             "profiles.p.steps[0][1]",
         ),
         (
-            and(r#""profiles": {"p": {"steps": []}}"#),
+            with_keys(r#""profiles": {"p": {"steps": []}}"#),
             "has no steps",
             (15, 31),
             "profiles.p.steps",
         ),
         (
-            and(r#""origins": {"clusters[9].speed": "stated: here"}"#),
+            with_keys(r#""origins": {"clusters[9].speed": "stated: here"}"#),
             "this file has no such key",
             (15, 36),
             "origins.clusters[9].speed",
         ),
         (
-            and(r#""origins": {"clusters[0].speed": "guessed"}"#),
+            with_keys(r#""origins": {"clusters[0].speed": "guessed"}"#),
             "does not begin with its kind",
             (15, 36),
             "origins.clusters[0].speed",
         ),
         (
-            with("\"router\": \"R1\"},\n", "\"speed_profile\": \"x\"},\n"),
+            with_replacement("\"router\": \"R1\"},\n", "\"speed_profile\": \"x\"},\n"),
             "unknown profile `x`",
             (5, 118),
             "clusters[0].speed_profile",
         ),
         (
-            with(
+            with_replacement(
                 "\"name\": \"four\",",
                 "\"name\": \"four\", \"name\": \"five\",",
             ),
@@ -587,14 +603,15 @@ fn broken_profiles_and_origins_say_what_and_where() {
 
 #[test]
 fn all_problems_of_a_platform_are_reported_together() {
-    let text = with("\"hosts\": 2", "\"hosts\": 0").replace("\"cores\": 4", "\"cores\": 0");
+    let text =
+        with_replacement("\"hosts\": 2", "\"hosts\": 0").replace("\"cores\": 4", "\"cores\": 0");
     let text = text.replace("\"name\": \"d\"", "\"name\": \"a\"");
     assert_eq!(problems(&text).len(), 3);
 }
 
 #[test]
 fn a_hidden_latency_profile_is_refused() {
-    let text = with(
+    let text = with_replacement(
         "\"latency\": \"100 us\"",
         "\"latency\": \"1 us\", \"latency_profile\": \"p\"",
     );
@@ -612,7 +629,8 @@ fn a_hidden_latency_profile_is_refused() {
 fn a_hidden_latency_profile_of_a_group_is_refused() {
     let groups = r#"{"hosts": 2, "speed": "1 GHz"}, {"hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us", "latency_profile": "slow"}}, {"hosts": 2, "speed": "1 GHz"}"#;
     let more = r#""profiles": {"slow": {"steps": [["5 s", "1 ms"]]}}, "latencies": [{"between": ["a", "c"], "latency": "20 us"}]"#;
-    let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {more}\n}}"), 1);
+    let text =
+        with_groups("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {more}\n}}"), 1);
     let problems = problems(&text);
     assert!(
         problems[0]
@@ -667,9 +685,9 @@ fn the_machine_of_the_papers_is_as_in_figure_3() {
     let between = |from: &str, to: &str| {
         let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
         let route = platform.route(from, to).unwrap();
-        let bandwidth = platform.bottleneck(&route).unwrap().get();
+        let bandwidth = platform.bottleneck_bandwidth(&route).unwrap().get();
         (
-            platform.latency(&route).get(),
+            platform.route_latency(&route).get(),
             bandwidth,
             route.links().count(),
         )
@@ -684,7 +702,7 @@ fn the_machine_of_the_papers_is_as_in_figure_3() {
 
 #[test]
 fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
-    for (file, text) in super::built_in() {
+    for (file, text) in super::built_in_platforms() {
         let document = Document::parse(*file, *text).unwrap();
         if document.value.get("zone").is_some() {
             // A tree of zones has no origins: its description names the file of all its values.
@@ -786,7 +804,7 @@ fn many_wrong_names_are_found_in_a_moment() {
         let ends = r#""from": "A", "to": "B", "bandwidth": "1 Gbps", "latency": "0 s""#;
         format!("{{\"name\": \"l{index}\", {ends}}}")
     });
-    let text = and(&format!(
+    let text = with_keys(&format!(
         "\"routers\": [{routers}],\n\"origins\": {{{origins}}}"
     ));
     let text = text.replacen("\"links\": [", &format!("\"links\": [\n{links},"), 1);

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::ClusterPath;
-use super::shortest::{Forest, Graph, Tree};
+use super::shortest::{RouterForest, RouterGraph, ShortestPathTree};
 use migsim_base::units::{ClusterId, LinkId, Seconds};
 
 /// Links of each route in the file, by pair of cluster indices (from, to).
-pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
+pub(super) type FileRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
 
 /// Maximum number of clusters of a platform for which the paths between all pairs are stored in a table.
 pub(super) const MAX_TABLE_CLUSTERS: usize = 512;
@@ -24,7 +24,7 @@ const MAX_TABLE_LINKS: usize = 50_000_000;
 
 /// Position of a cluster in the network: its router and its shared medium.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Site {
+pub(super) struct ClusterSite {
     /// Index of the router to which the cluster is connected; `None` if the cluster is not connected to a router.
     pub(super) router: Option<usize>,
     /// Shared medium of the cluster; `None` if the cluster has no shared medium.
@@ -35,180 +35,191 @@ pub(super) struct Site {
 #[derive(Debug)]
 pub struct RouterPaths {
     /// Router and shared medium of each cluster.
-    sites: Vec<Site>,
+    cluster_sites: Vec<ClusterSite>,
     /// Routes from the file, which replace shortest paths.
-    given: GivenRoutes,
+    file_routes: FileRoutes,
     /// Latencies from host to host that replace the sums of the latencies of links \[s\]. The key is a pair of cluster indices,
     /// with the smaller index first.
-    latencies: BTreeMap<(usize, usize), Seconds>,
+    pair_latencies: BTreeMap<(usize, usize), Seconds>,
     /// The routers and the links between them.
-    graph: Graph,
+    graph: RouterGraph,
     /// Number of the connected component of the network to which each router belongs, counted from 0.
-    components: Vec<u32>,
+    router_components: Vec<u32>,
     /// The routers as trees; `None` if the links between routers have a cycle.
-    forest: Option<Forest>,
+    forest: Option<RouterForest>,
     /// Tree of shortest paths from each router, computed when first needed; empty if `forest` is used instead.
-    trees: Vec<OnceLock<Tree>>,
+    shortest_path_trees: Vec<OnceLock<ShortestPathTree>>,
 }
 
 impl RouterPaths {
     /// Creates the paths over the links of `graph`. The routes in `given` replace shortest paths, and must contain both
     /// directions of each pair of clusters.
     pub(super) fn new(
-        sites: Vec<Site>,
-        graph: Graph,
-        given: GivenRoutes,
+        sites: Vec<ClusterSite>,
+        graph: RouterGraph,
+        given: FileRoutes,
         latencies: BTreeMap<(usize, usize), Seconds>,
     ) -> Self {
         let forest = graph.forest();
-        let trees = if forest.is_some() { 0 } else { graph.routers() };
+        let trees = if forest.is_some() {
+            0
+        } else {
+            graph.router_count()
+        };
         Self {
-            sites,
-            given,
-            latencies,
-            components: graph.connected_components(),
+            cluster_sites: sites,
+            file_routes: given,
+            pair_latencies: latencies,
+            router_components: graph.connected_components(),
             forest,
-            trees: (0..trees).map(|_| OnceLock::new()).collect(),
+            shortest_path_trees: (0..trees).map(|_| OnceLock::new()).collect(),
             graph,
         }
     }
 
     /// Whether there is a path from cluster `a` to cluster `b`.
     pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
-        let part = |cluster: usize| Some(self.components[self.sites[cluster].router?]);
-        a == b || self.given.contains_key(&(a, b)) || (part(a).is_some() && part(a) == part(b))
+        let part =
+            |cluster: usize| Some(self.router_components[self.cluster_sites[cluster].router?]);
+        a == b
+            || self.file_routes.contains_key(&(a, b))
+            || (part(a).is_some() && part(a) == part(b))
     }
 
     /// Whether every cluster has a router and all these routers are connected.
-    pub(super) fn are_all_connected(&self) -> bool {
-        (1..self.sites.len()).all(|cluster| {
-            let ends = [0, cluster].map(|one| self.sites[one].router);
-            matches!(ends, [Some(a), Some(b)] if self.components[a] == self.components[b])
+    pub(super) fn are_all_clusters_connected(&self) -> bool {
+        (1..self.cluster_sites.len()).all(|cluster| {
+            let ends = [0, cluster].map(|one| self.cluster_sites[one].router);
+            matches!(ends, [Some(a), Some(b)] if self.router_components[a] == self.router_components[b])
         })
     }
 
     /// Returns the links from cluster `a` to cluster `b` in order: the shared medium of `a`, links between routers, the shared
     /// medium of `b`; `None` if there is no path. For a path inside a cluster, the medium is listed once.
-    pub(crate) fn path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
+    pub(crate) fn cluster_path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if !self.is_connected(a, b) {
             return None;
         }
-        let mut links = Vec::from_iter(self.sites[a].medium);
+        let mut links = Vec::from_iter(self.cluster_sites[a].medium);
         if a != b {
             links.extend(self.path_between_routers(a, b)?);
-            links.extend(self.sites[b].medium);
+            links.extend(self.cluster_sites[b].medium);
         }
         Some(links)
     }
 
     /// Returns the links between the routers of two different clusters; `None` if there is no path.
     fn path_between_routers(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
-        if let Some(links) = self.given.get(&(a, b)) {
+        if let Some(links) = self.file_routes.get(&(a, b)) {
             return Some(links.clone());
         }
-        let (from, to) = (self.sites[a].router?, self.sites[b].router?);
+        let (from, to) = (self.cluster_sites[a].router?, self.cluster_sites[b].router?);
         if let Some(forest) = &self.forest {
             return Some(forest.path(from, to));
         }
         // The path back is the reverse.
         let start = from.min(to);
-        let tree = self.trees[start].get_or_init(|| self.graph.shortest_paths(start));
+        let tree = self.shortest_path_trees[start].get_or_init(|| self.graph.shortest_paths(start));
         if from <= to {
-            tree.path(to)
+            tree.path_from_start(to)
         } else {
-            tree.path_back(from)
+            tree.path_to_start(from)
         }
     }
 
     /// Returns the latency of the whole route from host to host that the file states for a pair of clusters; `None` if the file
     /// states no latency for this pair.
-    pub(crate) fn latency(&self, a: usize, b: usize) -> Option<Seconds> {
-        if self.latencies.is_empty() {
+    pub(crate) fn pair_latency(&self, a: usize, b: usize) -> Option<Seconds> {
+        if self.pair_latencies.is_empty() {
             return None;
         }
-        self.latencies.get(&(a.min(b), a.max(b))).copied()
+        self.pair_latencies.get(&(a.min(b), a.max(b))).copied()
     }
 
     /// Whether the file states latencies for pairs of clusters.
-    pub(crate) fn has_latencies(&self) -> bool {
-        !self.latencies.is_empty()
+    pub(crate) fn has_pair_latencies(&self) -> bool {
+        !self.pair_latencies.is_empty()
     }
 
     /// Returns the shared medium of a cluster; `None` if the cluster has no shared medium.
-    pub(super) fn medium(&self, cluster: ClusterId) -> Option<LinkId> {
-        self.sites[cluster.index()].medium
+    pub(super) fn shared_medium(&self, cluster: ClusterId) -> Option<LinkId> {
+        self.cluster_sites[cluster.index()].medium
     }
 
     /// Returns the number of clusters that are connected to each router.
-    pub(super) fn clusters_at_routers(&self) -> Vec<u32> {
-        let mut residents = vec![0; self.graph.routers()];
-        for router in self.sites.iter().filter_map(|site| site.router) {
+    pub(super) fn cluster_count_at_routers(&self) -> Vec<u32> {
+        let mut residents = vec![0; self.graph.router_count()];
+        for router in self.cluster_sites.iter().filter_map(|site| site.router) {
             residents[router] += 1;
         }
         residents
     }
 
     /// Calls `see` for each link that lies on any path between clusters, possibly several times for the same link.
-    pub fn each_link(&self, see: &mut dyn FnMut(LinkId)) {
-        if let (Some(forest), true) = (&self.forest, self.given.is_empty()) {
-            self.sites
+    pub fn for_each_link(&self, see: &mut dyn FnMut(LinkId)) {
+        if let (Some(forest), true) = (&self.forest, self.file_routes.is_empty()) {
+            self.cluster_sites
                 .iter()
                 .filter_map(|site| site.medium)
                 .for_each(&mut *see);
             forest
-                .links_between(self.clusters_at_routers())
+                .links_between_clusters(self.cluster_count_at_routers())
                 .into_iter()
                 .for_each(see);
             return;
         }
-        for (a, b) in self.pairs() {
-            self.path(a, b).into_iter().flatten().for_each(&mut *see);
+        for (a, b) in self.cluster_pairs() {
+            self.cluster_path(a, b)
+                .into_iter()
+                .flatten()
+                .for_each(&mut *see);
         }
     }
 
     /// Returns all ordered pairs of cluster indices, including each cluster paired with itself.
-    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let clusters = self.sites.len();
+    fn cluster_pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let clusters = self.cluster_sites.len();
         (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))
     }
 
     /// Creates a table of the paths between all clusters, and a list of the links of all paths; `None` if there are too many
     /// clusters or links. Entry `a * clusters + b` of the table is the path from cluster `a` to cluster `b`, as a range of the
     /// list of links.
-    pub(super) fn table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
-        let clusters = self.sites.len();
+    pub(super) fn path_table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
+        let clusters = self.cluster_sites.len();
         if clusters > MAX_TABLE_CLUSTERS {
             return None;
         }
         let (mut pairs, mut links) = (Vec::with_capacity(clusters * clusters), Vec::new());
-        for (a, b) in self.pairs() {
+        for (a, b) in self.cluster_pairs() {
             let start = LinkId::from_index(links.len()).0;
-            let path = self.path(a, b).map(|path| links.extend(path));
+            let path = self.cluster_path(a, b).map(|path| links.extend(path));
             if links.len() > MAX_TABLE_LINKS {
                 return None;
             }
             pairs.push(path.map(|()| ClusterPath {
-                links: start..LinkId::from_index(links.len()).0,
-                latency: self.latency(a, b),
+                link_range: start..LinkId::from_index(links.len()).0,
+                latency: self.pair_latency(a, b),
             }));
         }
         Some((pairs, links))
     }
 
     /// Returns the approximate memory that the paths take \[B\].
-    pub(super) fn memory(&self) -> usize {
-        let given: usize = self.given.values().map(Vec::len).sum();
-        size_of_val(&self.sites[..])
-            + 160 * self.graph.routers()
-            + 64 * self.given.len()
+    pub(super) fn memory_usage(&self) -> usize {
+        let given: usize = self.file_routes.values().map(Vec::len).sum();
+        size_of_val(&self.cluster_sites[..])
+            + 160 * self.graph.router_count()
+            + 64 * self.file_routes.len()
             + 4 * given
     }
 
     /// Returns the router of a cluster if the routers form a tree and the file states no routes or latencies for pairs of
     /// clusters; otherwise `None`.
     pub(super) fn router_in_tree(&self, cluster: usize) -> Option<usize> {
-        let is_free = self.forest.is_some() && self.given.is_empty() && !self.has_latencies();
-        self.sites[cluster].router.filter(|_| is_free)
+        let is_free =
+            self.forest.is_some() && self.file_routes.is_empty() && !self.has_pair_latencies();
+        self.cluster_sites[cluster].router.filter(|_| is_free)
     }
 
     /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
@@ -223,20 +234,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::assemble::memory_of;
+    use crate::assemble::platform_memory;
     use crate::{Routes, from_json};
     use migsim_base::random::{Purpose, Stream};
 
     /// Returns clusters at random routers, joined by `extra` links beyond those of a tree or of several trees; every third link is duplex.
     fn drawn(random: &mut Stream, extra: usize) -> RouterPaths {
-        let routers = 2 + random.below(9);
-        let mut graph = Graph::new(routers);
+        let routers = 2 + random.draw_below(9);
+        let mut graph = RouterGraph::new(routers);
         for at in 1..routers + extra {
             let (from, to) = if at < routers {
-                (at, random.below(at))
+                (at, random.draw_below(at))
             } else {
-                let from = random.below(routers);
-                (from, (from + 1 + random.below(routers - 1)) % routers)
+                let from = random.draw_below(routers);
+                (from, (from + 1 + random.draw_below(routers - 1)) % routers)
             };
             let there = LinkId::from_index(2 * at);
             let back = LinkId(there.0 + u32::from(at.is_multiple_of(3)));
@@ -245,16 +256,16 @@ mod tests {
             } else {
                 (to, from)
             };
-            if at >= routers || random.below(8) > 0 {
-                graph.add_link(from, to, [there, back], random.below(3) as f64);
+            if at >= routers || random.draw_below(8) > 0 {
+                graph.add_link(from, to, [there, back], random.draw_below(3) as f64);
             }
         }
-        let site = |at: usize| Site {
-            router: Some(random.below(routers)),
+        let site = |at: usize| ClusterSite {
+            router: Some(random.draw_below(routers)),
             medium: at.is_multiple_of(4).then(|| LinkId::from_index(1000 + at)),
         };
-        let sites: Vec<Site> = (0..8).map(site).collect();
-        RouterPaths::new(sites, graph, GivenRoutes::new(), BTreeMap::new())
+        let sites: Vec<ClusterSite> = (0..8).map(site).collect();
+        RouterPaths::new(sites, graph, FileRoutes::new(), BTreeMap::new())
     }
 
     #[test]
@@ -264,27 +275,27 @@ mod tests {
             let paths = drawn(&mut random, case % 3);
             assert!(!case.is_multiple_of(3) || paths.forest.is_some());
             let mut used = BTreeSet::new();
-            for (a, b) in paths.pairs() {
-                let [from, to] = [a, b].map(|one| paths.sites[one].router.unwrap());
+            for (a, b) in paths.cluster_pairs() {
+                let [from, to] = [a, b].map(|one| paths.cluster_sites[one].router.unwrap());
                 // The path back is the reverse, and a tree begins at the lower router.
                 let tree = paths.graph.shortest_paths(from.min(to));
                 let between = if from <= to {
-                    tree.path(to)
+                    tree.path_from_start(to)
                 } else {
-                    tree.path_back(from)
+                    tree.path_to_start(from)
                 };
-                let ends = [a, b].map(|one| paths.sites[one].medium);
+                let ends = [a, b].map(|one| paths.cluster_sites[one].medium);
                 let path = if a == b {
                     Some(Vec::from_iter(ends[0]))
                 } else {
                     let all = |links: Vec<LinkId>| ends[0].into_iter().chain(links).chain(ends[1]);
                     between.map(|links| all(links).collect())
                 };
-                assert_eq!(paths.path(a, b), path, "case {case}: {a} to {b}");
+                assert_eq!(paths.cluster_path(a, b), path, "case {case}: {a} to {b}");
                 used.extend(path.into_iter().flatten());
             }
             let mut met = BTreeSet::new();
-            paths.each_link(&mut |link| met.extend([link]));
+            paths.for_each_link(&mut |link| met.extend([link]));
             assert_eq!(met, used, "case {case}");
         }
     }
@@ -297,10 +308,14 @@ mod tests {
         let platform = from_json("star.json", text).unwrap().platform;
         assert!(matches!(platform.routes, Routes::Routers { .. }));
         // A table of all pairs takes 3.2 GB.
-        assert!(memory_of(&platform) < 20e6, "{} B", memory_of(&platform));
+        assert!(
+            platform_memory(&platform) < 20e6,
+            "{} B",
+            platform_memory(&platform)
+        );
         let route = platform.route(
-            platform.manager(ClusterId(7)),
-            platform.manager(ClusterId(3)),
+            platform.manager_host(ClusterId(7)),
+            platform.manager_host(ClusterId(3)),
         );
         let route = route.unwrap();
         let names: Vec<&str> = route
@@ -308,6 +323,6 @@ mod tests {
             .map(|link| &*platform.links[link.index()].name)
             .collect();
         assert_eq!(names, ["c7-0-link", "up7", "up3", "c3-0-link"]);
-        assert!(platform.kinds_of_clusters().iter().all(|kind| *kind == 0));
+        assert!(platform.cluster_kinds().iter().all(|kind| *kind == 0));
     }
 }

@@ -11,7 +11,7 @@ use migsim_base::units::LinkId;
 
 /// The network of routers: the links between routers, stored by the router at which they begin.
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(super) struct RouterGraph {
     /// Links that leave each router, by index of the router.
     edges: Vec<Vec<Edge>>,
 }
@@ -19,11 +19,11 @@ pub(super) struct Graph {
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     /// Index of the router to which the link leads.
-    to: usize,
+    target_router: usize,
     /// Link that a message to the target router crosses.
     link: LinkId,
     /// Link that a message in the opposite direction crosses; the same link if the link is not duplex.
-    back: LinkId,
+    opposite_link: LinkId,
     /// Nominal latency of the link \[s\].
     latency: f64,
 }
@@ -47,20 +47,20 @@ impl Distance {
 /// A router in the queue of Dijkstra's algorithm, with its distance from the start. The order is reversed, so that the nearest
 /// router is the greatest and leaves the queue first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Reached {
+struct QueuedRouter {
     distance: Distance,
     router: usize,
 }
 
-impl Eq for Reached {}
+impl Eq for QueuedRouter {}
 
-impl Ord for Reached {
+impl Ord for QueuedRouter {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.distance.compare(self.distance)).then(other.router.cmp(&self.router))
     }
 }
 
-impl PartialOrd for Reached {
+impl PartialOrd for QueuedRouter {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -68,36 +68,36 @@ impl PartialOrd for Reached {
 
 /// The last link of a path to a router, with the router before this link.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct PathStep {
     /// Index of the router at which the last link of the path begins.
-    previous: u32,
+    previous_router: u32,
     link: LinkId,
     /// Link that a message in the opposite direction crosses; the same link if the link is not duplex.
-    back: LinkId,
+    opposite_link: LinkId,
 }
 
 /// The shortest paths from one router to all others, stored as the last link of each path.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ShortestPathTree {
     /// Last link of the path to each router; `None` for the start and for routers that are not connected to the start.
-    steps: Vec<Option<Step>>,
+    last_steps: Vec<Option<PathStep>>,
     /// Index of the router at which all paths of the tree start.
-    start: usize,
+    start_router: usize,
 }
 
 /// Routers whose links have no cycle, so that there is only one path between any two routers. Each connected component is a tree
 /// with a root.
 #[derive(Debug)]
-pub(super) struct Forest {
+pub(super) struct RouterForest {
     /// Link from its parent to each router; `None` for a root.
-    steps: Vec<Option<Step>>,
+    parent_steps: Vec<Option<PathStep>>,
     /// Number of links from each router to the root of its tree.
     depths: Vec<u32>,
     /// Indices of all routers, in an order in which each router comes after its parent.
-    order: Vec<usize>,
+    top_down_order: Vec<usize>,
 }
 
-impl Graph {
+impl RouterGraph {
     /// Creates a graph of `routers` routers without links.
     pub(super) fn new(routers: usize) -> Self {
         Self {
@@ -115,34 +115,34 @@ impl Graph {
         latency: f64,
     ) {
         self.edges[from].push(Edge {
-            to,
+            target_router: to,
             link,
-            back,
+            opposite_link: back,
             latency,
         });
         self.edges[to].push(Edge {
-            to: from,
+            target_router: from,
             link: back,
-            back: link,
+            opposite_link: link,
             latency,
         });
     }
 
     /// Computes the shortest paths from router `start` to all other routers.
-    pub(super) fn shortest_paths(&self, start: usize) -> Tree {
+    pub(super) fn shortest_paths(&self, start: usize) -> ShortestPathTree {
         let mut best: Vec<Option<Distance>> = vec![None; self.edges.len()];
-        let mut steps: Vec<Option<Step>> = vec![None; self.edges.len()];
+        let mut steps: Vec<Option<PathStep>> = vec![None; self.edges.len()];
         let mut done = vec![false; self.edges.len()];
         let zero = Distance {
             latency: 0.0,
             hops: 0,
         };
-        let mut heap = BinaryHeap::from([Reached {
+        let mut heap = BinaryHeap::from([QueuedRouter {
             distance: zero,
             router: start,
         }]);
         best[start] = Some(zero);
-        while let Some(Reached { distance, router }) = heap.pop() {
+        while let Some(QueuedRouter { distance, router }) = heap.pop() {
             if std::mem::replace(&mut done[router], true) {
                 continue;
             }
@@ -151,32 +151,37 @@ impl Graph {
                     latency: distance.latency + edge.latency,
                     hops: distance.hops + 1,
                 };
-                let order = best[edge.to].map_or(Ordering::Less, |known| next.compare(known));
-                let earlier_link = steps[edge.to].is_some_and(|step| edge.link < step.link);
+                let order =
+                    best[edge.target_router].map_or(Ordering::Less, |known| next.compare(known));
+                let earlier_link =
+                    steps[edge.target_router].is_some_and(|step| edge.link < step.link);
                 if order == Ordering::Less || (order == Ordering::Equal && earlier_link) {
-                    best[edge.to] = Some(next);
-                    steps[edge.to] = Some(edge.step(router));
-                    heap.push(Reached {
+                    best[edge.target_router] = Some(next);
+                    steps[edge.target_router] = Some(edge.step_from(router));
+                    heap.push(QueuedRouter {
                         distance: next,
-                        router: edge.to,
+                        router: edge.target_router,
                     });
                 }
             }
         }
-        Tree { steps, start }
+        ShortestPathTree {
+            last_steps: steps,
+            start_router: start,
+        }
     }
 
     /// Returns the only link of a router, with the router at the other end of the link; `None` if the router does not have
     /// exactly one link.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         match &self.edges[router][..] {
-            [edge] => Some((edge.link, edge.to)),
+            [edge] => Some((edge.link, edge.target_router)),
             _ => None,
         }
     }
 
     /// Returns the number of routers.
-    pub(super) fn routers(&self) -> usize {
+    pub(super) fn router_count(&self) -> usize {
         self.edges.len()
     }
 
@@ -190,9 +195,9 @@ impl Graph {
                 let mut reached = vec![top];
                 while let Some(router) = reached.pop() {
                     for edge in &self.edges[router] {
-                        if parts[edge.to] == u32::MAX {
-                            parts[edge.to] = count;
-                            reached.push(edge.to);
+                        if parts[edge.target_router] == u32::MAX {
+                            parts[edge.target_router] = count;
+                            reached.push(edge.target_router);
                         }
                     }
                 }
@@ -203,33 +208,34 @@ impl Graph {
     }
 
     /// Returns the routers as trees, each component ordered from its root down; `None` if the links have a cycle.
-    pub(super) fn forest(&self) -> Option<Forest> {
+    pub(super) fn forest(&self) -> Option<RouterForest> {
         let routers = self.edges.len();
-        let mut forest = Forest {
-            steps: vec![None; routers],
+        let mut forest = RouterForest {
+            parent_steps: vec![None; routers],
             depths: vec![u32::MAX; routers],
-            order: Vec::with_capacity(routers),
+            top_down_order: Vec::with_capacity(routers),
         };
         for top in 0..routers {
             if forest.depths[top] != u32::MAX {
                 continue;
             }
             forest.depths[top] = 0;
-            let mut next = forest.order.len();
-            forest.order.push(top);
-            while let Some(&router) = forest.order.get(next) {
+            let mut next = forest.top_down_order.len();
+            forest.top_down_order.push(top);
+            while let Some(&router) = forest.top_down_order.get(next) {
                 next += 1;
                 for edge in &self.edges[router] {
-                    let is_up = forest.steps[router].is_some_and(|step| step.link == edge.back);
+                    let is_up = forest.parent_steps[router]
+                        .is_some_and(|step| step.link == edge.opposite_link);
                     if is_up {
                         continue;
                     }
-                    if forest.depths[edge.to] != u32::MAX {
+                    if forest.depths[edge.target_router] != u32::MAX {
                         return None;
                     }
-                    forest.depths[edge.to] = forest.depths[router] + 1;
-                    forest.steps[edge.to] = Some(edge.step(router));
-                    forest.order.push(edge.to);
+                    forest.depths[edge.target_router] = forest.depths[router] + 1;
+                    forest.parent_steps[edge.target_router] = Some(edge.step_from(router));
+                    forest.top_down_order.push(edge.target_router);
                 }
             }
         }
@@ -239,16 +245,16 @@ impl Graph {
 
 impl Edge {
     /// Returns the step of a path that leads from `router` over this link.
-    fn step(&self, router: usize) -> Step {
-        Step {
-            previous: u32::try_from(router).expect("fewer than 2^32 routers"),
+    fn step_from(&self, router: usize) -> PathStep {
+        PathStep {
+            previous_router: u32::try_from(router).expect("fewer than 2^32 routers"),
             link: self.link,
-            back: self.back,
+            opposite_link: self.opposite_link,
         }
     }
 }
 
-impl Forest {
+impl RouterForest {
     /// Returns the links from one router to another router of the same component, in order.
     pub(super) fn path(&self, from: usize, to: usize) -> Vec<LinkId> {
         let (mut up, mut down) = (Vec::new(), Vec::new());
@@ -256,13 +262,13 @@ impl Forest {
         while a != b {
             let is_up = self.depths[a] >= self.depths[b];
             let at = if is_up { &mut a } else { &mut b };
-            let step = self.steps[*at].expect("routers of one part have one top");
+            let step = self.parent_steps[*at].expect("routers of one part have one top");
             if is_up {
-                up.push(step.back);
+                up.push(step.opposite_link);
             } else {
                 down.push(step.link);
             }
-            *at = step.previous as usize;
+            *at = step.previous_router as usize;
         }
         up.extend(down.into_iter().rev());
         up
@@ -270,19 +276,19 @@ impl Forest {
 
     /// Returns all links that lie on a path between two clusters, in both directions; `ends` is the number of clusters at each
     /// router.
-    pub(super) fn links_between(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
-        for &router in self.order.iter().rev() {
-            if let Some(step) = self.steps[router] {
-                ends[step.previous as usize] += ends[router];
+    pub(super) fn links_between_clusters(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
+        for &router in self.top_down_order.iter().rev() {
+            if let Some(step) = self.parent_steps[router] {
+                ends[step.previous_router as usize] += ends[router];
             }
         }
         let mut tops = ends.clone();
         let mut links = Vec::new();
-        for &router in &self.order {
-            if let Some(step) = self.steps[router] {
-                tops[router] = tops[step.previous as usize];
+        for &router in &self.top_down_order {
+            if let Some(step) = self.parent_steps[router] {
+                tops[router] = tops[step.previous_router as usize];
                 if (1..tops[router]).contains(&ends[router]) {
-                    links.extend([step.link, step.back]);
+                    links.extend([step.link, step.opposite_link]);
                 }
             }
         }
@@ -290,28 +296,28 @@ impl Forest {
     }
 }
 
-impl Tree {
+impl ShortestPathTree {
     /// Returns the links from the start of the tree to `router`, in order; `None` if the start and `router` are not connected.
-    pub(super) fn path(&self, router: usize) -> Option<Vec<LinkId>> {
+    pub(super) fn path_from_start(&self, router: usize) -> Option<Vec<LinkId>> {
         let mut path = self.collect_links(router, |step| step.link)?;
         path.reverse();
         Some(path)
     }
 
     /// Returns the links from `router` to the start of the tree, in order; `None` if the start and `router` are not connected.
-    pub(super) fn path_back(&self, router: usize) -> Option<Vec<LinkId>> {
-        self.collect_links(router, |step| step.back)
+    pub(super) fn path_to_start(&self, router: usize) -> Option<Vec<LinkId>> {
+        self.collect_links(router, |step| step.opposite_link)
     }
 
     /// Returns one link for each step from `router` back to the start of the tree, as selected by `link`; `None` if the start and
     /// `router` are not connected.
-    fn collect_links(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
+    fn collect_links(&self, router: usize, link: fn(PathStep) -> LinkId) -> Option<Vec<LinkId>> {
         let mut path = Vec::new();
         let mut at = router;
-        while at != self.start {
-            let step = self.steps[at]?;
+        while at != self.start_router {
+            let step = self.last_steps[at]?;
             path.push(link(step));
-            at = step.previous as usize;
+            at = step.previous_router as usize;
         }
         Some(path)
     }
@@ -321,8 +327,8 @@ impl Tree {
 mod tests {
     use super::*;
 
-    fn graph(links: &[(usize, usize, f64)]) -> Graph {
-        let mut graph = Graph::new(5);
+    fn graph(links: &[(usize, usize, f64)]) -> RouterGraph {
+        let mut graph = RouterGraph::new(5);
         for (index, &(from, to, latency)) in links.iter().enumerate() {
             graph.add_link(from, to, [LinkId::from_index(index); 2], latency);
         }
@@ -330,7 +336,7 @@ mod tests {
     }
 
     fn path(links: &[(usize, usize, f64)], from: usize, to: usize) -> Option<Vec<u32>> {
-        let path = graph(links).shortest_paths(from).path(to)?;
+        let path = graph(links).shortest_paths(from).path_from_start(to)?;
         Some(path.into_iter().map(|link| link.0).collect())
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::LoadedPlatform;
 use super::format::{ProfileEntry, StepValue};
-use super::simgrid::{TreeText, escape, from_translation};
+use super::simgrid::{ZoneTreeText, escape_attribute, from_translation};
 use super::zone_format::{
     LinkParameters, RoutingKind, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink,
     ZoneRouteEntry, ZonesFile,
@@ -34,15 +34,15 @@ pub(super) fn is_zone_file(document: &Document) -> bool {
 pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let file: ZonesFile = document.deserialize()?;
     let mut text = Translation::default();
-    text.add_file(&file);
+    text.translate_file(&file);
     text.fail_if_problems(document)?;
     let loaded = from_translation(&document.source, &text.xml, limits)
         .map_err(|error| text.locate_in_document(error, document))?;
     Ok(LoadedPlatform {
         description: file.description,
         sha256: sha256(document.text.as_bytes()),
-        tree: Some(TreeText {
-            is_whole: true,
+        zone_tree_text: Some(ZoneTreeText {
+            is_complete_platform: true,
             text: Arc::from(text.xml),
         }),
         ..loaded
@@ -55,25 +55,26 @@ struct Translation {
     /// Text of the translation in SimGrid's format.
     xml: String,
     /// Key in the JSON file from which each line of the translated text comes.
-    keys: Vec<String>,
+    line_keys: Vec<String>,
     /// Names of the duplex links of the platform.
-    duplex: BTreeSet<String>,
+    duplex_link_names: BTreeSet<String>,
     /// Values that cannot be translated, each with its key and a message.
     problems: Vec<(String, String)>,
 }
 
 impl Translation {
     /// Appends text that comes from the key `key` of the JSON file. The text may have several lines.
-    fn add_line(&mut self, key: &str, text: &str) {
+    fn add_lines(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');
         let lines = 1 + text.matches('\n').count();
-        self.keys.extend(std::iter::repeat_n(key.to_owned(), lines));
+        self.line_keys
+            .extend(std::iter::repeat_n(key.to_owned(), lines));
     }
 
     /// Returns all problems as an error, with their positions in the JSON file, if any value cannot be translated.
     fn fail_if_problems(&self, document: &Document) -> Result<(), Error> {
-        let problem = |(key, message): &(String, String)| document.problem(key, message.clone());
+        let problem = |(key, message): &(String, String)| document.problem_at(key, message.clone());
         let problems: Vec<Problem> = self.problems.iter().map(problem).collect();
         if problems.is_empty() {
             Ok(())
@@ -84,47 +85,48 @@ impl Translation {
 
     /// Moves problems from lines of the translated text to the positions of their keys in the JSON file.
     fn locate_in_document(&self, error: Error, document: &Document) -> Error {
-        error.map(|mut problem| {
+        error.map_problems(|mut problem| {
             let is_here = problem.location.source.as_deref() == Some(&*document.source);
             let line = problem.location.line_column.filter(|_| is_here);
             if let Some((line, _)) = line
-                && let Some(key) = self.keys.get(line.saturating_sub(1))
+                && let Some(key) = self.line_keys.get(line.saturating_sub(1))
             {
-                problem.location = document.problem(key, "").location;
+                problem.location = document.problem_at(key, "").location;
             }
             problem
         })
     }
 
     /// Translates the whole platform file into SimGrid's format.
-    fn add_file(&mut self, file: &ZonesFile) {
-        self.add_line("", "<?xml version=\"1.0\"?>");
-        self.add_line(
+    fn translate_file(&mut self, file: &ZonesFile) {
+        self.add_lines("", "<?xml version=\"1.0\"?>");
+        self.add_lines(
             "",
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
         );
-        self.add_line("", "<platform version=\"4.1\">");
+        self.add_lines("", "<platform version=\"4.1\">");
         self.collect_duplex_links(&file.zone);
-        self.add_zone("zone", &file.zone);
+        self.translate_zone("zone", &file.zone);
         for (name, profile) in &file.profiles {
-            self.add_profile(&format!("profiles.{name}"), name, profile);
+            self.translate_profile(&format!("profiles.{name}"), name, profile);
         }
-        self.add_connections("zone", &file.zone, &file.profiles);
-        self.add_line("", "</platform>");
+        self.connect_profiles("zone", &file.zone, &file.profiles);
+        self.add_lines("", "</platform>");
     }
 
     /// Adds the names of the duplex links in a zone and in the zones inside it to the names of duplex links.
     fn collect_duplex_links(&mut self, zone: &ZoneEntry) {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
-        self.duplex.extend(duplex.map(|link| link.name.clone()));
+        self.duplex_link_names
+            .extend(duplex.map(|link| link.name.clone()));
         zone.zones
             .iter()
             .for_each(|inner| self.collect_duplex_links(inner));
     }
 
     /// Translates a zone and everything inside it, except profiles, into SimGrid's format.
-    fn add_zone(&mut self, key: &str, zone: &ZoneEntry) {
+    fn translate_zone(&mut self, key: &str, zone: &ZoneEntry) {
         let routing = match zone.routing {
             RoutingKind::Full => "Full",
             RoutingKind::Floyd => "Floyd",
@@ -133,74 +135,78 @@ impl Translation {
             RoutingKind::Vivaldi => "Vivaldi",
             RoutingKind::None => "None",
         };
-        self.add_line(
+        self.add_lines(
             key,
-            &format!("<zone id=\"{}\" routing=\"{routing}\">", escape(&zone.name)),
+            &format!(
+                "<zone id=\"{}\" routing=\"{routing}\">",
+                escape_attribute(&zone.name)
+            ),
         );
         for (at, router) in zone.routers.iter().enumerate() {
-            self.add_line(
+            self.add_lines(
                 &format!("{key}.routers[{at}]"),
-                &format!("<router id=\"{}\"/>", escape(router)),
+                &format!("<router id=\"{}\"/>", escape_attribute(router)),
             );
         }
         for (at, host) in zone.hosts.iter().enumerate() {
             let (name, speed, cores) = (
-                escape(&host.name),
+                escape_attribute(&host.name),
                 host.speed.get(),
                 host.cores.unwrap_or(1),
             );
             let text = format!("<host id=\"{name}\" speed=\"{speed}f\" core=\"{cores}\"/>");
-            self.add_line(&format!("{key}.hosts[{at}]"), &text);
+            self.add_lines(&format!("{key}.hosts[{at}]"), &text);
         }
         for (at, peer) in zone.peers.iter().enumerate() {
             let [x, y, height] = peer.coordinates;
             let text = format!(
                 "<peer id=\"{}\" speed=\"{}f\" bw_in=\"{}Bps\" bw_out=\"{}Bps\" coordinates=\"{x} {y} {height}\"/>",
-                escape(&peer.name),
+                escape_attribute(&peer.name),
                 peer.speed.get(),
                 peer.bandwidth_in.get(),
                 peer.bandwidth_out.get()
             );
-            self.add_line(&format!("{key}.peers[{at}]"), &text);
+            self.add_lines(&format!("{key}.peers[{at}]"), &text);
         }
         for (at, cluster) in zone.clusters.iter().enumerate() {
             let key = format!("{key}.clusters[{at}]");
             self.check_cluster(&key, cluster);
-            self.add_line(&key, &cluster_element(cluster));
+            self.add_lines(&key, &cluster_element(cluster));
         }
         for (at, inner) in zone.zones.iter().enumerate() {
-            self.add_zone(&format!("{key}.zones[{at}]"), inner);
+            self.translate_zone(&format!("{key}.zones[{at}]"), inner);
         }
         for (at, link) in zone.links.iter().enumerate() {
-            self.add_line(&format!("{key}.links[{at}]"), &link_element(link));
+            self.add_lines(&format!("{key}.links[{at}]"), &link_element(link));
         }
         for (at, links) in zone.host_links.iter().enumerate() {
-            let [host, up, down] = [&links.host, &links.up, &links.down].map(|name| escape(name));
+            let [host, up, down] =
+                [&links.host, &links.up, &links.down].map(|name| escape_attribute(name));
             let text = format!("<host_link id=\"{host}\" up=\"{up}\" down=\"{down}\"/>");
-            self.add_line(&format!("{key}.host_links[{at}]"), &text);
+            self.add_lines(&format!("{key}.host_links[{at}]"), &text);
         }
         if let Some(backbone) = &zone.backbone {
             let (bandwidth, latency) = (backbone.bandwidth.get(), backbone.latency.get());
-            let name = escape(&backbone.name);
+            let name = escape_attribute(&backbone.name);
             let text = format!(
                 "<backbone id=\"{name}\" bandwidth=\"{bandwidth}Bps\" latency=\"{latency}s\"/>"
             );
-            self.add_line(&format!("{key}.backbone"), &text);
+            self.add_lines(&format!("{key}.backbone"), &text);
         }
         for (at, route) in zone.routes.iter().enumerate() {
-            self.add_line(
+            self.add_lines(
                 &format!("{key}.routes[{at}]"),
-                &route_element(["route", "zoneRoute"], route, &self.duplex),
+                &route_element(["route", "zoneRoute"], route, &self.duplex_link_names),
             );
         }
         for (at, route) in zone.bypasses.iter().enumerate() {
             let names = ["bypassRoute", "bypassZoneRoute"];
-            self.add_line(
+            self.add_lines(
                 &format!("{key}.bypasses[{at}]"),
-                &route_element(names, route, &self.duplex),
+                &route_element(names, route, &self.duplex_link_names),
             );
         }
-        self.add_line(key, "</zone>");
+        self.add_lines(key, "</zone>");
     }
 
     /// Records a problem if a cluster has no hosts, or if the number of hosts of its topology differs from the number of hosts of
@@ -225,7 +231,7 @@ impl Translation {
             );
             self.problems.push((format!("{key}.topology"), message));
         }
-        let hosts = topology_words(topology).hosts;
+        let hosts = to_simgrid_topology(topology).hosts;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
                 "the topology has {hosts} hosts, but the cluster has {}",
@@ -236,9 +242,12 @@ impl Translation {
     }
 
     /// Translates a profile into a `<trace>`.
-    fn add_profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
+    fn translate_profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
         let period = profile.period.map_or(0.0, Seconds::get);
-        let mut text = format!("<trace id=\"{}\" periodicity=\"{period}\">\n", escape(name));
+        let mut text = format!(
+            "<trace id=\"{}\" periodicity=\"{period}\">\n",
+            escape_attribute(name)
+        );
         for (at, (date, value)) in profile.steps.iter().enumerate() {
             let value = match value {
                 StepValue::Factor(value) => Some(*value),
@@ -256,12 +265,12 @@ impl Translation {
                     .push((format!("{key}.steps[{at}]"), message.to_owned()));
             }
         }
-        self.add_line(key, &(text + "</trace>"));
+        self.add_lines(key, &(text + "</trace>"));
     }
 
     /// Connects the hosts and links of a zone, and of the zones inside it, with the profiles to which these hosts and links
     /// refer.
-    fn add_connections(
+    fn connect_profiles(
         &mut self,
         key: &str,
         zone: &ZoneEntry,
@@ -272,11 +281,11 @@ impl Translation {
                 let message = format!("unknown profile `{trace}`");
                 self.problems.push((key, message));
             } else if let Some(trace) = trace {
-                let (trace, element) = (escape(trace), escape(element));
+                let (trace, element) = (escape_attribute(trace), escape_attribute(element));
                 let text = format!(
                     "<trace_connect kind=\"{kind}\" trace=\"{trace}\" element=\"{element}\"/>"
                 );
-                self.add_line(&key, &text);
+                self.add_lines(&key, &text);
             }
         };
         for (at, host) in zone.hosts.iter().enumerate() {
@@ -294,13 +303,13 @@ impl Translation {
             }
         }
         for (at, inner) in zone.zones.iter().enumerate() {
-            self.add_connections(&format!("{key}.zones[{at}]"), inner, profiles);
+            self.connect_profiles(&format!("{key}.zones[{at}]"), inner, profiles);
         }
     }
 }
 
 /// Returns SimGrid's name of a sharing policy.
-fn policy_name(sharing: Sharing) -> &'static str {
+fn sharing_policy_name(sharing: Sharing) -> &'static str {
     match sharing {
         Sharing::Shared => "SHARED",
         Sharing::Duplex => "SPLITDUPLEX",
@@ -312,10 +321,10 @@ fn policy_name(sharing: Sharing) -> &'static str {
 fn link_element(link: &ZoneLink) -> String {
     format!(
         "<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>",
-        escape(&link.name),
+        escape_attribute(&link.name),
         link.bandwidth.get(),
         link.latency.get(),
-        policy_name(link.sharing)
+        sharing_policy_name(link.sharing)
     )
 }
 
@@ -328,8 +337,8 @@ fn route_element(
 ) -> String {
     let mut text = format!(
         "src=\"{}\" dst=\"{}\"",
-        escape(&route.from),
-        escape(&route.to)
+        escape_attribute(&route.from),
+        escape_attribute(&route.to)
     );
     let mut element = between_points;
     if let Some([out, into]) = &route.gateways {
@@ -337,8 +346,8 @@ fn route_element(
         write!(
             text,
             " gw_src=\"{}\" gw_dst=\"{}\"",
-            escape(out),
-            escape(into)
+            escape_attribute(out),
+            escape_attribute(into)
         )
         .expect("a string can be written to");
     }
@@ -352,11 +361,11 @@ fn route_element(
             duplex.contains(stem).then_some((stem, direction))
         });
         direction.map_or_else(
-            || format!("<link_ctn id=\"{}\"/>", escape(link)),
+            || format!("<link_ctn id=\"{}\"/>", escape_attribute(link)),
             |(stem, direction)| {
                 format!(
                     "<link_ctn id=\"{}\" direction=\"{direction}\"/>",
-                    escape(stem)
+                    escape_attribute(stem)
                 )
             },
         )
@@ -369,11 +378,11 @@ fn route_element(
 
 /// Returns the SimGrid element that describes a cluster.
 fn cluster_element(cluster: &ZoneCluster) -> String {
-    let name = escape(&cluster.name);
+    let name = escape_attribute(&cluster.name);
     let prefix = cluster
         .prefix
         .as_ref()
-        .map_or_else(|| format!("{name}-"), |prefix| escape(prefix));
+        .map_or_else(|| format!("{name}-"), |prefix| escape_attribute(prefix));
     let LinkParameters {
         bandwidth,
         latency,
@@ -387,7 +396,7 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         cluster.cores.unwrap_or(1),
         bandwidth.get(),
         latency.get(),
-        policy_name(*sharing)
+        sharing_policy_name(*sharing)
     );
     let mut add = |attribute: &str, value: String| {
         write!(text, " {attribute}=\"{value}\"").expect("a string can be written to");
@@ -397,7 +406,7 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         add("bb_lat", format!("{}s", backbone.latency.get()));
         add(
             "bb_sharing_policy",
-            policy_name(backbone.sharing).to_owned(),
+            sharing_policy_name(backbone.sharing).to_owned(),
         );
     }
     if let Some(loopback) = &cluster.loopback {
@@ -408,10 +417,10 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
         add("limiter_link", format!("{}Bps", limiter.get()));
     }
     if let Some(router) = &cluster.router {
-        add("router_id", escape(router));
+        add("router_id", escape_attribute(router));
     }
     if let Some(topology) = &cluster.topology {
-        let words = topology_words(topology);
+        let words = to_simgrid_topology(topology);
         add("topology", words.kind.to_owned());
         add("topo_parameters", words.parameters);
     }
@@ -419,7 +428,7 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
 }
 
 /// A topology in `SimGrid`'s notation, with its number of hosts.
-struct TopologyWords {
+struct SimgridTopology {
     /// Name of the topology, such as `TORUS`.
     kind: &'static str,
     /// Parameters of the topology, such as `4,4,2`.
@@ -429,7 +438,7 @@ struct TopologyWords {
 }
 
 /// Converts a topology into SimGrid's notation.
-fn topology_words(topology: &Topology) -> TopologyWords {
+fn to_simgrid_topology(topology: &Topology) -> SimgridTopology {
     let list = |numbers: &[u32]| {
         let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
         texts.join(",")
@@ -457,7 +466,7 @@ fn topology_words(topology: &Topology) -> TopologyWords {
             ("DRAGONFLY", parameters, product(&numbers))
         }
     };
-    TopologyWords {
+    SimgridTopology {
         kind,
         parameters,
         hosts,

@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use super::balancer::decide_with;
-use super::strategy::{Instance, Kind};
-use super::window::Window;
+use super::balancer::decide_by_assignment;
+use super::strategy::{Instance, StrategyKind};
+use super::window::LoadWindow;
 use super::{Decision, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::Kind as _;
@@ -16,11 +16,11 @@ use migsim_base::random::{Purpose, Stream};
 /// A strategy with its options, and the load of the processes measured since the last rescheduling call.
 #[derive(Clone, Debug)]
 pub struct Adviser {
-    kind: Kind,
-    options: Value,
+    strategy_kind: StrategyKind,
+    strategy_options: Value,
     needs_communication: bool,
-    window: Window,
-    random: Stream,
+    load_window: LoadWindow,
+    random_stream: Stream,
 }
 
 impl Adviser {
@@ -28,25 +28,25 @@ impl Adviser {
     ///
     /// # Errors
     /// Options of the strategy are out of range.
-    pub(super) fn new(kind: Kind, options: &Value, seed: u64) -> Result<Self, Error> {
+    pub(super) fn new(kind: StrategyKind, options: &Value, seed: u64) -> Result<Self, Error> {
         Ok(Self {
-            kind,
-            options: options.clone(),
+            strategy_kind: kind,
+            strategy_options: options.clone(),
             needs_communication: kind.build(options)?.needs_communication(),
-            window: Window::default(),
-            random: Stream::new(seed, Purpose::Policy),
+            load_window: LoadWindow::default(),
+            random_stream: Stream::new(seed, Purpose::Policy),
         })
     }
 
     /// Adds the measured load of the superstep that has just ended. The caller must call this function at each barrier.
     pub fn observe(&mut self, view: &View<'_>) {
-        self.window.observe(view, self.needs_communication);
+        self.load_window.observe(view, self.needs_communication);
     }
 
     /// Informs the adviser of a rescheduling call that did not use its decision: the load measured so far is discarded, and the
     /// measurement restarts.
     pub fn record_call(&mut self) {
-        self.window = Window::default();
+        self.load_window = LoadWindow::default();
     }
 
     /// Returns the decision of the strategy at the barrier that was observed last, and restarts the measurement of the load.
@@ -54,9 +54,14 @@ impl Adviser {
     /// # Errors
     /// The strategy cannot decide at this barrier.
     pub fn decide(&mut self, view: &View<'_>) -> Result<Decision, Error> {
-        let mut strategy = self.kind.build(&self.options)?;
-        let random = &mut self.random;
+        let mut strategy = self.strategy_kind.build(&self.strategy_options)?;
+        let random = &mut self.random_stream;
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
-        decide_with(view, &mut self.window, self.needs_communication, assign)
+        decide_by_assignment(
+            view,
+            &mut self.load_window,
+            self.needs_communication,
+            assign,
+        )
     }
 }

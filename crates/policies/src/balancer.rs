@@ -16,39 +16,40 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::explain::meanings::DECIDED;
+use super::explain::meanings::MIGRATIONS_DECIDED;
 use super::explain::{
-    ExplainContext, Meaning, Narrator, NoMoveReason, Record, ScoreWords, Sentence, Unit, say,
+    DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, ScoreWords, Sentence, Unit,
+    say,
 };
-use super::strategy::{Assignment, Instance, Paths, Strategy};
-use super::window::{Forecast, Window};
+use super::strategy::{Assignment, HostPaths, Instance, Strategy};
+use super::window::{Forecast, LoadWindow};
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_platform::Platform;
 
 /// A policy that places processes as a strategy decides. It never requests a rescheduling call itself, because its trigger does
 /// this.
 #[derive(Debug)]
-pub(super) struct Balancer {
+pub(super) struct StrategyPolicy {
     strategy: Box<dyn Strategy>,
-    window: Window,
+    load_window: LoadWindow,
 }
 
-impl Balancer {
+impl StrategyPolicy {
     pub(super) fn new(strategy: Box<dyn Strategy>, forecast: Forecast) -> Self {
         Self {
             strategy,
-            window: Window::with_forecast(forecast),
+            load_window: LoadWindow::with_forecast(forecast),
         }
     }
 }
 
-impl Policy for Balancer {
+impl Policy for StrategyPolicy {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window
+        self.load_window
             .observe(view, self.strategy.needs_communication());
         false
     }
@@ -57,11 +58,11 @@ impl Policy for Balancer {
         let strategy = &mut self.strategy;
         let needs_communication = strategy.needs_communication();
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
-        decide_with(view, &mut self.window, needs_communication, assign)
+        decide_by_assignment(view, &mut self.load_window, needs_communication, assign)
     }
 
     fn uses_seed(&self) -> bool {
-        self.strategy.uses_seed()
+        self.strategy.uses_random_numbers()
     }
 }
 
@@ -70,14 +71,14 @@ impl Policy for Balancer {
 ///
 /// # Errors
 /// The errors that `assign` returns.
-pub(super) fn decide_with(
+pub(super) fn decide_by_assignment(
     view: &View<'_>,
-    window: &mut Window,
+    window: &mut LoadWindow,
     needs_communication: bool,
     assign: impl FnOnce(&Instance<'_>) -> Result<Assignment, Error>,
 ) -> Result<Decision, Error> {
     let cores = Cores::from_platform(view.platform);
-    let routes = Routes {
+    let routes = CoreRoutes {
         platform: view.platform,
         cores: &cores,
     };
@@ -93,7 +94,7 @@ pub(super) fn decide_with(
     let assignment = assign(&instance)?;
     let mut hosts = view.placement.to_vec();
     for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
-        hosts[process] = cores.host_of_core[pe];
+        hosts[process] = cores.hosts_by_core[pe];
     }
     let kept = cancel_moves_without_memory(&mut hosts, view);
     Ok(build_decision(view, &instance, &assignment, &hosts, kept))
@@ -103,34 +104,34 @@ pub(super) fn decide_with(
 #[derive(Debug)]
 pub(super) struct Cores {
     /// The host to which each core belongs, by core number.
-    pub(super) host_of_core: Vec<HostId>,
+    pub(super) hosts_by_core: Vec<HostId>,
     /// The number of the first core of each host, by host index.
-    pub(super) first_core: Vec<usize>,
+    pub(super) first_cores: Vec<usize>,
 }
 
 impl Cores {
     fn from_platform(platform: &Platform) -> Self {
         let mut cores = Self {
-            host_of_core: Vec::new(),
-            first_core: Vec::new(),
+            hosts_by_core: Vec::new(),
+            first_cores: Vec::new(),
         };
         for (index, host) in platform.hosts.iter().enumerate() {
-            cores.first_core.push(cores.host_of_core.len());
+            cores.first_cores.push(cores.hosts_by_core.len());
             let own = std::iter::repeat_n(HostId::from_index(index), host.cores as usize);
-            cores.host_of_core.extend(own);
+            cores.hosts_by_core.extend(own);
         }
         cores
     }
 
     /// Returns the number of the core of each process before the call: the processes of a host are assigned to its cores in turn
     /// (round robin).
-    fn core_of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
+    fn cores_of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
         let mut residents = vec![0; platform.hosts.len()];
         let core = |host: &HostId| {
             let resident = &mut residents[host.index()];
             let turn = *resident % platform.hosts[host.index()].cores as usize;
             *resident += 1;
-            self.first_core[host.index()] + turn
+            self.first_cores[host.index()] + turn
         };
         placement.iter().map(core).collect()
     }
@@ -138,26 +139,28 @@ impl Cores {
 
 /// The latency and bandwidth between each two cores of the platform, which are those of the route between their hosts.
 #[derive(Debug)]
-struct Routes<'a> {
+struct CoreRoutes<'a> {
     platform: &'a Platform,
     cores: &'a Cores,
 }
 
-impl Paths for Routes<'_> {
+impl HostPaths for CoreRoutes<'_> {
     fn latency(&self, from: usize, to: usize) -> Seconds {
-        let (from, to) = (self.cores.host_of_core[from], self.cores.host_of_core[to]);
+        let (from, to) = (self.cores.hosts_by_core[from], self.cores.hosts_by_core[to]);
         let route = (from != to)
             .then(|| self.platform.route(from, to))
             .flatten();
-        route.map_or_else(Seconds::default, |route| self.platform.latency(&route))
+        route.map_or_else(Seconds::default, |route| {
+            self.platform.route_latency(&route)
+        })
     }
 
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
-        let (from, to) = (self.cores.host_of_core[from], self.cores.host_of_core[to]);
+        let (from, to) = (self.cores.hosts_by_core[from], self.cores.hosts_by_core[to]);
         let route = (from != to)
             .then(|| self.platform.route(from, to))
             .flatten();
-        let rate = route.and_then(|route| self.platform.bottleneck(&route));
+        let rate = route.and_then(|route| self.platform.bottleneck_bandwidth(&route));
         rate.unwrap_or_else(|| BytesPerSecond::of(BANDWIDTH_WITHIN_HOST))
     }
 }
@@ -176,8 +179,8 @@ pub(super) fn movable_processes(view: &View<'_>) -> Vec<usize> {
 fn build_instance<'i>(
     view: &View<'_>,
     cores: &Cores,
-    routes: &'i Routes<'_>,
-    window: &Window,
+    routes: &'i CoreRoutes<'_>,
+    window: &LoadWindow,
 ) -> Instance<'i> {
     let platform = view.platform;
     let reference = platform.hosts[0].speed.get();
@@ -185,8 +188,8 @@ fn build_instance<'i>(
         let left = (1.0 - view.external_load[host.index()]).max(1e-9);
         platform.hosts[host.index()].speed.get() * left / reference
     };
-    let speeds: Vec<f64> = cores.host_of_core.iter().map(speed).collect();
-    let on_cores = cores.core_of_processes(platform, view.placement);
+    let speeds: Vec<f64> = cores.hosts_by_core.iter().map(speed).collect();
+    let on_cores = cores.cores_of_processes(platform, view.placement);
     let alone = |process: usize| {
         view.execution_time(window.predicted_work(process), view.placement[process])
     };
@@ -207,38 +210,38 @@ fn build_instance<'i>(
         Some(Bytes::of(left.max(0.0)))
     };
     Instance {
-        work: on_reference
+        process_works: on_reference
             .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
             .collect(),
-        background,
+        background_times: background,
         communication: window.mean_messages(&movable),
-        memory: movable
+        process_memory: movable
             .iter()
             .map(|&process| view.memory[process])
             .collect(),
-        host_memory: cores.host_of_core.iter().map(left).collect(),
-        clusters: cores
-            .host_of_core
+        host_memory: cores.hosts_by_core.iter().map(left).collect(),
+        cluster_of_host: cores
+            .hosts_by_core
             .iter()
             .map(|host| platform.cluster_of(*host).index())
             .collect(),
-        paths: Some(routes),
+        host_paths: Some(routes),
         speeds,
-        current,
-        time,
+        current_hosts: current,
+        process_times: time,
     }
 }
 
 /// Calls `look` with the state at the barrier in the form in which strategies receive it, and returns the result of `look`.
 ///
 /// The state includes the communication; the cores passed to `look` are the hosts of the instance.
-pub(super) fn with_instance<R>(
+pub(super) fn call_with_instance<R>(
     view: &View<'_>,
-    window: &Window,
+    window: &LoadWindow,
     look: impl FnOnce(&Instance<'_>, &Cores) -> R,
 ) -> R {
     let cores = Cores::from_platform(view.platform);
-    let routes = Routes {
+    let routes = CoreRoutes {
         platform: view.platform,
         cores: &cores,
     };
@@ -287,7 +290,7 @@ fn build_decision(
     kept: usize,
 ) -> Decision {
     let (before, after) = (
-        instance.host_times(&instance.current),
+        instance.host_times(&instance.current_hosts),
         instance.host_times(&assignment.hosts),
     );
     let mut decision = Decision::default();
@@ -368,7 +371,11 @@ const OPERATIONS: Meaning = Meaning::new(
 pub(super) struct BalancerNarrator;
 
 impl Narrator for BalancerNarrator {
-    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
+    fn describe_selection(
+        &self,
+        scene: &ExplainContext<'_>,
+        call: DecisionRecord<'_>,
+    ) -> Vec<Sentence> {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         let moves = call.migrations.len() as u64;
         let mut sentences = vec![say!(
@@ -376,12 +383,14 @@ impl Narrator for BalancerNarrator {
             scene.policy,
             MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
             MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
-            DECIDED.with_count(moves).shown_as(counted(moves, "move"))
+            MIGRATIONS_DECIDED
+                .with_count(moves)
+                .with_shown_text(format_count(moves, "move"))
         )];
         if let Some(kept) = call.explanation.get("stayed_for_memory") {
             sentences.push(say!(
                 "Of the chosen processes, {} stayed, since their new hosts have too little free memory.",
-                STAYED_FOR_MEMORY.as_recorded(kept)
+                STAYED_FOR_MEMORY.with_recorded_value(kept)
             ));
         }
         if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
@@ -396,7 +405,7 @@ impl Narrator for BalancerNarrator {
         sentences
     }
 
-    fn reason_without_candidates(&self, _call: Record<'_>) -> NoMoveReason {
+    fn reason_without_candidates(&self, _call: DecisionRecord<'_>) -> NoMoveReason {
         NoMoveReason::new("the strategy moves no process")
     }
 
@@ -429,8 +438,10 @@ mod tests {
             memory,
             ..view(platform, placement, &measures)
         };
-        let mut balancer =
-            Balancer::new(RotateOptions::default().strategy().unwrap(), Forecast::Mean);
+        let mut balancer = StrategyPolicy::new(
+            RotateOptions::default().into_strategy().unwrap(),
+            Forecast::Mean,
+        );
         let mut random = Stream::new(1, Purpose::Policy);
         assert!(!balancer.is_call_due(&view) && !balancer.uses_seed());
         let decision = balancer.decide(&view, &mut random).unwrap();
@@ -471,20 +482,22 @@ mod tests {
             pinned: &[false, true, false],
             ..view(&platform, &placement, &measures)
         };
-        let mut window = Window::default();
+        let mut window = LoadWindow::default();
         window.observe(&view, true);
-        with_instance(&view, &window, |instance, _| {
+        call_with_instance(&view, &window, |instance, _| {
             let alone = view.execution_time(Instructions::of(1e9), a);
-            assert_eq!(instance.current, [0, 1]);
-            assert_eq!(instance.background[..2], [alone, Seconds::default()]);
+            assert_eq!(instance.current_hosts, [0, 1]);
+            assert_eq!(instance.background_times[..2], [alone, Seconds::default()]);
             // p1 sends to p3, the second process that may move; p2 may not move.
             let row = instance.communication[0];
             assert_eq!((instance.communication.len(), row.from, row.to), (1, 0, 1));
         });
         let mut random = Stream::new(1, Purpose::Policy);
         let decide = |pinned: &[bool], random: &mut Stream| {
-            let mut balancer =
-                Balancer::new(RotateOptions::default().strategy().unwrap(), Forecast::Mean);
+            let mut balancer = StrategyPolicy::new(
+                RotateOptions::default().into_strategy().unwrap(),
+                Forecast::Mean,
+            );
             let decision = balancer.decide(&View { pinned, ..view }, random).unwrap();
             let moved = decision.migrations.iter();
             moved.map(|one| one.process.0).collect::<Vec<u32>>()

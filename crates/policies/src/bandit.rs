@@ -22,10 +22,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::balancer::{BalancerNarrator, decide_with};
+use super::balancer::{BalancerNarrator, decide_by_assignment};
 use super::explain::Narrator;
 use super::strategy::{self, Assignment, Gather, Instance, Strategy};
-use super::window::Window;
+use super::window::LoadWindow;
 use super::{Decision, NEVER, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -75,10 +75,10 @@ impl PolicyOptions for BanditOptions {
             .any(|one| one.needs_communication());
         Ok(Box::new(Bandit {
             arms: Arms::new(strategies.len(), self.exploration),
-            names: self.strategies,
+            strategy_names: self.strategies,
             strategies,
             needs_communication,
-            window: Window::default(),
+            load_window: LoadWindow::default(),
             last_call: None,
         }))
     }
@@ -97,7 +97,9 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
         .split_once('/')
         .map_or((name, None), |(name, edition)| (name, Some(edition)));
     let at = |problem: Problem| problem.key("strategies");
-    let entry = table.find(name).map_err(|error| error.map_unplaced(at))?;
+    let entry = table
+        .find(name)
+        .map_err(|error| error.map_problems_without_location(at))?;
     let mut options = json!({});
     if let Some(edition) = edition {
         let found = entry
@@ -106,9 +108,9 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
             .find(|variant| variant.name == edition);
         let found = found.ok_or_else(|| {
             let names = entry.variants().iter().map(|variant| variant.name);
-            at(Problem::unknown("edition", edition).known("editions", names))
+            at(Problem::unknown("edition", edition).with_known_names("editions", names))
         })?;
-        options = found.value();
+        options = found.options_value();
     }
     entry.build(&options).map(Some)
 }
@@ -119,7 +121,7 @@ struct Arms {
     exploration: f64,
     /// The number of calls of each strategy, and the sum of 1/t over these calls \[1/s\], where t is the mean time of a superstep
     /// until the next call.
-    results: Vec<(u32, f64)>,
+    arm_results: Vec<(u32, f64)>,
     /// The smallest mean time of a superstep after any call so far \[s\]; infinite before the first result.
     min_time: f64,
 }
@@ -128,7 +130,7 @@ impl Arms {
     fn new(count: usize, exploration: f64) -> Self {
         Self {
             exploration,
-            results: vec![(0, 0.0); count],
+            arm_results: vec![(0, 0.0); count],
             min_time: f64::INFINITY,
         }
     }
@@ -137,38 +139,38 @@ impl Arms {
     fn record_time(&mut self, arm: usize, time: f64) {
         let time = time.max(f64::MIN_POSITIVE);
         self.min_time = self.min_time.min(time);
-        self.results[arm].0 += 1;
-        self.results[arm].1 += 1.0 / time;
+        self.arm_results[arm].0 += 1;
+        self.arm_results[arm].1 += 1.0 / time;
     }
 
     /// Returns the mean reward of the calls of the strategy `arm`, in (0, 1\]. The strategy must have been called at least once.
     fn mean_reward(&self, arm: usize) -> f64 {
-        let (count, sum) = self.results[arm];
+        let (count, sum) = self.arm_results[arm];
         self.min_time * sum / f64::from(count)
     }
 
     /// Returns the index of the strategy for the next call: each strategy is called once, after that the rule UCB1 decides.
     fn choose_arm(&self) -> usize {
-        if let Some(new) = self.results.iter().position(|arm| arm.0 == 0) {
+        if let Some(new) = self.arm_results.iter().position(|arm| arm.0 == 0) {
             return new;
         }
-        let total: u32 = self.results.iter().map(|arm| arm.0).sum();
+        let total: u32 = self.arm_results.iter().map(|arm| arm.0).sum();
         let value = |arm: usize| {
-            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.results[arm].0);
+            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.arm_results[arm].0);
             self.mean_reward(arm) + self.exploration * bonus.sqrt()
         };
-        strategy::with_least_key(0..self.results.len(), |arm| -value(arm)).unwrap_or(0)
+        strategy::candidate_with_min_key(0..self.arm_results.len(), |arm| -value(arm)).unwrap_or(0)
     }
 }
 
 /// The policy `bandit`, with its state.
 #[derive(Debug)]
 struct Bandit {
-    names: Vec<String>,
+    strategy_names: Vec<String>,
     strategies: Vec<Option<Box<dyn Strategy>>>,
     needs_communication: bool,
     arms: Arms,
-    window: Window,
+    load_window: LoadWindow,
     /// The last call: the index of its strategy, its superstep counted from 0, and the simulated time at which it started \[s\];
     /// `None` before the first call.
     last_call: Option<(usize, usize, f64)>,
@@ -176,7 +178,7 @@ struct Bandit {
 
 impl Policy for Bandit {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.observe(view, self.needs_communication);
+        self.load_window.observe(view, self.needs_communication);
         false
     }
 
@@ -191,13 +193,13 @@ impl Policy for Bandit {
         let strategy = &mut self.strategies[arm];
         let words = format!(
             "the bandit chooses `{}`, after {} calls of it",
-            self.names[arm], self.arms.results[arm].0
+            self.strategy_names[arm], self.arms.arm_results[arm].0
         );
         let assign = |instance: &Instance<'_>| {
             let mut assignment = match strategy {
                 Some(strategy) => strategy.assign(instance, random)?,
                 None => Assignment {
-                    hosts: instance.current.clone(),
+                    hosts: instance.current_hosts.clone(),
                     gather: Gather::None,
                     ..Assignment::default()
                 },
@@ -205,11 +207,19 @@ impl Policy for Bandit {
             assignment.remarks.insert(0, words);
             Ok(assignment)
         };
-        decide_with(view, &mut self.window, self.needs_communication, assign)
+        decide_by_assignment(
+            view,
+            &mut self.load_window,
+            self.needs_communication,
+            assign,
+        )
     }
 
     fn uses_seed(&self) -> bool {
-        self.strategies.iter().flatten().any(|one| one.uses_seed())
+        self.strategies
+            .iter()
+            .flatten()
+            .any(|one| one.uses_random_numbers())
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::balancer::{Balancer, BalancerNarrator};
-use super::explain::{Narrator, Plain};
+use super::balancer::{BalancerNarrator, StrategyPolicy};
+use super::explain::{Narrator, PlainNarrator};
 use super::strategy;
 use super::window::Forecast;
 use super::{Adviser, Never, Policy};
@@ -60,7 +60,7 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// Returns the narrator, which describes the rescheduling calls of the policy in `migsim explain` and on the page of a run.
     /// The default narrator lists decision records unchanged.
     fn narrator() -> &'static dyn Narrator {
-        &Plain
+        &PlainNarrator
     }
 
     /// Creates the policy with these options.
@@ -81,10 +81,10 @@ pub type Table = plugin::Table<Kind>;
 pub struct Kind {
     /// The way in which the policy is created from its options.
     constructor: Constructor,
-    ranges: &'static [(&'static str, &'static str)],
+    tuning_ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
-    shares: &'static [&'static str],
-    move_inside: &'static str,
+    share_options: &'static [&'static str],
+    option_for_moves_inside: &'static str,
     needs_trigger: bool,
 }
 
@@ -100,7 +100,7 @@ enum Constructor {
         variants: &'static [strategy::Variant],
     },
     /// A strategy, which becomes a policy if a trigger decides when it is called.
-    Strategy(strategy::Kind),
+    Strategy(strategy::StrategyKind),
     /// A policy that an object creates, and whose options have no Rust type, such as a plug-in in another language.
     Maker(&'static dyn Maker<Box<dyn Policy>>),
 }
@@ -114,10 +114,10 @@ pub fn entry_from_maker(
 ) -> Entry {
     let kind = Kind {
         constructor: Constructor::Maker(maker),
-        ranges: &[],
-        narrator: &Plain,
-        shares: &[],
-        move_inside: "",
+        tuning_ranges: &[],
+        narrator: &PlainNarrator,
+        share_options: &[],
+        option_for_moves_inside: "",
         needs_trigger: false,
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
@@ -132,21 +132,21 @@ pub fn table_entry<T: PolicyOptions>(
     let kind = Kind {
         constructor: Constructor::Policy {
             build: |options| document::from_value::<T>(options, "")?.policy(),
-            resolve: |options| document::resolve::<T>(options, ""),
+            resolve: |options| document::resolve_defaults::<T>(options, ""),
             readings: |options| Ok(document::from_value::<T>(options, "")?.interpretations()),
             moves_between_clusters: |options| {
                 Ok(document::from_value::<T>(options, "")?.moves_between_clusters())
             },
             variants: T::VARIANTS,
         },
-        ranges: T::RANGES,
+        tuning_ranges: T::RANGES,
         narrator: T::narrator(),
-        shares: T::SHARES,
-        move_inside: T::MOVE_INSIDE,
+        share_options: T::SHARES,
+        option_for_moves_inside: T::MOVE_INSIDE,
         needs_trigger: T::NEEDS_TRIGGER,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
-    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
+    (entry.flags, entry.file_options) = (T::FLAGS, T::FILES);
     entry
 }
 
@@ -154,10 +154,10 @@ pub fn table_entry<T: PolicyOptions>(
 pub fn entry_from_strategy(entry: &strategy::Entry) -> Entry {
     entry.with_kind(Kind {
         constructor: Constructor::Strategy(entry.kind),
-        ranges: &[],
+        tuning_ranges: &[],
         narrator: &BalancerNarrator,
-        shares: &[],
-        move_inside: "",
+        share_options: &[],
+        option_for_moves_inside: "",
         needs_trigger: true,
     })
 }
@@ -172,10 +172,10 @@ impl plugin::Kind for Kind {
             Constructor::Policy { build, .. } => build(options),
             Constructor::Strategy(kind) => {
                 plugin::Kind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
-                    Box::new(Balancer::new(strategy, Forecast::Mean))
+                    Box::new(StrategyPolicy::new(strategy, Forecast::Mean))
                 })
             }
-            Constructor::Maker(maker) => plugin::make(maker, options),
+            Constructor::Maker(maker) => plugin::create_plugin(maker, options),
         }
     }
 
@@ -183,7 +183,7 @@ impl plugin::Kind for Kind {
         match self.constructor {
             Constructor::Policy { resolve, .. } => resolve(options),
             Constructor::Strategy(kind) => plugin::Kind::resolve(&kind, options),
-            Constructor::Maker(maker) => plugin::resolve(maker, options),
+            Constructor::Maker(maker) => plugin::resolve_options(maker, options),
         }
     }
 }
@@ -203,24 +203,21 @@ impl Kind {
             return Ok(None);
         };
         let strategy = plugin::Kind::build(&kind, options)?;
-        Ok(Some(Box::new(Balancer::new(strategy, forecast))))
+        Ok(Some(Box::new(StrategyPolicy::new(strategy, forecast))))
     }
 
     /// Returns the options of the variant with this name, or `None` if the policy has no such variant.
-    pub fn variant(&self, name: &str) -> Option<Value> {
-        let found = self
-            .all_variants()
-            .iter()
-            .find(|variant| variant.name == name);
-        found.map(strategy::Variant::value)
+    pub fn variant_options(&self, name: &str) -> Option<Value> {
+        let found = self.variants().iter().find(|variant| variant.name == name);
+        found.map(strategy::Variant::options_value)
     }
 
     /// Returns the names of the variants of the policy.
     pub fn variant_names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.all_variants().iter().map(|variant| variant.name)
+        self.variants().iter().map(|variant| variant.name)
     }
 
-    fn all_variants(&self) -> &'static [strategy::Variant] {
+    fn variants(&self) -> &'static [strategy::Variant] {
         match self.constructor {
             Constructor::Strategy(kind) => kind.variants(),
             Constructor::Policy { variants, .. } => variants,
@@ -266,7 +263,7 @@ impl Kind {
 
     /// Returns the keys of the options that are shares of a whole, so that a value above 1 causes a warning.
     pub fn share_options(&self) -> &'static [&'static str] {
-        self.shares
+        self.share_options
     }
 
     /// Returns whether all moves of the policy with these options lead to another cluster, so that no process can move on a
@@ -287,13 +284,13 @@ impl Kind {
     /// Returns the option and value that allow moves between hosts of one cluster, such as `own_cluster=within`; empty if the
     /// policy has no such option.
     pub fn option_for_moves_inside(&self) -> &'static str {
-        self.move_inside
+        self.option_for_moves_inside
     }
 
     /// Returns the values that `migsim tune` tries for the options of the policy by default: pairs of an option's key and its
     /// values, as a list or range.
     pub fn tuning_ranges(&self) -> &'static [(&'static str, &'static str)] {
-        self.ranges
+        self.tuning_ranges
     }
 
     /// Returns the narrator, which describes the rescheduling calls of the policy in `migsim explain`.

@@ -52,11 +52,11 @@ pub use migsim_bsp::{
     Traffic, View,
 };
 pub use migsim_strategies as strategy;
-pub use probe::{Probe, Snapshot};
+pub use probe::{BarrierProbe, Snapshot};
 pub use registry::standard;
-pub use registry::{NEVER, USUAL};
+pub use registry::{DEFAULT_POLICY, NEVER};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
-pub use triggered::Triggered;
+pub use triggered::TriggeredPolicy;
 pub use ulba::UlbaOptions;
 pub use window::Forecast;
 

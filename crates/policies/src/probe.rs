@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::balancer::{Cores, movable_processes, with_instance};
+use super::balancer::{Cores, call_with_instance, movable_processes};
 use super::strategy::Instance;
-use super::window::Window;
+use super::window::LoadWindow;
 use super::{Decision, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -25,18 +25,18 @@ const MAX_CORES_WITH_PAIRS: usize = 500;
 
 /// A policy that decides as the policy of the run, and records the state at the barrier of one superstep.
 #[derive(Debug)]
-pub struct Probe {
+pub struct BarrierProbe {
     policy: Box<dyn Policy>,
     /// The superstep whose barrier is recorded, counted from 0.
     superstep: usize,
-    snapshot: Snapshot,
+    shared_snapshot: Snapshot,
     /// The name under which the decision of the run's policy is stored in the snapshot; `None` if the decision is not stored.
     recorded_name: Option<String>,
     /// The measures of the load since the last rescheduling call, from which strategies decide.
-    window: Window,
+    load_window: LoadWindow,
 }
 
-impl Probe {
+impl BarrierProbe {
     /// Creates a probe for a run under `policy`, which writes the state at the barrier of `superstep` (counted from 0) to
     /// `snapshot`.
     ///
@@ -50,36 +50,39 @@ impl Probe {
         Self {
             policy,
             superstep,
-            snapshot,
+            shared_snapshot: snapshot,
             recorded_name: kept,
-            window: Window::default(),
+            load_window: LoadWindow::default(),
         }
     }
 }
 
-impl Policy for Probe {
+impl Policy for BarrierProbe {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.observe(view, true);
+        self.load_window.observe(view, true);
         let is_due = self.policy.is_call_due(view);
         is_due && view.superstep < self.superstep || view.superstep == self.superstep
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         if view.superstep < self.superstep {
-            self.window = Window::default();
+            self.load_window = LoadWindow::default();
             return self.policy.decide(view, random);
         }
-        let mut value = with_instance(view, &self.window, |instance, _| {
+        let mut value = call_with_instance(view, &self.load_window, |instance, _| {
             barrier_to_json(instance, view)
         });
         if let Some(name) = &self.recorded_name {
             let decision = self.policy.decide(view, random)?;
-            let cores = with_instance(view, &self.window, |instance, cores| {
-                cores_after(&decision, view, instance, cores)
+            let cores = call_with_instance(view, &self.load_window, |instance, cores| {
+                cores_after_decision(&decision, view, instance, cores)
             });
             value["decisions"] = json!([{ "policy": name, "assignment": cores }]);
         }
-        *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        *self
+            .shared_snapshot
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(value);
         Ok(Decision::default())
     }
 
@@ -107,19 +110,19 @@ pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value
 
 /// Returns the core of each process that may migrate, after the moves of a decision. Each process that moves is assigned to the
 /// least loaded core of its new host.
-fn cores_after(
+fn cores_after_decision(
     decision: &Decision,
     view: &View<'_>,
     instance: &Instance<'_>,
     cores: &Cores,
 ) -> Vec<usize> {
     let movable = movable_processes(view);
-    let mut places = instance.current.clone();
+    let mut places = instance.current_hosts.clone();
     for wanted in &decision.migrations {
         let Ok(process) = movable.binary_search(&wanted.process.index()) else {
             continue;
         };
-        let first = cores.first_core[wanted.to.index()];
+        let first = cores.first_cores[wanted.to.index()];
         let count = view.platform.hosts[wanted.to.index()].cores as usize;
         let times = instance.host_times(&places);
         let least =
@@ -135,25 +138,28 @@ pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };
     let rows = instance.communication.iter();
     let rows: Vec<Value> = rows
-        .map(|row| json!([row.from, row.to, row.messages, row.bytes.get()]))
+        .map(|row| json!([row.from, row.to, row.message_count, row.bytes.get()]))
         .collect();
     let mut value = json!({
         "speeds": instance.speeds,
-        "background": seconds(&instance.background),
-        "current": instance.current,
-        "work": seconds(&instance.work),
-        "time": seconds(&instance.time),
+        "background": seconds(&instance.background_times),
+        "current": instance.current_hosts,
+        "work": seconds(&instance.process_works),
+        "time": seconds(&instance.process_times),
         "communication": rows,
-        "memory": bytes(&instance.memory),
-        "clusters": instance.clusters,
+        "memory": bytes(&instance.process_memory),
+        "clusters": instance.cluster_of_host,
     });
     let limits = instance.host_memory.iter();
     let limits: Vec<Option<f64>> = limits.map(|limit| limit.map(Bytes::get)).collect();
     if limits.iter().any(Option::is_some) {
         value["host_memory"] = json!(limits);
     }
-    let hosts = instance.hosts();
-    if let Some(paths) = instance.paths.filter(|_| hosts <= MAX_CORES_WITH_PAIRS) {
+    let hosts = instance.host_count();
+    if let Some(paths) = instance
+        .host_paths
+        .filter(|_| hosts <= MAX_CORES_WITH_PAIRS)
+    {
         let grid = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             let row = |from| (0..hosts).map(|to| of(from, to)).collect();
             (0..hosts).map(row).collect()

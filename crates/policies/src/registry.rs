@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The name of the policy that an experiment uses by default.
-pub const USUAL: &str = "migbsp";
+pub const DEFAULT_POLICY: &str = "migbsp";
 
 /// The name of the policy that never moves a process.
 pub const NEVER: &str = "never";

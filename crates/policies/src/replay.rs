@@ -50,7 +50,7 @@ pub struct ForcedMove {
 pub struct Replay {
     /// The forced moves by the superstep after which they happen, counted from 1. A superstep with an empty list has a call
     /// without moves.
-    by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
+    moves_by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
 }
 
 impl Replay {
@@ -68,7 +68,9 @@ impl Replay {
                 .or_default()
                 .push(forced);
         }
-        Self { by_superstep }
+        Self {
+            moves_by_superstep: by_superstep,
+        }
     }
 }
 
@@ -110,7 +112,8 @@ impl Policy for Replay {
     }
 
     fn is_call_planned(&self, superstep: usize) -> bool {
-        self.by_superstep.contains_key(&(superstep as u64 + 1))
+        self.moves_by_superstep
+            .contains_key(&(superstep as u64 + 1))
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
@@ -119,7 +122,7 @@ impl Policy for Replay {
             occupancy[host.index()] += 1;
         }
         let wanted = self
-            .by_superstep
+            .moves_by_superstep
             .get(&(view.superstep as u64 + 1))
             .map_or(&[][..], Vec::as_slice);
         let mut migrations = Vec::with_capacity(wanted.len());
@@ -165,7 +168,7 @@ fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<Ho
                 "a forced move goes to `{name}`, which is neither a host nor a cluster"
             ));
             let problem = problem.key("policy.replay").with_unknown_name("host", name);
-            Error::Run(problem.known("clusters", names))
+            Error::Run(problem.with_known_names("clusters", names))
         })
 }
 

@@ -8,7 +8,7 @@
 //! most as many hosts as there are processes can be busy. Therefore the mean is `avg = Σ T_h / m` with `m = min(hosts,
 //! processes)`, and the minimum is 0 if fewer than m hosts have a process.
 
-use super::trigger::{Observed, Trigger};
+use super::trigger::{ObservedSuperstep, Trigger};
 use super::{Decision, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -16,7 +16,7 @@ use migsim_base::units::Seconds;
 
 /// A policy together with the trigger that requests its rescheduling calls.
 #[derive(Debug)]
-pub struct Triggered {
+pub struct TriggeredPolicy {
     /// The trigger that requests the rescheduling calls; `None` if the policy requests its calls itself.
     trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
@@ -32,7 +32,7 @@ pub struct Triggered {
     host_times: Vec<f64>,
 }
 
-impl Triggered {
+impl TriggeredPolicy {
     /// Creates a policy whose rescheduling calls `trigger` requests; without a trigger, `policy` requests its calls itself. If
     /// `only_if_paid_back`, calls whose cost the remaining supersteps cannot recover are skipped.
     pub fn new(
@@ -53,7 +53,7 @@ impl Triggered {
 
     /// Returns the host times of the superstep that has just ended and the cost of the last call, in the form in which triggers
     /// observe them.
-    fn observe(&mut self, view: &View<'_>) -> Observed {
+    fn observed_times(&mut self, view: &View<'_>) -> ObservedSuperstep {
         let hosts = view.platform.hosts.len();
         super::refill(&mut self.host_times, hosts, -1.0);
         for (host, compute) in view.placement.iter().zip(&view.measures.compute) {
@@ -68,7 +68,7 @@ impl Triggered {
             min = min.min(time);
         }
         let usable = hosts.min(view.processes());
-        Observed {
+        ObservedSuperstep {
             superstep: view.superstep,
             max: Seconds::of(max),
             avg: Seconds::of(sum / usable.max(1) as f64),
@@ -79,10 +79,10 @@ impl Triggered {
     }
 }
 
-impl Policy for Triggered {
+impl Policy for TriggeredPolicy {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         let asks = self.policy.is_call_due(view); // it takes note of the superstep
-        let observed = self.observe(view);
+        let observed = self.observed_times(view);
         let is_due = match &mut self.trigger {
             None => asks,
             Some(trigger) => {
@@ -140,7 +140,7 @@ mod tests {
     fn hosts_without_processes_count_as_far_as_processes_could_use_them() {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let trigger = EveryOptions::default().trigger().unwrap();
-        let mut triggered = Triggered::new(Some(trigger), Box::new(Never::default()), false);
+        let mut triggered = TriggeredPolicy::new(Some(trigger), Box::new(Never::default()), false);
         let mut measures = Measures::default();
         measures.clear(3);
         for (process, time) in [3.0, 1.0, 5.0].into_iter().enumerate() {
@@ -148,7 +148,8 @@ mod tests {
         }
         let [a, b, c] = [0, 1, 2].map(HostId::from_index);
         let mut times = |placement: [HostId; 3]| {
-            let observed = triggered.observe(&testing::view(&platform, &placement, &measures));
+            let observed =
+                triggered.observed_times(&testing::view(&platform, &placement, &measures));
             [observed.max, observed.avg, observed.min].map(Seconds::get)
         };
         assert_eq!(times([a, b, c]), [5.0, 3.0, 1.0]);
@@ -170,7 +171,8 @@ mod tests {
                 ..EveryOptions::default()
             };
             let never = Box::new(Never::default());
-            let mut triggered = Triggered::new(Some(every.trigger().unwrap()), never, is_left_out);
+            let mut triggered =
+                TriggeredPolicy::new(Some(every.trigger().unwrap()), never, is_left_out);
             let view = View {
                 supersteps: 6, // 5 remain, with 1.5 s each at most
                 last_call_cost: Seconds::of(price),
@@ -186,7 +188,7 @@ mod tests {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [0, 1].map(HostId::from_index);
         let never = Box::new(Never::default());
-        let mut triggered = Triggered::new(Some(options.trigger().unwrap()), never, false);
+        let mut triggered = TriggeredPolicy::new(Some(options.trigger().unwrap()), never, false);
         let mut measures = Measures::default();
         let mut is_due = |(superstep, time): (usize, &f64)| {
             measures.clear(2);

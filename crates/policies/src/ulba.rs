@@ -26,10 +26,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::balancer::{BalancerNarrator, decide_with, movable_processes};
+use super::balancer::{BalancerNarrator, decide_by_assignment, movable_processes};
 use super::explain::Narrator;
-use super::strategy::{Assignment, Instance, TentativePlacement, with_least_key};
-use super::window::{Forecast, Window};
+use super::strategy::{Assignment, Instance, TentativePlacement, candidate_with_min_key};
+use super::window::{Forecast, LoadWindow};
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -84,7 +84,7 @@ impl PolicyOptions for UlbaOptions {
         }
         Ok(Box::new(Ulba {
             options: self,
-            window: Window::with_forecast(Forecast::Linear),
+            load_window: LoadWindow::with_forecast(Forecast::Linear),
         }))
     }
 }
@@ -93,22 +93,22 @@ impl PolicyOptions for UlbaOptions {
 #[derive(Debug)]
 struct Ulba {
     options: UlbaOptions,
-    window: Window,
+    load_window: LoadWindow,
 }
 
 impl Policy for Ulba {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.observe(view, false);
+        self.load_window.observe(view, false);
         false
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
         let rates = movable_processes(view)
             .into_iter()
-            .map(|process| self.window.slope(process));
+            .map(|process| self.load_window.work_slope(process));
         let rates: Vec<f64> = rates.collect();
         let assign = |instance: &Instance<'_>| Ok(self.options.assign(instance, &rates));
-        decide_with(view, &mut self.window, false, assign)
+        decide_by_assignment(view, &mut self.load_window, false, assign)
     }
 
     fn uses_seed(&self) -> bool {
@@ -120,9 +120,9 @@ impl UlbaOptions {
     /// Returns the factor f of each host, by which its time after the call should differ from the balanced time. `rates` has the
     /// growth of each process's work per superstep.
     fn host_factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
-        let count = instance.hosts() as f64;
-        let mut wir = vec![0.0; instance.hosts()];
-        for (rate, &host) in rates.iter().zip(&instance.current) {
+        let count = instance.host_count() as f64;
+        let mut wir = vec![0.0; instance.host_count()];
+        for (rate, &host) in rates.iter().zip(&instance.current_hosts) {
             wir[host] += rate / instance.speeds[host];
         }
         let mean = wir.iter().sum::<f64>() / count;
@@ -149,7 +149,7 @@ impl UlbaOptions {
         let factors = self.host_factors(instance, rates);
         let aim = instance.balanced_time();
         let mut times: Vec<f64> = instance
-            .host_times(&instance.current)
+            .host_times(&instance.current_hosts)
             .iter()
             .map(|time| time.get())
             .collect();
@@ -161,7 +161,11 @@ impl UlbaOptions {
         for donor in donors {
             let mut list = lists[donor].clone();
             list.sort_by(|&a, &b| {
-                let heavier = || instance.work[b].get().total_cmp(&instance.work[a].get());
+                let heavier = || {
+                    instance.process_works[b]
+                        .get()
+                        .total_cmp(&instance.process_works[a].get())
+                };
                 rates[a].total_cmp(&rates[b]).then_with(heavier)
             });
             for process in list {
@@ -169,18 +173,18 @@ impl UlbaOptions {
                 if now <= aim {
                     break;
                 }
-                let work = instance.work[process].get();
+                let work = instance.process_works[process].get();
                 let after =
                     |host: usize| (times[host] + work / instance.speeds[host]) / factors[host];
-                let open =
-                    (0..times.len()).filter(|&host| host != donor && room.fits(process, host));
+                let open = (0..times.len())
+                    .filter(|&host| host != donor && room.has_memory_for(process, host));
                 tries += times.len() as u64;
-                if let Some(host) =
-                    with_least_key(open, after).filter(|&host| work > 0.0 && after(host) < now)
+                if let Some(host) = candidate_with_min_key(open, after)
+                    .filter(|&host| work > 0.0 && after(host) < now)
                 {
                     times[donor] -= work / instance.speeds[donor];
                     times[host] += work / instance.speeds[host];
-                    room.put(process, host);
+                    room.move_process(process, host);
                 }
             }
         }
@@ -197,7 +201,7 @@ impl UlbaOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::testing::instance;
+    use crate::strategy::testing::instance_without_background;
 
     const OPTIONS: UlbaOptions = UlbaOptions {
         alpha: 0.5,
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn a_host_that_overloads_gets_less_and_keeps_what_grows() {
         // Four like hosts; only process 0 grows. WIR 1, 0, 0, 0: mean 1/4, deviation √3/4, so that z_0 = √3 is above 1.5.
-        let case = instance(&[1.0; 4], &[0, 0, 0, 0, 1, 2, 3], &[2.0; 7]);
+        let case = instance_without_background(&[1.0; 4], &[0, 0, 0, 0, 1, 2, 3], &[2.0; 7]);
         let rates = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         // (1 − 1/2) and (1 + 1/2 · 1/3)
         assert_eq!(
@@ -227,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_shares_add_up_on_unlike_hosts() {
-        let case = instance(&[1.0, 2.0, 4.0], &[0, 1, 2], &[1.0; 3]);
+        let case = instance_without_background(&[1.0, 2.0, 4.0], &[0, 1, 2], &[1.0; 3]);
         let options = UlbaOptions {
             threshold: 1.0,
             ..OPTIONS

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::View;
-use super::strategy::Row;
+use super::strategy::MessageRow;
 use migsim_base::units::{Bytes, Instructions};
 
 /// The method by which the work of each process in the next superstep is predicted for strategies.
@@ -69,9 +69,9 @@ impl Forecast {
 
 /// The work and messages of the processes, measured since the last rescheduling call, from which strategies decide.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Window {
-    forecast: Forecast,
-    supersteps: usize,
+pub(super) struct LoadWindow {
+    forecast_method: Forecast,
+    superstep_count: usize,
     /// The instructions of each process, summed over the supersteps since the last call.
     work_sums: Vec<f64>,
     /// A further value for each process, whose meaning depends on the method of prediction.
@@ -82,22 +82,22 @@ pub(super) struct Window {
     forecast_state: Vec<f64>,
     /// The number of messages and their bytes for each pair of sender and receiver, summed over the supersteps since the last
     /// call.
-    messages: BTreeMap<(usize, usize), (f64, f64)>,
+    message_sums: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
-impl Window {
+impl LoadWindow {
     /// Creates an empty window, from which work is predicted by the method `forecast`.
     pub(super) fn with_forecast(forecast: Forecast) -> Self {
         Self {
-            forecast,
+            forecast_method: forecast,
             ..Self::default()
         }
     }
 
     /// Adds the work of the superstep that has just ended and, if `needs_communication`, its messages.
     pub(super) fn observe(&mut self, view: &View<'_>, needs_communication: bool) {
-        let number = self.supersteps as f64;
-        self.supersteps += 1;
+        let number = self.superstep_count as f64;
+        self.superstep_count += 1;
         let is_first = self.forecast_state.len() != view.processes();
         self.work_sums.resize(view.processes(), 0.0);
         self.forecast_state.resize(view.processes(), 0.0);
@@ -105,7 +105,7 @@ impl Window {
         for ((state, sum), work) in states.zip(&view.measures.work) {
             let work = work.get();
             *sum += work;
-            *state = match self.forecast {
+            *state = match self.forecast_method {
                 Forecast::Mean => 0.0,
                 Forecast::Ewma if !is_first => f64::midpoint(work, *state),
                 Forecast::Last | Forecast::Ewma | Forecast::Oracle => work,
@@ -117,7 +117,7 @@ impl Window {
         }
         for message in view.messages {
             let pair = (message.from.index(), message.to.index());
-            let (count, bytes) = self.messages.entry(pair).or_default();
+            let (count, bytes) = self.message_sums.entry(pair).or_default();
             *count += 1.0;
             *bytes += message.size.get();
         }
@@ -125,15 +125,15 @@ impl Window {
 
     /// Returns whether no superstep has ended since the last call.
     pub(super) fn is_empty(&self) -> bool {
-        self.supersteps == 0
+        self.superstep_count == 0
     }
 
     /// Returns the measures since the last call, and restarts the measurement. A moving average (`ewma`) continues, and for
     /// `oracle` the returned measures contain the work of the next superstep.
     pub(super) fn take_measures(&mut self, view: &View<'_>) -> Self {
-        let next = Self::with_forecast(self.forecast);
+        let next = Self::with_forecast(self.forecast_method);
         let mut closed = std::mem::replace(self, next);
-        match self.forecast {
+        match self.forecast_method {
             Forecast::Ewma => self.forecast_state.clone_from(&closed.forecast_state),
             Forecast::Oracle => {
                 let next = view.next_work();
@@ -147,23 +147,25 @@ impl Window {
 
     /// Returns the predicted work of a process in the next superstep.
     pub(super) fn predicted_work(&self, process: usize) -> Instructions {
-        let count = self.supersteps as f64;
+        let count = self.superstep_count as f64;
         let mean = self.work_sums[process] / count;
-        Instructions::of(match self.forecast {
+        Instructions::of(match self.forecast_method {
             Forecast::Last | Forecast::Ewma | Forecast::Oracle => self.forecast_state[process],
             // The next superstep is (n + 1) / 2 after t̄ = (n - 1) / 2.
-            Forecast::Linear => (mean + self.slope(process) * f64::midpoint(count, 1.0)).max(0.0),
+            Forecast::Linear => {
+                (mean + self.work_slope(process) * f64::midpoint(count, 1.0)).max(0.0)
+            }
             Forecast::Mean => mean,
         })
     }
 
     /// Returns the slope of the least-squares line through the work of a process \[instructions per superstep\]; 0 if fewer than
     /// two supersteps were measured. It is valid only for the forecast `linear`.
-    pub(super) fn slope(&self, process: usize) -> f64 {
-        if self.supersteps < 2 {
+    pub(super) fn work_slope(&self, process: usize) -> f64 {
+        if self.superstep_count < 2 {
             return 0.0;
         }
-        let count = self.supersteps as f64;
+        let count = self.superstep_count as f64;
         // Σ (t - t̄)² = n (n² - 1) / 12
         let spread = count * (count * count - 1.0) / 12.0;
         (self.forecast_state[process] - (count - 1.0) / 2.0 * self.work_sums[process]) / spread
@@ -173,18 +175,18 @@ impl Window {
     /// receiver.
     ///
     /// Processes in the result are numbered by their position in `movable`.
-    pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<Row> {
-        let count = self.supersteps as f64;
+    pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<MessageRow> {
+        let count = self.superstep_count as f64;
         let place = |process: usize| movable.binary_search(&process).ok();
         let row = |(&(from, to), &(messages, bytes)): (&(usize, usize), &(f64, f64))| {
-            Some(Row {
+            Some(MessageRow {
                 from: place(from)?,
                 to: place(to)?,
-                messages: messages / count,
+                message_count: messages / count,
                 bytes: Bytes::of(bytes / count),
             })
         };
-        self.messages.iter().filter_map(row).collect()
+        self.message_sums.iter().filter_map(row).collect()
     }
 }
 
@@ -199,7 +201,7 @@ mod tests {
     fn work_and_messages_are_means_of_the_supersteps_that_were_noted() {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [0, 1].map(HostId::from_index);
-        let mut window = Window::default();
+        let mut window = LoadWindow::default();
         assert!(window.is_empty());
         for (work, bytes) in [([4.0, 0.0], 10.0), ([0.0, 4.0], 30.0)] {
             let mut measures = Measures::default();
@@ -224,7 +226,7 @@ mod tests {
         let [row] = window.mean_messages(&[0, 1])[..] else {
             panic!("one pair of processes")
         };
-        assert_eq!((row.messages, row.bytes.get()), (1.0, 20.0));
+        assert_eq!((row.message_count, row.bytes.get()), (1.0, 20.0));
         // Processes that may not move are not in the rows.
         assert!(window.mean_messages(&[1]).is_empty());
     }
@@ -255,7 +257,7 @@ mod tests {
     fn forecast(forecast: Forecast, works: &[f64], seen: usize, before: usize) -> f64 {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [HostId::from_index(0)];
-        let mut window = Window::with_forecast(forecast);
+        let mut window = LoadWindow::with_forecast(forecast);
         let mut measures = Measures::default();
         measures.clear(1);
         for superstep in 0..seen {

@@ -31,8 +31,8 @@ impl Assignment {
     }
 
     /// Returns the number of processes that migrate, because their new host differs from their present host.
-    pub fn move_count(&self, instance: &Instance<'_>) -> usize {
-        let pairs = self.hosts.iter().zip(&instance.current);
+    pub fn migration_count(&self, instance: &Instance<'_>) -> usize {
+        let pairs = self.hosts.iter().zip(&instance.current_hosts);
         pairs.filter(|(new, old)| new != old).count()
     }
 }

@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::optimum::{first_optimum, optimum};
+use super::optimum::{first_optimal_assignment, optimal_assignment};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -57,7 +57,7 @@ impl StrategyOptions for BruteForceOptions {
         "lbaf-1.6.0/BruteForce",
     )];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         Ok(Box::new(self))
     }
 }
@@ -65,18 +65,18 @@ impl StrategyOptions for BruteForceOptions {
 impl Strategy for BruteForceOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let found = match self.edition {
-            BruteForceEdition::Ours => optimum(instance, self.most),
+            BruteForceEdition::Ours => optimal_assignment(instance, self.most),
             BruteForceEdition::Lbaf => {
                 let plain = Instance {
-                    speeds: vec![1.0; instance.hosts()],
-                    background: vec![Seconds::default(); instance.hosts()],
+                    speeds: vec![1.0; instance.host_count()],
+                    background_times: vec![Seconds::default(); instance.host_count()],
                     ..instance.clone()
                 };
-                first_optimum(&plain, self.most)
+                first_optimal_assignment(&plain, self.most)
             }
         };
         let Some(hosts) = found.map(|(_, hosts)| hosts) else {
-            let (hosts, processes) = (instance.hosts(), instance.processes());
+            let (hosts, processes) = (instance.host_count(), instance.process_count());
             let most = self.most;
             let message = format!(
                 "there are {hosts}^{processes} assignments, more than the {most} that brute force tries"
@@ -88,8 +88,8 @@ impl Strategy for BruteForceOptions {
                     .hint(hint),
             ));
         };
-        let processes = u32::try_from(instance.processes()).unwrap_or(u32::MAX);
-        let all = (instance.hosts() as u64).saturating_pow(processes);
+        let processes = u32::try_from(instance.process_count()).unwrap_or(u32::MAX);
+        let all = (instance.host_count() as u64).saturating_pow(processes);
         Ok(Assignment::central(hosts, all))
     }
 }

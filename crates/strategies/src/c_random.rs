@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, random_hosts, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -37,7 +37,7 @@ impl Default for CRandomOptions {
 }
 
 impl StrategyOptions for CRandomOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_not_negative([("margin", self.margin)])?;
         Ok(Box::new(self))
     }
@@ -49,16 +49,16 @@ impl Strategy for CRandomOptions {
         instance: &Instance<'_>,
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
-        let load = instance.host_times(&instance.current);
+        let load = instance.host_times(&instance.current_hosts);
         let mut room = TentativePlacement::new(instance);
         for (host, own) in instance.processes_by_host().into_iter().enumerate() {
-            let asked = random_hosts(host, instance.hosts(), self.choices, random);
-            let other = with_least_key(asked.into_iter(), |other| load[other].get());
+            let asked = draw_random_hosts(host, instance.host_count(), self.choices, random);
+            let other = candidate_with_min_key(asked.into_iter(), |other| load[other].get());
             let other = other.filter(|&other| load[other].get() + self.margin < load[host].get());
             if let (Some(other), Some(&process)) = (other, own.first())
-                && room.fits(process, other)
+                && room.has_memory_for(process, other)
             {
-                room.put(process, other);
+                room.move_process(process, other);
             }
         }
         Ok(Assignment {
@@ -73,28 +73,28 @@ impl Strategy for CRandomOptions {
         })
     }
 
-    fn uses_seed(&self) -> bool {
+    fn uses_random_numbers(&self) -> bool {
         true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn one_process_goes_to_who_has_strictly_less() {
         // With two hosts, each asks the other.
         let options = CRandomOptions::default();
-        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[1.0; 4]);
-        assert_eq!(assigned(options, &case), [1, 0, 0, 1]);
-        let equal = instance(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
-        assert_eq!(assigned(options, &equal), [0, 1]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0, 1], &[1.0; 4]);
+        assert_eq!(decided_hosts(options, &case), [1, 0, 0, 1]);
+        let equal = instance_without_background(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
+        assert_eq!(decided_hosts(options, &equal), [0, 1]);
         let margin = CRandomOptions {
             margin: 2.0,
             ..options
         };
-        assert_eq!(assigned(margin, &case), [0, 0, 0, 1]);
+        assert_eq!(decided_hosts(margin, &case), [0, 0, 0, 1]);
     }
 }

@@ -56,7 +56,7 @@ impl Default for DiffusionOptions {
 }
 
 impl StrategyOptions for DiffusionOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_positive([("epsilon", self.epsilon)])?;
         Ok(Box::new(self))
     }
@@ -65,23 +65,23 @@ impl StrategyOptions for DiffusionOptions {
 /// Two neighbouring hosts, and the flow of work from the host with the lower number to the other host; the flow is negative in
 /// the other direction.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
-    ends: [usize; 2],
-    flow: f64,
+struct NeighbourFlow {
+    hosts: [usize; 2],
+    work_flow: f64,
 }
 
 impl Strategy for DiffusionOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let mut edges = self.neighbour_edges(instance.hosts());
-        let mut degree = vec![0_u32; instance.hosts()];
-        for host in edges.iter().flat_map(|edge| edge.ends) {
+        let mut edges = self.neighbour_edges(instance.host_count());
+        let mut degree = vec![0_u32; instance.host_count()];
+        for host in edges.iter().flat_map(|edge| edge.hosts) {
             degree[host] += 1;
         }
         let rounds = self.compute_flow(instance, &mut edges, &degree);
         let messages = degree.iter().copied().max().unwrap_or(0);
         Ok(Assignment {
             hosts: realise_flow(instance, &edges),
-            operations: u64::from(rounds) * u64::from(messages) + instance.processes() as u64,
+            operations: u64::from(rounds) * u64::from(messages) + instance.process_count() as u64,
             gather: Gather::Neighbours { rounds, messages },
             remarks: vec![format!("the flow was found after {rounds} rounds")],
         })
@@ -89,10 +89,10 @@ impl Strategy for DiffusionOptions {
 }
 
 impl DiffusionOptions {
-    fn neighbour_edges(&self, hosts: usize) -> Vec<Edge> {
-        let edge = |a: usize, b: usize| Edge {
-            ends: [a.min(b), a.max(b)],
-            flow: 0.0,
+    fn neighbour_edges(&self, hosts: usize) -> Vec<NeighbourFlow> {
+        let edge = |a: usize, b: usize| NeighbourFlow {
+            hosts: [a.min(b), a.max(b)],
+            work_flow: 0.0,
         };
         match self.neighbours {
             _ if hosts < 2 => Vec::new(),
@@ -108,8 +108,13 @@ impl DiffusionOptions {
 
     /// Computes the flow of work along each of the `edges`, and returns the number of iterations. `degree` contains the number of
     /// neighbours of each host.
-    fn compute_flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
-        let times = instance.host_times(&instance.current);
+    fn compute_flow(
+        &self,
+        instance: &Instance<'_>,
+        edges: &mut [NeighbourFlow],
+        degree: &[u32],
+    ) -> u32 {
+        let times = instance.host_times(&instance.current_hosts);
         let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
         let aim = instance.balanced_time() * (1.0 + self.epsilon);
         for round in 0..self.rounds {
@@ -118,11 +123,11 @@ impl DiffusionOptions {
             }
             let before = load.clone();
             for edge in &mut *edges {
-                let [a, b] = edge.ends;
+                let [a, b] = edge.hosts;
                 let share = 1.0 / f64::from(1 + degree[a].max(degree[b]));
                 let speed = instance.speeds[a].min(instance.speeds[b]);
                 let work = share * speed * (before[a] - before[b]);
-                edge.flow += work;
+                edge.work_flow += work;
                 load[a] -= work / instance.speeds[a];
                 load[b] += work / instance.speeds[b];
             }
@@ -132,15 +137,15 @@ impl DiffusionOptions {
 }
 
 /// Returns the host of each process after whole processes have been moved along the flow of work.
-fn realise_flow(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
-    let works = instance.works();
+fn realise_flow(instance: &Instance<'_>, edges: &[NeighbourFlow]) -> Vec<usize> {
+    let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
     let order = by_decreasing_work(&works);
-    for donor in 0..instance.hosts() {
+    for donor in 0..instance.host_count() {
         let mut flows: Vec<(usize, f64)> = (edges.iter())
-            .filter_map(|edge| match edge.ends {
-                [a, b] if a == donor => Some((b, edge.flow)),
-                [a, b] if b == donor => Some((a, -edge.flow)),
+            .filter_map(|edge| match edge.hosts {
+                [a, b] if a == donor => Some((b, edge.work_flow)),
+                [a, b] if b == donor => Some((a, -edge.work_flow)),
                 _ => None,
             })
             .filter(|(_, flow)| *flow > 0.0)
@@ -148,10 +153,11 @@ fn realise_flow(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
         flows.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         for (receiver, mut flow) in flows {
             for &process in &order {
-                let is_own = instance.current[process] == donor && room.hosts()[process] == donor;
+                let is_own =
+                    instance.current_hosts[process] == donor && room.hosts()[process] == donor;
                 let work = works[process];
-                if is_own && work > 0.0 && work <= flow && room.fits(process, receiver) {
-                    room.put(process, receiver);
+                if is_own && work > 0.0 && work <= flow && room.has_memory_for(process, receiver) {
+                    room.move_process(process, receiver);
                     flow -= work;
                 }
             }
@@ -162,26 +168,26 @@ fn realise_flow(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn processes_follow_the_flow() {
         // 8 on host 0, nothing on its two neighbours: a third of it flows to each.
-        let case = instance(&[1.0; 3], &[0; 8], &[1.0; 8]);
+        let case = instance_without_background(&[1.0; 3], &[0; 8], &[1.0; 8]);
         assert_eq!(
-            assigned(DiffusionOptions::default(), &case),
+            decided_hosts(DiffusionOptions::default(), &case),
             [1, 1, 2, 2, 0, 0, 0, 0]
         );
         let all = DiffusionOptions {
             neighbours: Neighbours::Complete,
             ..DiffusionOptions::default()
         };
-        assert_eq!(assigned(all, &case), [1, 1, 2, 2, 0, 0, 0, 0]);
+        assert_eq!(decided_hosts(all, &case), [1, 1, 2, 2, 0, 0, 0, 0]);
         // A host of twice the speed takes two thirds: 6 · 2/3 = 4, except the last percent.
-        let unlike = instance(&[1.0, 2.0], &[0; 6], &[1.0; 6]);
+        let unlike = instance_without_background(&[1.0, 2.0], &[0; 6], &[1.0; 6]);
         assert_eq!(
-            assigned(DiffusionOptions::default(), &unlike),
+            decided_hosts(DiffusionOptions::default(), &unlike),
             [1, 1, 1, 0, 0, 0]
         );
     }

@@ -21,7 +21,7 @@ pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error>;
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error>;
 }
 
 /// A set of options of a strategy or trigger that has a name: for example, `greedy/charm-8` is the variant `charm-8` of `greedy`.
@@ -32,7 +32,7 @@ pub struct Variant {
     /// Options of the variant, as the text of a JSON object.
     pub options: &'static str,
     /// Name of the original program and of the strategy in it that makes the same decisions; empty if there is none.
-    pub original: &'static str,
+    pub original_program: &'static str,
 }
 
 impl Variant {
@@ -42,27 +42,27 @@ impl Variant {
         Self {
             name,
             options,
-            original,
+            original_program: original,
         }
     }
 
     /// Returns the options of the variant as a parsed JSON value.
-    pub fn value(&self) -> Value {
+    pub fn options_value(&self) -> Value {
         serde_json::from_str(self.options).expect("the options of a variant are JSON")
     }
 }
 
 /// Entry of the table of strategies: the name and description of a strategy, and the functions that handle it.
-pub type Entry = plugin::Entry<Kind>;
+pub type Entry = plugin::Entry<StrategyKind>;
 
 /// The table of all strategies, from which a strategy is found by its name.
-pub type Table = plugin::Table<Kind>;
+pub type Table = plugin::Table<StrategyKind>;
 
 /// How commands handle a strategy: functions that complete its options and create it from its options, and its variants.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
+pub struct StrategyKind {
+    build_strategy: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
+    resolve_options: fn(&Value) -> Result<Value, Error>,
     variants: &'static [Variant],
 }
 
@@ -72,29 +72,29 @@ pub fn table_entry<T: StrategyOptions>(
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = Kind {
-        build: |options| document::from_value::<T>(options, "")?.strategy(),
-        resolve: |options| document::resolve::<T>(options, ""),
+    let kind = StrategyKind {
+        build_strategy: |options| document::from_value::<T>(options, "")?.into_strategy(),
+        resolve_options: |options| document::resolve_defaults::<T>(options, ""),
         variants: T::VARIANTS,
     };
     Entry::new::<T>([name, summary, source], kind)
 }
 
-impl plugin::Kind for Kind {
+impl plugin::Kind for StrategyKind {
     type Product = Box<dyn Strategy>;
 
     const SECTION: Option<&'static str> = Some("policy");
 
     fn build(&self, options: &Value) -> Result<Box<dyn Strategy>, Error> {
-        (self.build)(options)
+        (self.build_strategy)(options)
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        (self.resolve)(options)
+        (self.resolve_options)(options)
     }
 }
 
-impl Kind {
+impl StrategyKind {
     /// Returns the variants of the strategy, which are sets of options with a name.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants

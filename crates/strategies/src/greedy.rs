@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{LibraryHeap, Real, descending_order, larger, sort};
-use super::room::{TentativePlacement, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -77,7 +77,7 @@ impl StrategyOptions for GreedyOptions {
         Variant::new("vt", r#"{ "edition": "vt" }"#, ""),
     ];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         Ok(Box::new(self))
     }
 }
@@ -87,18 +87,22 @@ impl Strategy for GreedyOptions {
         let (hosts, operations) = match self.edition {
             GreedyEdition::Ours => {
                 let placed = assign_ours(instance);
-                (placed.room.into_hosts(), placed.operations)
+                (placed.placement.into_hosts(), placed.operations)
             }
             GreedyEdition::Charm6 => {
                 let works = instance.measured_works();
                 let (order, comparisons) = descending_order(&works);
-                let mut placed =
-                    Placed::new(&order, &works, &instance.speeds, instance.backgrounds());
+                let mut placed = GreedyPlacement::assign_in_order(
+                    &order,
+                    &works,
+                    &instance.speeds,
+                    instance.background_in_seconds(),
+                );
                 placed.operations += comparisons;
                 (placed.hosts, placed.operations)
             }
             GreedyEdition::Charm8 => {
-                let tree = Tree::new(instance, self.rate_aware);
+                let tree = TreeLbInput::new(instance, self.rate_aware);
                 let placed = tree.greedy_assignment();
                 (placed.hosts, placed.operations)
             }
@@ -110,39 +114,39 @@ impl Strategy for GreedyOptions {
 
 /// The result of a greedy assignment that starts from hosts without processes.
 #[derive(Debug)]
-pub(super) struct Placed<R> {
+pub(super) struct GreedyPlacement<R> {
     /// For each process: the host to which it is assigned.
     pub(super) hosts: Vec<usize>,
     /// The load of each host after the assignment \[s\].
-    loads: Vec<R>,
+    host_loads: Vec<R>,
     /// The maximum load over all hosts to which at least one process is assigned.
     pub(super) max_load: R,
     /// Number of comparisons and additions that the assignment has taken.
     pub(super) operations: u64,
 }
 
-impl<R: Real> Placed<R> {
+impl<R: Real> GreedyPlacement<R> {
     /// Assigns each process, in the given order, to the host with the smallest load. `loads` are the initial loads of hosts; ties
     /// are decided by the heap of the GNU C++ library.
-    fn new(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
+    fn assign_in_order(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
         let mut placed = Self {
             hosts: vec![0; order.len()],
-            loads,
+            host_loads: loads,
             max_load: R::ZERO,
             operations: 0,
         };
-        let all = (0..placed.loads.len()).collect();
-        let mut heap = LibraryHeap::new(all, |a, b| placed.loads[a] > placed.loads[b]);
+        let all = (0..placed.host_loads.len()).collect();
+        let mut heap = LibraryHeap::new(all, |a, b| placed.host_loads[a] > placed.host_loads[b]);
         for &process in order {
-            let Some(host) = heap.pop(|a, b| placed.loads[a] > placed.loads[b]) else {
+            let Some(host) = heap.pop(|a, b| placed.host_loads[a] > placed.host_loads[b]) else {
                 break;
             };
-            placed.loads[host] += works[process] / speeds[host];
-            placed.max_load = larger(placed.max_load, placed.loads[host]);
+            placed.host_loads[host] += works[process] / speeds[host];
+            placed.max_load = larger(placed.max_load, placed.host_loads[host]);
             placed.hosts[process] = host;
-            heap.push(host, |a, b| placed.loads[a] > placed.loads[b]);
+            heap.push(host, |a, b| placed.host_loads[a] > placed.host_loads[b]);
         }
-        placed.operations = order.len() as u64 * heap_path_comparisons(placed.loads.len());
+        placed.operations = order.len() as u64 * heap_path_comparisons(placed.host_loads.len());
         placed
     }
 }
@@ -155,7 +159,7 @@ pub(super) fn heap_path_comparisons(items: usize) -> u64 {
 /// The input of the strategies of `TreeLB` in Charm++ 8, as numbers of 32 bits. Speeds are 1 unless they are taken into account,
 /// and processes are in the order of their hosts.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct TreeLbInput {
     /// Work of each process: its time, multiplied by the speed of its present host if speeds are taken into account.
     pub(super) works: Vec<f32>,
     /// Speed of each host; 1 if speeds are not taken into account.
@@ -163,11 +167,11 @@ pub(super) struct Tree {
     /// Background load of each host \[s\].
     pub(super) background: Vec<f32>,
     /// The numbers of the processes in decreasing order of work.
-    pub(super) order: Vec<usize>,
-    comparisons: u64,
+    pub(super) by_decreasing_work: Vec<usize>,
+    sort_comparisons: u64,
 }
 
-impl Tree {
+impl TreeLbInput {
     pub(super) fn new(instance: &Instance<'_>, is_rate_aware: bool) -> Self {
         let speed = |speed: &f64| {
             if is_rate_aware {
@@ -177,7 +181,7 @@ impl Tree {
             }
         };
         let speeds: Vec<f32> = instance.speeds.iter().map(speed).collect();
-        let pairs = instance.time.iter().zip(&instance.current);
+        let pairs = instance.process_times.iter().zip(&instance.current_hosts);
         let works: Vec<f32> = pairs
             .map(|(time, &host)| f32::from_f64(time.get()) * speeds[host])
             .collect();
@@ -187,32 +191,37 @@ impl Tree {
             works,
             speeds,
             background: instance
-                .backgrounds()
+                .background_in_seconds()
                 .into_iter()
                 .map(f32::from_f64)
                 .collect(),
-            order,
-            comparisons,
+            by_decreasing_work: order,
+            sort_comparisons: comparisons,
         }
     }
 
     /// Returns the greedy assignment in the variant `charm-8`, whose maximum load other strategies use as a target.
-    pub(super) fn greedy_assignment(&self) -> Placed<f32> {
+    pub(super) fn greedy_assignment(&self) -> GreedyPlacement<f32> {
         let loads = self.background.clone();
-        let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
-        placed.operations += self.comparisons;
+        let mut placed = GreedyPlacement::assign_in_order(
+            &self.by_decreasing_work,
+            &self.works,
+            &self.speeds,
+            loads,
+        );
+        placed.operations += self.sort_comparisons;
         placed
     }
 }
 
 /// The result of the greedy assignment in the variant `ours`, which respects speeds and memory of hosts.
 #[derive(Debug)]
-pub(super) struct Ours {
+pub(super) struct OursPlacement {
     /// The numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
-    pub(super) order: Vec<usize>,
+    pub(super) by_decreasing_work: Vec<usize>,
     /// The time of each host in a superstep after the assignment \[s\].
-    pub(super) loads: Vec<f64>,
-    room: TentativePlacement,
+    pub(super) host_times: Vec<f64>,
+    placement: TentativePlacement,
     operations: u64,
 }
 
@@ -224,59 +233,60 @@ pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
 }
 
 /// Assigns each process, in decreasing order of work, to the host that would then finish first (the variant `ours` of `greedy`).
-pub(super) fn assign_ours(instance: &Instance<'_>) -> Ours {
-    let works = instance.works();
-    let mut placed = Ours {
-        order: by_decreasing_work(&works),
-        loads: instance.backgrounds(),
-        room: TentativePlacement::new(instance),
-        operations: (instance.processes() * (instance.hosts() + 1)) as u64,
+pub(super) fn assign_ours(instance: &Instance<'_>) -> OursPlacement {
+    let works = instance.works_in_seconds();
+    let mut placed = OursPlacement {
+        by_decreasing_work: by_decreasing_work(&works),
+        host_times: instance.background_in_seconds(),
+        placement: TentativePlacement::new(instance),
+        operations: (instance.process_count() * (instance.host_count() + 1)) as u64,
     };
-    for &process in &placed.order {
-        let after = |host: usize| placed.loads[host] + works[process] / instance.speeds[host];
-        let open = (0..instance.hosts()).filter(|&host| placed.room.fits(process, host));
-        if let Some(host) = with_least_key(open, after) {
-            placed.loads[host] = after(host);
-            placed.room.put(process, host);
+    for &process in &placed.by_decreasing_work {
+        let after = |host: usize| placed.host_times[host] + works[process] / instance.speeds[host];
+        let open = (0..instance.host_count())
+            .filter(|&host| placed.placement.has_memory_for(process, host));
+        if let Some(host) = candidate_with_min_key(open, after) {
+            placed.host_times[host] = after(host);
+            placed.placement.move_process(process, host);
         }
     }
     placed
 }
 
 /// Imbalance of host loads (max/avg − 1) up to which the variant `vt` moves no process.
-const TOLERANCE: f64 = 0.03;
+const VT_TOLERANCE: f64 = 0.03;
 /// Lower and upper limit of the threshold of the variant `vt`, as fractions of the average load. The threshold is `min(max(1 − I,
 /// 0.3), 1.004)` times the average load, with the imbalance I.
-const THRESHOLD_LIMITS: [f64; 2] = [0.3, 1.004];
+const VT_THRESHOLD_LIMITS: [f64; 2] = [0.3, 1.004];
 /// Width of the bins by which the variant `vt` sorts the loads of processes \[s\]; loads in the same bin count as equal.
-const BIN_WIDTH: f64 = 0.01;
+const VT_BIN_WIDTH: f64 = 0.01;
 
 /// Decides as the variant `vt`; returns the host of each process and the number of operations. Each host first gives its smallest
 /// processes to a pool until its load is at most the threshold; then the processes of the pool go to the least loaded hosts.
 fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let times = instance.times();
-    let mut loads = instance.backgrounds();
-    for (process, &host) in instance.current.iter().enumerate() {
+    let times = instance.process_times_in_seconds();
+    let mut loads = instance.background_in_seconds();
+    for (process, &host) in instance.current_hosts.iter().enumerate() {
         loads[host] += times[process];
     }
     let max = loads.iter().copied().fold(0.0, f64::max);
     let average = loads.iter().sum::<f64>() / loads.len() as f64;
-    let mut hosts = instance.current.clone();
+    let mut hosts = instance.current_hosts.clone();
     let imbalance = if average > 0.0 {
         max / average - 1.0
     } else {
         0.0
     };
-    if imbalance <= TOLERANCE {
+    if imbalance <= VT_TOLERANCE {
         return (hosts, loads.len() as u64);
     }
-    let limit = (1.0 - imbalance).clamp(THRESHOLD_LIMITS[0], THRESHOLD_LIMITS[1]) * average;
+    let limit = (1.0 - imbalance).clamp(VT_THRESHOLD_LIMITS[0], VT_THRESHOLD_LIMITS[1]) * average;
     let mut pool = Vec::new();
     for (host, mut processes) in instance.processes_by_host().into_iter().enumerate() {
         processes.sort_by(|&a, &b| {
-            (times[a] / BIN_WIDTH)
+            (times[a] / VT_BIN_WIDTH)
                 .floor()
-                .total_cmp(&(times[b] / BIN_WIDTH).floor())
+                .total_cmp(&(times[b] / VT_BIN_WIDTH).floor())
         });
         for process in processes {
             if loads[host] <= limit {
@@ -304,33 +314,33 @@ fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn the_largest_does_not_go_to_a_slow_empty_host() {
         // Host 0 is three times as fast: 6/3 against 6/1; then 2 + 3/3 against 3/1 (a tie); then 3 + 3/3 against 3/1.
-        let case = instance(&[3.0, 1.0], &[0, 0, 0], &[6.0, 3.0, 3.0]);
-        assert_eq!(assigned(GreedyOptions::default(), &case), [0, 0, 1]);
+        let case = instance_without_background(&[3.0, 1.0], &[0, 0, 0], &[6.0, 3.0, 3.0]);
+        assert_eq!(decided_hosts(GreedyOptions::default(), &case), [0, 0, 1]);
         // Both are empty, and the heap of the library has host 1 on top.
         let charm = GreedyOptions {
             edition: GreedyEdition::Charm6,
             ..GreedyOptions::default()
         };
-        assert_eq!(assigned(charm, &case), [1, 0, 0]);
+        assert_eq!(decided_hosts(charm, &case), [1, 0, 0]);
     }
 
     #[test]
     fn vt_pools_only_what_lies_above_its_threshold() {
         // Average 2.5, I = 0.6, threshold 0.4 · 2.5 = 1: host 0 gives three processes and keeps one; host 1 is not above the threshold.
-        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0, 1], &[1.0; 5]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0, 0, 1], &[1.0; 5]);
         let vt = GreedyOptions {
             edition: GreedyEdition::Vt,
             ..GreedyOptions::default()
         };
-        let hosts = assigned(vt, &case);
-        assert_eq!(case.max_time(&hosts).get(), 3.0);
-        let balanced = instance(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
-        assert_eq!(assigned(vt, &balanced), [0, 1]);
+        let hosts = decided_hosts(vt, &case);
+        assert_eq!(case.max_host_time(&hosts).get(), 3.0);
+        let balanced = instance_without_background(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
+        assert_eq!(decided_hosts(vt, &balanced), [0, 1]);
     }
 }

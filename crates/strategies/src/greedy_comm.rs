@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
 use super::greedy::{by_decreasing_work, heap_path_comparisons};
-use super::room::{TentativePlacement, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -79,7 +79,7 @@ impl StrategyOptions for GreedyCommOptions {
         "charm-6.10.2/GreedyCommLB",
     )];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
         Ok(Box::new(self))
     }
@@ -101,20 +101,20 @@ impl Strategy for GreedyCommOptions {
 
 /// A communication partner of a process, with the number and total size of the messages between the two processes in a superstep.
 #[derive(Clone, Copy, Debug)]
-struct Neighbour {
+struct CommunicationPartner {
     process: usize,
-    messages: f64,
+    message_count: f64,
     bytes: f64,
 }
 
 /// Returns the communication partners of each process, in the reverse order of the instance's rows of messages.
-fn partners(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
-    let mut lists = vec![Vec::new(); instance.processes()];
+fn communication_partners(instance: &Instance<'_>) -> Vec<Vec<CommunicationPartner>> {
+    let mut lists = vec![Vec::new(); instance.process_count()];
     for row in instance.communication.iter().rev() {
         for (process, other) in [(row.to, row.from), (row.from, row.to)] {
-            lists[process].push(Neighbour {
+            lists[process].push(CommunicationPartner {
                 process: other,
-                messages: row.messages,
+                message_count: row.message_count,
                 bytes: row.bytes.get(),
             });
         }
@@ -123,8 +123,11 @@ fn partners(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
 }
 
 /// Returns those communication partners of a process that are already assigned, each with its host.
-fn placed_partners(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
-    let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
+fn placed_partners(
+    graph: &[CommunicationPartner],
+    place: &[Option<usize>],
+) -> Vec<(usize, CommunicationPartner)> {
+    let pair = |neighbour: &CommunicationPartner| Some((place[neighbour.process]?, *neighbour));
     graph.iter().filter_map(pair).collect()
 }
 
@@ -136,8 +139,11 @@ impl GreedyCommOptions {
     /// Decides as the variant `charm-6.10.2`, in the same steps as `GreedyCommLB`; returns the host of each process and the
     /// number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (times, graph) = (instance.times(), partners(instance));
-        let mut load = instance.backgrounds();
+        let (times, graph) = (
+            instance.process_times_in_seconds(),
+            communication_partners(instance),
+        );
+        let mut load = instance.background_in_seconds();
         let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
         for process in 0..times.len() {
             processes.insert(process, |a, b| times[a] > times[b]);
@@ -157,7 +163,7 @@ impl GreedyCommOptions {
             let sum = |is_counted: &dyn Fn(usize) -> bool| {
                 let counted = placed.iter().filter(|(host, _)| is_counted(*host));
                 counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
-                    (messages + neighbour.messages, bytes + neighbour.bytes)
+                    (messages + neighbour.message_count, bytes + neighbour.bytes)
                 })
             };
             let cost_without = |host: usize| {
@@ -182,7 +188,7 @@ impl GreedyCommOptions {
             place[process] = Some(host);
             for (other, neighbour) in &placed {
                 if *other != host {
-                    load[*other] += self.constant_cost(neighbour.messages, neighbour.bytes);
+                    load[*other] += self.constant_cost(neighbour.message_count, neighbour.bytes);
                 }
             }
             hosts.insert(first, |a, b| load[a] < load[b]);
@@ -191,7 +197,7 @@ impl GreedyCommOptions {
             }
             operations += (placed.len() * (candidates.len() + 1)) as u64;
         }
-        let place = place.into_iter().zip(&instance.current);
+        let place = place.into_iter().zip(&instance.current_hosts);
         let place = place.map(|(host, &old)| host.unwrap_or(old)).collect();
         (place, operations)
     }
@@ -202,23 +208,26 @@ impl GreedyCommOptions {
         &self,
         instance: &Instance<'_>,
         [a, b]: [usize; 2],
-        neighbour: &Neighbour,
+        neighbour: &CommunicationPartner,
     ) -> f64 {
-        match instance.paths {
+        match instance.host_paths {
             _ if a == b => 0.0,
             Some(paths) if self.links == Links::Platform => {
-                paths.latency(a, b).get() * neighbour.messages
+                paths.latency(a, b).get() * neighbour.message_count
                     + neighbour.bytes / paths.bandwidth(a, b).get()
             }
-            _ => self.constant_cost(neighbour.messages, neighbour.bytes),
+            _ => self.constant_cost(neighbour.message_count, neighbour.bytes),
         }
     }
 
     /// Decides as the variant `ours` (times on the hosts, costs from the links); returns the host of each process and the number
     /// of operations.
     fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (works, graph) = (instance.works(), partners(instance));
-        let mut load = instance.backgrounds();
+        let (works, graph) = (
+            instance.works_in_seconds(),
+            communication_partners(instance),
+        );
+        let mut load = instance.background_in_seconds();
         let mut room = TentativePlacement::new(instance);
         let mut place: Vec<Option<usize>> = vec![None; works.len()];
         let mut operations = 0;
@@ -231,22 +240,23 @@ impl GreedyCommOptions {
                 });
                 costs.sum()
             };
-            let open = (0..load.len()).filter(|&host| room.fits(process, host));
-            let lightest = with_least_key(open, compute).unwrap_or(instance.current[process]);
+            let open = (0..load.len()).filter(|&host| room.has_memory_for(process, host));
+            let lightest =
+                candidate_with_min_key(open, compute).unwrap_or(instance.current_hosts[process]);
             let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
-            candidates.retain(|&host| room.fits(process, host));
+            candidates.retain(|&host| room.has_memory_for(process, host));
             candidates.push(lightest);
             candidates.sort_unstable();
             candidates.dedup();
             operations += (load.len() + candidates.len() * (placed.len() + 1)) as u64;
             let ends = |host: usize| compute(host) + messages(host);
-            let host = with_least_key(candidates.into_iter(), ends).unwrap_or(lightest);
+            let host = candidate_with_min_key(candidates.into_iter(), ends).unwrap_or(lightest);
             load[host] = ends(host);
             for (other, neighbour) in &placed {
                 load[*other] += self.message_cost(instance, [host, *other], neighbour);
             }
             place[process] = Some(host);
-            room.put(process, host);
+            room.move_process(process, host);
         }
         (room.into_hosts(), operations)
     }
@@ -254,15 +264,15 @@ impl GreedyCommOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
-    use crate::{Paths, Row};
+    use crate::{HostPaths, MessageRow};
     use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
     #[derive(Debug)]
     struct Slow;
 
-    impl Paths for Slow {
+    impl HostPaths for Slow {
         fn latency(&self, _: usize, _: usize) -> Seconds {
             Seconds::of(10.0)
         }
@@ -274,21 +284,21 @@ mod tests {
 
     #[test]
     fn neighbours_stay_together_where_links_are_slow() {
-        let mut case = instance(&[1.0, 1.0], &[0, 0], &[2.0, 1.0]);
-        case.communication = vec![Row {
+        let mut case = instance_without_background(&[1.0, 1.0], &[0, 0], &[2.0, 1.0]);
+        case.communication = vec![MessageRow {
             from: 0,
             to: 1,
-            messages: 1.0,
+            message_count: 1.0,
             bytes: Bytes::of(8.0),
         }];
         // With the constants of Charm++ a message costs less than 1 s, so that the processes separate.
-        assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 1]);
-        case.paths = Some(&Slow);
-        assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 0]);
+        assert_eq!(decided_hosts(GreedyCommOptions::default(), &case), [0, 1]);
+        case.host_paths = Some(&Slow);
+        assert_eq!(decided_hosts(GreedyCommOptions::default(), &case), [0, 0]);
         let constant = GreedyCommOptions {
             links: Links::Constant,
             ..GreedyCommOptions::default()
         };
-        assert_eq!(assigned(constant, &case), [0, 1]);
+        assert_eq!(decided_hosts(constant, &case), [0, 1]);
     }
 }

@@ -23,8 +23,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{PositionHeap, Real, descending_order, larger};
-use super::greedy::{self, Tree, heap_path_comparisons};
-use super::room::{TentativePlacement, with_least_key};
+use super::greedy::{self, TreeLbInput, heap_path_comparisons};
+use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -101,7 +101,7 @@ impl StrategyOptions for GreedyRefineOptions {
         ),
     ];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         let b = self.b.unwrap_or(1.0);
         check_positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])?;
         Ok(Box::new(self))
@@ -115,7 +115,7 @@ impl Strategy for GreedyRefineOptions {
             GreedyRefineEdition::Charm6 => self.assign_charm6(instance),
             GreedyRefineEdition::Charm8 => assign_charm8(
                 instance,
-                &Tree::new(instance, self.rate_aware),
+                &TreeLbInput::new(instance, self.rate_aware),
                 self.tolerance,
             ),
         };
@@ -126,24 +126,24 @@ impl Strategy for GreedyRefineOptions {
 /// Decides as the variant `ours` (times on hosts, with memory limits); returns the host of each process and the number of
 /// operations.
 fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
-    let works = instance.works();
+    let works = instance.works_in_seconds();
     let aim = greedy::assign_ours(instance);
-    let mut most = tolerance * aim.loads.iter().copied().fold(0.0, f64::max);
-    let mut loads = instance.backgrounds();
+    let mut most = tolerance * aim.host_times.iter().copied().fold(0.0, f64::max);
+    let mut loads = instance.background_in_seconds();
     let mut room = TentativePlacement::new(instance);
-    for &process in &aim.order {
+    for &process in &aim.by_decreasing_work {
         let after = |host: usize| loads[host] + works[process] / instance.speeds[host];
-        let old = instance.current[process];
-        let open = (0..instance.hosts()).filter(|&host| room.fits(process, host));
+        let old = instance.current_hosts[process];
+        let open = (0..instance.host_count()).filter(|&host| room.has_memory_for(process, host));
         let host = match after(old) {
             stay if stay <= most => old,
-            _ => with_least_key(open, after).unwrap_or(old),
+            _ => candidate_with_min_key(open, after).unwrap_or(old),
         };
         loads[host] = after(host);
         most = most.max(loads[host]);
-        room.put(process, host);
+        room.move_process(process, host);
     }
-    let operations = 2 * (instance.processes() * (instance.hosts() + 1)) as u64;
+    let operations = 2 * (instance.process_count() * (instance.host_count() + 1)) as u64;
     (room.into_hosts(), operations)
 }
 
@@ -164,10 +164,10 @@ impl GreedyRefineOptions {
             .collect();
         let works = instance.measured_works();
         let (order, comparisons) = descending_order(&works);
-        let background = instance.backgrounds();
+        let background = instance.background_in_seconds();
         let mut largest = background.iter().copied().fold(0.0, f64::max);
         let is_quiet = largest <= MAX_IGNORED_BACKGROUND;
-        let mut heap = PositionHeap::in_order(instance.hosts());
+        let mut heap = PositionHeap::new_unordered(instance.host_count());
         let mut loads = background.clone();
         let rebuild = |heap: &mut PositionHeap, loads: &[f64]| {
             if !is_quiet {
@@ -189,10 +189,10 @@ impl GreedyRefineOptions {
         let b = self
             .b
             .map_or(f64::from(f32::MAX), |b| f64::from(f32::from_f64(b)));
-        let mut hosts = instance.current.clone();
+        let mut hosts = instance.current_hosts.clone();
         for &process in &order {
             let Some(top) = heap.top() else { break };
-            let old = instance.current[process];
+            let old = instance.current_hosts[process];
             let stays =
                 loads[old] <= (loads[top] + LOAD_SLACK) * b && loads[old] + works[process] <= most;
             let host = if stays { old } else { top };
@@ -212,15 +212,15 @@ impl GreedyRefineOptions {
 
 /// Decides as the variant `charm-8`; returns the host of each process and the number of operations. `tree` is the input of
 /// `TreeLB`, and `tolerance` the limit of loads relative to the maximum load of greedy.
-fn assign_charm8(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
+fn assign_charm8(instance: &Instance<'_>, tree: &TreeLbInput, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy_assignment();
     let mut most = aim.max_load * f32::from_f64(tolerance);
     let mut loads = tree.background.clone();
-    let mut heap = PositionHeap::in_order(loads.len());
+    let mut heap = PositionHeap::new_unordered(loads.len());
     heap.build_heap(&loads);
-    let mut hosts = instance.current.clone();
-    for &process in &tree.order {
-        let (old, work) = (instance.current[process], tree.works[process]);
+    let mut hosts = instance.current_hosts.clone();
+    for &process in &tree.by_decreasing_work {
+        let (old, work) = (instance.current_hosts[process], tree.works[process]);
         let Some(top) = heap.top() else { break };
         let host = if loads[old] + work <= most { old } else { top };
         heap.remove(host, &loads);
@@ -235,28 +235,28 @@ fn assign_charm8(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<u
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn processes_stay_where_the_makespan_of_greedy_allows() {
         // Greedy takes 4; 4 and, of 2, 1 and 1, the first stay on host 0 only up to 4.
-        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 2.0, 1.0, 1.0]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 2.0, 1.0, 1.0]);
         assert_eq!(
-            assigned(GreedyRefineOptions::default(), &case),
+            decided_hosts(GreedyRefineOptions::default(), &case),
             [0, 1, 1, 1]
         );
         let loose = GreedyRefineOptions {
             tolerance: 1.5,
             ..GreedyRefineOptions::default()
         };
-        assert_eq!(assigned(loose, &case), [0, 0, 1, 1]);
+        assert_eq!(decided_hosts(loose, &case), [0, 0, 1, 1]);
         assert!(
             GreedyRefineOptions {
                 tolerance: 0.0,
                 ..loose
             }
-            .strategy()
+            .into_strategy()
             .is_err()
         );
     }

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::greedy::by_decreasing_work;
-use super::room::{TentativePlacement, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
     StrategyOptions, check_not_negative,
@@ -67,7 +67,7 @@ impl Default for HierarchicalOptions {
 }
 
 impl StrategyOptions for HierarchicalOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_not_negative([("epsilon", self.epsilon)])?;
         Ok(Box::new(self))
     }
@@ -90,8 +90,10 @@ impl Strategy for HierarchicalOptions {
             let part: Vec<usize> = (0..hosts.len())
                 .filter(|&process| cluster.contains(&hosts[process]))
                 .collect();
-            let found =
-                inside.assign(&cluster_instance(instance, &cluster, &part, &hosts), random)?;
+            let found = inside.assign(
+                &instance_of_cluster(instance, &cluster, &part, &hosts),
+                random,
+            )?;
             slowest = slowest.max(found.operations);
             for (&process, &host) in part.iter().zip(&found.hosts) {
                 hosts[process] = cluster[host];
@@ -99,14 +101,14 @@ impl Strategy for HierarchicalOptions {
         }
         Ok(Assignment {
             gather: Gather::Managers,
-            ..Assignment::central(hosts, slowest + instance.processes() as u64)
+            ..Assignment::central(hosts, slowest + instance.process_count() as u64)
         })
     }
 }
 
 /// Returns the list of hosts of each cluster, in the order of cluster numbers.
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..instance.hosts()).collect();
+    let mut order: Vec<usize> = (0..instance.host_count()).collect();
     order.sort_by_key(|&host| instance.cluster(host));
     let chunks = order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b));
     chunks.map(<[usize]>::to_vec).collect()
@@ -114,7 +116,7 @@ fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
 
 /// Returns the instance restricted to one cluster: to the hosts `cluster`, and to the processes `part`, all of which are on these
 /// hosts. `hosts` contains the host of every process.
-fn cluster_instance(
+fn instance_of_cluster(
     instance: &Instance<'_>,
     cluster: &[usize],
     part: &[usize],
@@ -123,27 +125,30 @@ fn cluster_instance(
     let place = |host: usize| cluster.iter().position(|&own| own == host).unwrap_or(0);
     let current: Vec<usize> = part.iter().map(|&process| place(hosts[process])).collect();
     let speeds: Vec<f64> = cluster.iter().map(|&host| instance.speeds[host]).collect();
-    let work: Vec<Seconds> = part.iter().map(|&process| instance.work[process]).collect();
+    let work: Vec<Seconds> = part
+        .iter()
+        .map(|&process| instance.process_works[process])
+        .collect();
     let times = work.iter().zip(&current);
     Instance {
-        background: cluster
+        background_times: cluster
             .iter()
-            .map(|&host| instance.background[host])
+            .map(|&host| instance.background_times[host])
             .collect(),
-        time: times
+        process_times: times
             .map(|(work, &host)| Seconds::of(work.get() / speeds[host]))
             .collect(),
-        memory: part
+        process_memory: part
             .iter()
-            .filter_map(|&process| instance.memory.get(process).copied())
+            .filter_map(|&process| instance.process_memory.get(process).copied())
             .collect(),
         host_memory: cluster
             .iter()
             .filter_map(|&host| instance.host_memory.get(host).copied())
             .collect(),
         speeds,
-        current,
-        work,
+        current_hosts: current,
+        process_works: work,
         ..Instance::default()
     }
 }
@@ -151,9 +156,9 @@ fn cluster_instance(
 impl HierarchicalOptions {
     /// Moves processes between clusters as the flow of work requires; returns the host of each process afterwards.
     fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
-        let (works, clusters) = (instance.works(), hosts_by_cluster(instance));
+        let (works, clusters) = (instance.works_in_seconds(), hosts_by_cluster(instance));
         let mut times: Vec<f64> = instance
-            .host_times(&instance.current)
+            .host_times(&instance.current_hosts)
             .iter()
             .map(|time| time.get())
             .collect();
@@ -189,13 +194,13 @@ impl HierarchicalOptions {
                     let open = clusters[receiver]
                         .iter()
                         .copied()
-                        .filter(|&host| room.fits(process, host));
-                    if let Some(to) =
-                        with_least_key(open, |host| times[host] + work / instance.speeds[host])
-                    {
+                        .filter(|&host| room.has_memory_for(process, host));
+                    if let Some(to) = candidate_with_min_key(open, |host| {
+                        times[host] + work / instance.speeds[host]
+                    }) {
                         times[from] -= work / instance.speeds[from];
                         times[to] += work / instance.speeds[to];
-                        room.put(process, to);
+                        room.move_process(process, to);
                         left -= work;
                     }
                 }
@@ -209,21 +214,21 @@ impl HierarchicalOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn work_flows_between_clusters_and_then_inside_them() {
         // Hosts 0 and 1, and host 2 of speed 2, are clusters; T = 16/4 s. Cluster 0 has 14 of its 8, cluster 1 has 2 of its 8, so that 6 flow:
         // of 5, 4, 3 and 2 go 5, then nothing of the last 1. It keeps 4, 3 and 2 on host 0, which become 4 against 3 + 2.
-        let mut case = instance(
+        let mut case = instance_without_background(
             &[1.0, 1.0, 2.0],
             &[0, 0, 0, 0, 2],
             &[5.0, 4.0, 3.0, 2.0, 2.0],
         );
-        case.clusters = vec![0, 0, 1];
+        case.cluster_of_host = vec![0, 0, 1];
         assert_eq!(
-            assigned(HierarchicalOptions::default(), &case),
+            decided_hosts(HierarchicalOptions::default(), &case),
             [2, 0, 1, 1, 2]
         );
         // Nothing flows within the tolerance.
@@ -231,7 +236,7 @@ mod tests {
             epsilon: 1.0,
             ..HierarchicalOptions::default()
         };
-        let found = assigned(loose, &case);
+        let found = decided_hosts(loose, &case);
         assert!(found[..4].iter().all(|&host| host < 2) && found[4] == 2);
     }
 
@@ -240,14 +245,14 @@ mod tests {
         let mut random = Stream::new(5, migsim_base::random::Purpose::Policy);
         let speeds = [1.0, 2.0, 1.0, 3.0];
         for _ in 0..100 {
-            let current: Vec<usize> = (0..12).map(|_| random.below(4)).collect();
-            let works: Vec<f64> = (0..12).map(|_| random.below(9) as f64).collect();
-            let mut case = instance(&speeds, &current, &works);
-            let alone = assigned(GreedyRefineOptions::default(), &case);
-            assert_eq!(assigned(HierarchicalOptions::default(), &case), alone);
-            case.clusters = vec![0, 1, 0, 1];
+            let current: Vec<usize> = (0..12).map(|_| random.draw_below(4)).collect();
+            let works: Vec<f64> = (0..12).map(|_| random.draw_below(9) as f64).collect();
+            let mut case = instance_without_background(&speeds, &current, &works);
+            let alone = decided_hosts(GreedyRefineOptions::default(), &case);
+            assert_eq!(decided_hosts(HierarchicalOptions::default(), &case), alone);
+            case.cluster_of_host = vec![0, 1, 0, 1];
             let placed = HierarchicalOptions::default().balance_clusters(&case);
-            let found = assigned(HierarchicalOptions::default(), &case);
+            let found = decided_hosts(HierarchicalOptions::default(), &case);
             for (cluster, speed) in [(0, 2.0), (1, 5.0)] {
                 let load = |places: &[usize]| -> f64 {
                     let own = works.iter().zip(places).filter(|one| one.1 % 2 == cluster);
@@ -270,8 +275,15 @@ mod tests {
                         .collect::<Vec<_>>()
                 };
                 let own: Vec<f64> = part.iter().map(|&process| works[process]).collect();
-                let inner = instance(&[speeds[cluster], speeds[cluster + 2]], &of(&placed), &own);
-                assert_eq!(of(&found), assigned(GreedyRefineOptions::default(), &inner));
+                let inner = instance_without_background(
+                    &[speeds[cluster], speeds[cluster + 2]],
+                    &of(&placed),
+                    &own,
+                );
+                assert_eq!(
+                    of(&found),
+                    decided_hosts(GreedyRefineOptions::default(), &inner)
+                );
             }
         }
     }

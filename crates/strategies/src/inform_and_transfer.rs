@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::{TentativePlacement, random_hosts, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -131,7 +131,7 @@ impl StrategyOptions for InformAndTransferOptions {
         Variant::new("gossip", r#"{ "knowledge": "gossip" }"#, ""),
     ];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_not_negative([("beta", self.beta)])?;
         Ok(Box::new(self))
     }
@@ -143,12 +143,12 @@ impl Strategy for InformAndTransferOptions {
         instance: &Instance<'_>,
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
-        let mut state = State::new(instance, *self);
+        let mut state = TransferState::new(instance, *self);
         let mut operations = 0;
         for _ in 0..self.iterations {
-            let known = self.known_hosts(instance.hosts(), random);
-            operations += state.transfer_once(known.as_deref(), random);
-            if state.is_balanced() {
+            let known = self.known_hosts(instance.host_count(), random);
+            operations += state.transfer_from_all_hosts(known.as_deref(), random);
+            if state.are_works_equal() {
                 break;
             }
         }
@@ -160,7 +160,7 @@ impl Strategy for InformAndTransferOptions {
             },
         };
         Ok(Assignment {
-            hosts: state.room.into_hosts(),
+            hosts: state.placement.into_hosts(),
             operations,
             gather,
             remarks: Vec::new(),
@@ -171,7 +171,7 @@ impl Strategy for InformAndTransferOptions {
         self.beta > 0.0
     }
 
-    fn uses_seed(&self) -> bool {
+    fn uses_random_numbers(&self) -> bool {
         self.knowledge == Knowledge::Gossip
     }
 }
@@ -188,7 +188,7 @@ impl InformAndTransferOptions {
         for _ in 0..self.rounds {
             let before = known.clone();
             for (sender, told) in before.iter().enumerate() {
-                for receiver in random_hosts(sender, hosts, self.fanout, random) {
+                for receiver in draw_random_hosts(sender, hosts, self.fanout, random) {
                     known[receiver].extend(told);
                 }
             }
@@ -202,7 +202,7 @@ impl InformAndTransferOptions {
 
 /// State of one decision of the strategy: the loads of hosts, and the processes on each host.
 #[derive(Debug)]
-struct State<'a> {
+struct TransferState<'a> {
     instance: &'a Instance<'a>,
     options: InformAndTransferOptions,
     /// Load of each process on a host of speed 1 \[s\].
@@ -211,51 +211,51 @@ struct State<'a> {
     host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
     /// For each process, the indices of those entries of the instance's communication that it sends or receives.
-    rows: Vec<Vec<usize>>,
+    message_indices: Vec<Vec<usize>>,
     /// For each host: the bytes that it receives from other hosts, and the bytes that it sends to other hosts, in a superstep.
-    volume: Vec<[f64; 2]>,
-    room: TentativePlacement,
+    received_and_sent_bytes: Vec<[f64; 2]>,
+    placement: TentativePlacement,
     /// Tree of the loads of all hosts, which finds the best destination without a visit to each host; only for the variant `ours`
     /// without messages, otherwise `None`.
-    tree: Option<LoadTree>,
+    load_tree: Option<LoadTree>,
 }
 
-impl<'a> State<'a> {
+impl<'a> TransferState<'a> {
     fn new(instance: &'a Instance<'a>, options: InformAndTransferOptions) -> Self {
         let mut state = Self {
             instance,
             options,
-            works: instance.works(),
+            works: instance.works_in_seconds(),
             host_loads: Vec::new(),
             processes_of_host: instance.processes_by_host(),
-            rows: vec![Vec::new(); instance.processes()],
-            volume: vec![[0.0; 2]; instance.hosts()],
-            room: TentativePlacement::new(instance),
-            tree: None,
+            message_indices: vec![Vec::new(); instance.process_count()],
+            received_and_sent_bytes: vec![[0.0; 2]; instance.host_count()],
+            placement: TentativePlacement::new(instance),
+            load_tree: None,
         };
-        state.host_loads = (0..instance.hosts())
+        state.host_loads = (0..instance.host_count())
             .map(|host| state.summed_load(host))
             .collect();
-        if !state.is_original() && options.beta == 0.0 {
-            state.tree = Some(LoadTree::new(&state.host_loads, &instance.speeds));
+        if !state.is_lbaf() && options.beta == 0.0 {
+            state.load_tree = Some(LoadTree::new(&state.host_loads, &instance.speeds));
         }
         if options.beta > 0.0 {
             for (at, row) in instance.communication.iter().enumerate() {
-                state.rows[row.from].push(at);
+                state.message_indices[row.from].push(at);
                 if row.to != row.from {
-                    state.rows[row.to].push(at);
+                    state.message_indices[row.to].push(at);
                 }
-                let [from, to] = [row.from, row.to].map(|process| instance.current[process]);
+                let [from, to] = [row.from, row.to].map(|process| instance.current_hosts[process]);
                 if from != to {
-                    state.volume[to][0] += row.bytes.get();
-                    state.volume[from][1] += row.bytes.get();
+                    state.received_and_sent_bytes[to][0] += row.bytes.get();
+                    state.received_and_sent_bytes[from][1] += row.bytes.get();
                 }
             }
         }
         state
     }
 
-    fn is_original(&self) -> bool {
+    fn is_lbaf(&self) -> bool {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
@@ -266,16 +266,16 @@ impl<'a> State<'a> {
             .iter()
             .map(|&process| self.works[process]);
         let own: f64 = own.sum();
-        if self.is_original() {
+        if self.is_lbaf() {
             own
         } else {
-            self.instance.background[host].get() + own / self.instance.speeds[host]
+            self.instance.background_times[host].get() + own / self.instance.speeds[host]
         }
     }
 
     /// Returns the load of a process on a host \[s\], which depends on the speed of the host except in the variant `lbaf-1.6`.
     fn process_load(&self, process: usize, host: usize) -> f64 {
-        if self.is_original() {
+        if self.is_lbaf() {
             self.works[process]
         } else {
             self.works[process] / self.instance.speeds[host]
@@ -285,16 +285,22 @@ impl<'a> State<'a> {
     /// Returns W, the work of a host with the given load \[s\] and the given bytes received and sent \[s\].
     fn host_work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
-        if self.is_original() && self.options.is_affine {
+        if self.is_lbaf() && self.options.is_affine {
             1.0 / self.instance.speeds[host] * load + messages
         } else {
             load + messages
         }
     }
 
-    fn is_balanced(&self) -> bool {
+    fn are_works_equal(&self) -> bool {
         let works: Vec<f64> = (0..self.host_loads.len())
-            .map(|host| self.host_work(host, self.host_loads[host], self.volume[host]))
+            .map(|host| {
+                self.host_work(
+                    host,
+                    self.host_loads[host],
+                    self.received_and_sent_bytes[host],
+                )
+            })
             .collect();
         let max = works.iter().copied().fold(0.0, f64::max);
         let average = works.iter().sum::<f64>() / works.len() as f64;
@@ -303,26 +309,32 @@ impl<'a> State<'a> {
 
     /// Performs one iteration, in which each host offers each of its processes once; returns the number of pairs of process and
     /// destination that were evaluated.
-    fn transfer_once(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
+    fn transfer_from_all_hosts(
+        &mut self,
+        known: Option<&[BTreeSet<usize>]>,
+        random: &mut Stream,
+    ) -> u64 {
         let average = self.host_loads.iter().sum::<f64>() / self.host_loads.len() as f64;
         let mut donors: Vec<usize> = (0..self.host_loads.len()).collect();
         donors.retain(|&host| !self.processes_of_host[host].is_empty());
-        if !self.is_original() {
+        if !self.is_lbaf() {
             donors.sort_by(|&a, &b| self.host_loads[b].total_cmp(&self.host_loads[a]));
         }
         let mut offers = 0;
         for donor in donors {
             let mut order = self.offer_order(donor, average);
-            if self.is_original() {
+            if self.is_lbaf() {
                 order.reverse(); // it takes the last first
             }
             for process in order {
                 let hosts = known.map_or(self.host_loads.len() - 1, |known| known[donor].len());
                 offers += hosts as u64;
-                let target = match (known, &self.tree) {
-                    (Some(known), _) => self.drawn_target(process, donor, &known[donor], random),
-                    (None, Some(tree)) => self.best_target_by_tree(process, donor, tree),
-                    (None, None) => self.best_target(process, donor),
+                let target = match (known, &self.load_tree) {
+                    (Some(known), _) => {
+                        self.draw_destination(process, donor, &known[donor], random)
+                    }
+                    (None, Some(tree)) => self.best_destination_by_tree(process, donor, tree),
+                    (None, None) => self.best_destination(process, donor),
                 };
                 if let Some(host) = target {
                     self.move_process(process, donor, host);
@@ -361,28 +373,33 @@ impl<'a> State<'a> {
 
     /// Returns the host to which a process of the host `donor` should move so that the larger work of the two hosts decreases
     /// most (ties: the lowest number). Returns `None` if no move is acceptable.
-    fn best_target(&self, process: usize, donor: usize) -> Option<usize> {
+    fn best_destination(&self, process: usize, donor: usize) -> Option<usize> {
         let others = (0..self.host_loads.len()).filter(|&host| host != donor);
         let open = others.filter(|&host| self.has_memory_for(process, host));
-        let host = with_least_key(open, |host| -self.gain(process, donor, host))?;
-        self.is_accepted(self.gain(process, donor, host))
+        let host = candidate_with_min_key(open, |host| -self.transfer_gain(process, donor, host))?;
+        self.is_acceptable_gain(self.transfer_gain(process, donor, host))
             .then_some(host)
     }
 
     /// Returns the same host as `best_destination`, by a search in the tree of loads; for the variant `ours` without messages.
     /// The larger work before a move is that of the donor, since a move to a host with more work cannot decrease it.
-    fn best_target_by_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
+    fn best_destination_by_tree(
+        &self,
+        process: usize,
+        donor: usize,
+        tree: &LoadTree,
+    ) -> Option<usize> {
         let (work, load) = (self.works[process], self.host_loads[donor]);
         let left = load - self.process_load(process, donor);
         let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
-        let is_open = |host: usize| host != donor && self.room.fits(process, host);
-        let (host, loss) = tree.least(loss, is_open)?;
+        let is_open = |host: usize| host != donor && self.placement.has_memory_for(process, host);
+        let (host, loss) = tree.host_with_min_key(loss, is_open)?;
         (-loss > 0.0).then_some(host)
     }
 
     /// Draws the destination of a process from the hosts that its host knows by gossip; `None` if no known host is acceptable.
     /// The probabilities grow with the decrease of the larger work.
-    fn drawn_target(
+    fn draw_destination(
         &self,
         process: usize,
         donor: usize,
@@ -391,26 +408,30 @@ impl<'a> State<'a> {
     ) -> Option<usize> {
         let open = known.iter().copied();
         let open = open.filter(|&host| self.has_memory_for(process, host));
-        let gains = open.map(|host| (host, self.gain(process, donor, host)));
-        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_accepted(one.1)).collect();
+        let gains = open.map(|host| (host, self.transfer_gain(process, donor, host)));
+        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_acceptable_gain(one.1)).collect();
         draw_host(&taken, random)
     }
 
     /// Whether a host has enough memory for a process; always true in the variant `lbaf-1.6`, which ignores memory.
     fn has_memory_for(&self, process: usize, host: usize) -> bool {
-        self.is_original() || self.room.fits(process, host)
+        self.is_lbaf() || self.placement.has_memory_for(process, host)
     }
 
-    fn is_accepted(&self, gain: f64) -> bool {
-        gain > 0.0 || (self.is_original() && gain >= 0.0)
+    fn is_acceptable_gain(&self, gain: f64) -> bool {
+        gain > 0.0 || (self.is_lbaf() && gain >= 0.0)
     }
 
     /// Returns the gain c of a transfer: the decrease of the larger work of the hosts `from` and `to` if the process moves \[s\].
-    fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
-        let volume = self.volume_after(process, from, to);
+    fn transfer_gain(&self, process: usize, from: usize, to: usize) -> f64 {
+        let volume = self.received_and_sent_bytes_after(process, from, to);
         let before = f64::max(
-            self.host_work(from, self.host_loads[from], self.volume[from]),
-            self.host_work(to, self.host_loads[to], self.volume[to]),
+            self.host_work(
+                from,
+                self.host_loads[from],
+                self.received_and_sent_bytes[from],
+            ),
+            self.host_work(to, self.host_loads[to], self.received_and_sent_bytes[to]),
         );
         let after = f64::max(
             self.host_work(
@@ -429,9 +450,17 @@ impl<'a> State<'a> {
 
     /// Returns, for the hosts `from` and `to`, the bytes received from other hosts and sent to other hosts if a process moves
     /// from the former to the latter.
-    fn volume_after(&self, process: usize, from: usize, to: usize) -> [[f64; 2]; 2] {
-        let mut volume = [self.volume[from], self.volume[to]];
-        for &at in &self.rows[process] {
+    fn received_and_sent_bytes_after(
+        &self,
+        process: usize,
+        from: usize,
+        to: usize,
+    ) -> [[f64; 2]; 2] {
+        let mut volume = [
+            self.received_and_sent_bytes[from],
+            self.received_and_sent_bytes[to],
+        ];
+        for &at in &self.message_indices[process] {
             let row = self.instance.communication[at];
             let (other, incoming) = if row.to == process {
                 (row.from, 0)
@@ -441,7 +470,7 @@ impl<'a> State<'a> {
             if other == process {
                 continue;
             }
-            let place = self.room.hosts()[other];
+            let place = self.placement.hosts()[other];
             let bytes = row.bytes.get();
             if place == from {
                 volume[0][1 - incoming] += bytes;
@@ -458,15 +487,18 @@ impl<'a> State<'a> {
     }
 
     fn move_process(&mut self, process: usize, from: usize, to: usize) {
-        [self.volume[from], self.volume[to]] = self.volume_after(process, from, to);
+        [
+            self.received_and_sent_bytes[from],
+            self.received_and_sent_bytes[to],
+        ] = self.received_and_sent_bytes_after(process, from, to);
         self.processes_of_host[from].retain(|&other| other != process);
         self.processes_of_host[to].push(process);
         self.processes_of_host[to].sort_unstable();
-        self.room.put(process, to);
+        self.placement.move_process(process, to);
         for host in [from, to] {
             self.host_loads[host] = self.summed_load(host);
-            if let Some(tree) = &mut self.tree {
-                tree.set(host, self.host_loads[host]);
+            if let Some(tree) = &mut self.load_tree {
+                tree.set_load(host, self.host_loads[host]);
             }
         }
     }
@@ -481,9 +513,9 @@ fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     let least = gains.iter().map(|one| one.1).fold(f64::INFINITY, f64::min);
     let total: f64 = gains.iter().map(|one| one.1 - least).sum();
     if total <= 0.0 {
-        return Some(gains[random.below(gains.len())].0);
+        return Some(gains[random.draw_below(gains.len())].0);
     }
-    let mut left = random.unit() * total;
+    let mut left = random.draw_unit() * total;
     for &(host, gain) in gains {
         left -= gain - least;
         if left < 0.0 {
@@ -497,33 +529,33 @@ fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn only_what_lowers_the_larger_of_two_works_goes() {
         // 6 against 0: 3 goes (3 and 3); then nothing helps.
-        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
         assert_eq!(
-            assigned(InformAndTransferOptions::default(), &case),
+            decided_hosts(InformAndTransferOptions::default(), &case),
             [1, 0, 0]
         );
     }
 
     #[test]
     fn without_a_round_of_gossip_hosts_know_no_other_host() {
-        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
         let silent = InformAndTransferOptions {
             knowledge: Knowledge::Gossip,
             rounds: 0,
             ..InformAndTransferOptions::default()
         };
-        assert_eq!(assigned(silent, &case), [0, 0, 0]);
+        assert_eq!(decided_hosts(silent, &case), [0, 0, 0]);
         let talking = InformAndTransferOptions {
             rounds: 1,
             ..silent
         };
-        assert_eq!(assigned(talking, &case), [1, 0, 0]);
+        assert_eq!(decided_hosts(talking, &case), [1, 0, 0]);
     }
     #[test]
     fn gossip_draws_hosts_in_proportion_to_what_they_gain() {

@@ -13,43 +13,43 @@ pub struct Instance<'a> {
     /// Speed of each host, relative to a reference host; positive.
     pub speeds: Vec<f64>,
     /// For each host, the time in a superstep during which it computes for other users (its background load).
-    pub background: Vec<Seconds>,
+    pub background_times: Vec<Seconds>,
     /// For each process, the number of its present host.
-    pub current: Vec<usize>,
+    pub current_hosts: Vec<usize>,
     /// For each process, its execution time in a superstep if it were alone on its present host.
-    pub time: Vec<Seconds>,
+    pub process_times: Vec<Seconds>,
     /// For each process, its work in a superstep: the execution time alone on a host of speed 1. It is the time of the process ×
     /// the speed of its present host.
-    pub work: Vec<Seconds>,
+    pub process_works: Vec<Seconds>,
     /// The messages between processes in a superstep; empty unless the strategy needs them
     /// ([`super::Strategy::needs_communication`]).
-    pub communication: Vec<Row>,
+    pub communication: Vec<MessageRow>,
     /// For each process, the memory that a migration transfers; empty if it is unknown, in which case migrations transfer
     /// nothing.
-    pub memory: Vec<Bytes>,
+    pub process_memory: Vec<Bytes>,
     /// For each host, its memory, or `None` if it has no limit; empty if no host has a limit.
     pub host_memory: Vec<Option<Bytes>>,
     /// For each host, the number of its cluster; empty if all hosts are in a single cluster.
-    pub clusters: Vec<usize>,
+    pub cluster_of_host: Vec<usize>,
     /// Latency and bandwidth between each pair of hosts; `None` if they are the same for all pairs.
-    pub paths: Option<&'a dyn Paths>,
+    pub host_paths: Option<&'a dyn HostPaths>,
 }
 
 /// The messages that one process sends to another in a superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct MessageRow {
     /// Number of the process that sends the messages.
     pub from: usize,
     /// Number of the process that receives the messages.
     pub to: usize,
     /// Mean number of messages in a superstep.
-    pub messages: f64,
+    pub message_count: f64,
     /// Total size of these messages in a superstep.
     pub bytes: Bytes,
 }
 
 /// Latency and bandwidth between each pair of hosts, as they are without other traffic.
-pub trait Paths: fmt::Debug {
+pub trait HostPaths: fmt::Debug {
     /// Returns the time that an empty message takes from one host to another.
     fn latency(&self, from: usize, to: usize) -> Seconds;
 
@@ -59,39 +59,42 @@ pub trait Paths: fmt::Debug {
 
 impl Instance<'_> {
     /// Returns the number of hosts at this barrier.
-    pub fn hosts(&self) -> usize {
+    pub fn host_count(&self) -> usize {
         self.speeds.len()
     }
 
     /// Returns the number of processes at this barrier.
-    pub fn processes(&self) -> usize {
-        self.current.len()
+    pub fn process_count(&self) -> usize {
+        self.current_hosts.len()
     }
 
     /// Returns the number of the cluster to which a host belongs; 0 if all hosts are in a single cluster.
     pub fn cluster(&self, host: usize) -> usize {
-        self.clusters.get(host).copied().unwrap_or(0)
+        self.cluster_of_host.get(host).copied().unwrap_or(0)
     }
 
     /// Returns the execution times of all processes alone on their present hosts, as numbers in seconds.
-    pub(super) fn times(&self) -> Vec<f64> {
-        self.time.iter().map(|time| time.get()).collect()
+    pub(super) fn process_times_in_seconds(&self) -> Vec<f64> {
+        self.process_times.iter().map(|time| time.get()).collect()
     }
 
     /// Returns the works of all processes, as numbers in seconds on a host of speed 1.
-    pub(super) fn works(&self) -> Vec<f64> {
-        self.work.iter().map(|work| work.get()).collect()
+    pub(super) fn works_in_seconds(&self) -> Vec<f64> {
+        self.process_works.iter().map(|work| work.get()).collect()
     }
 
     /// Returns the background times of all hosts, as numbers in seconds.
-    pub(super) fn backgrounds(&self) -> Vec<f64> {
-        self.background.iter().map(|time| time.get()).collect()
+    pub(super) fn background_in_seconds(&self) -> Vec<f64> {
+        self.background_times
+            .iter()
+            .map(|time| time.get())
+            .collect()
     }
 
     /// Returns the work of each process \[s\] as a runtime system computes it from measured times, `time_i · s_from(i)`, with the
     /// speed of the present host. The result may differ from the stored work in the last bit.
     pub(super) fn measured_works(&self) -> Vec<f64> {
-        let pairs = self.time.iter().zip(&self.current);
+        let pairs = self.process_times.iter().zip(&self.current_hosts);
         pairs
             .map(|(time, &host)| time.get() * self.speeds[host])
             .collect()
@@ -99,8 +102,8 @@ impl Instance<'_> {
 
     /// Returns the processes of each host, in increasing order of process numbers.
     pub fn processes_by_host(&self) -> Vec<Vec<usize>> {
-        let mut lists = vec![Vec::new(); self.hosts()];
-        for (process, &host) in self.current.iter().enumerate() {
+        let mut lists = vec![Vec::new(); self.host_count()];
+        for (process, &host) in self.current_hosts.iter().enumerate() {
             lists[host].push(process);
         }
         lists
@@ -109,8 +112,8 @@ impl Instance<'_> {
     /// Returns the time in which all hosts would finish if the work were freely divisible \[s\]. It is `(Σ work + Σ b_h·s_h) / Σ
     /// s_h`, with background time `b_h` and speed `s_h` of host h.
     pub fn balanced_time(&self) -> f64 {
-        let own: f64 = self.works().iter().sum();
-        let pairs = self.backgrounds().into_iter().zip(&self.speeds);
+        let own: f64 = self.works_in_seconds().iter().sum();
+        let pairs = self.background_in_seconds().into_iter().zip(&self.speeds);
         let others: f64 = pairs.map(|(time, speed)| time * speed).sum();
         (own + others) / self.speeds.iter().sum::<f64>()
     }
@@ -118,8 +121,8 @@ impl Instance<'_> {
     /// Returns the time of each host in a superstep if process i runs on `hosts[i]`. It is the background time of the host plus
     /// the sum of work / speed over its processes, added in the order of their numbers.
     pub fn host_times(&self, hosts: &[usize]) -> Vec<Seconds> {
-        let mut times = self.background.clone();
-        for (work, &host) in self.work.iter().zip(hosts) {
+        let mut times = self.background_times.clone();
+        for (work, &host) in self.process_works.iter().zip(hosts) {
             times[host] += Seconds::of(work.get() / self.speeds[host]);
         }
         times
@@ -127,18 +130,14 @@ impl Instance<'_> {
 
     /// Returns the time of a host in a superstep if these processes run on it \[s\], added in the order of their numbers. It
     /// equals the entry of [`Self::host_times`] to the last bit.
-    pub(super) fn host_time_with(
-        &self,
-        host: usize,
-        processes: impl Iterator<Item = usize>,
-    ) -> f64 {
-        let times = processes.map(|process| self.work[process].get() / self.speeds[host]);
-        times.fold(self.background[host].get(), |sum, time| sum + time)
+    pub(super) fn host_time_of(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
+        let times = processes.map(|process| self.process_works[process].get() / self.speeds[host]);
+        times.fold(self.background_times[host].get(), |sum, time| sum + time)
     }
 
     /// Returns the largest time of any host in a superstep if process i runs on `hosts[i]` (the maximum of [`Self::host_times`]);
     /// zero if there are no hosts.
-    pub fn max_time(&self, hosts: &[usize]) -> Seconds {
+    pub fn max_host_time(&self, hosts: &[usize]) -> Seconds {
         let times = self.host_times(hosts);
         Seconds::of(
             times

@@ -46,7 +46,7 @@ pub use brute_force::{BruteForceEdition, BruteForceOptions};
 pub use c_random::CRandomOptions;
 pub use diffusion::{DiffusionOptions, Neighbours};
 pub use entry::table_entry;
-pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
+pub use entry::{Entry, StrategyKind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
 pub use greedy_refine::{GreedyRefineEdition, GreedyRefineOptions};
@@ -54,16 +54,16 @@ pub use hierarchical::{HierarchicalOptions, Inside};
 pub use inform_and_transfer::{
     InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
 };
-pub use instance::{Instance, Paths, Row};
+pub use instance::{HostPaths, Instance, MessageRow};
 pub use migcube::MigCubeOptions;
 pub use migpf::MigPfOptions;
-pub use optimum::{lower_bound, optimum, schedule_optimum};
+pub use optimum::{lower_bound, optimal_assignment, optimal_schedule};
 pub use prefix::{PrefixEdition, PrefixOptions};
 pub use price::PriceOptions;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
-pub use room::{TentativePlacement, with_least_key};
+pub use room::{TentativePlacement, candidate_with_min_key};
 pub use rotate::RotateOptions;
 pub use table::standard;
 pub use tempered::TemperedOptions;
@@ -87,7 +87,7 @@ pub trait Strategy: fmt::Debug + Send {
     }
 
     /// Whether the decisions of the strategy depend on random numbers; if not, its decisions are the same for all seeds.
-    fn uses_seed(&self) -> bool {
+    fn uses_random_numbers(&self) -> bool {
         false
     }
 }
@@ -137,16 +137,20 @@ pub mod testing {
 
     /// Returns an instance without background load: hosts with the given speeds, and processes with the given works \[s\], where
     /// process i runs on host `current[i]`.
-    pub fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
+    pub fn instance_without_background(
+        speeds: &[f64],
+        current: &[usize],
+        works: &[f64],
+    ) -> Instance<'static> {
         let pairs = works.iter().zip(current);
         Instance {
             speeds: speeds.to_vec(),
-            background: vec![Seconds::default(); speeds.len()],
-            current: current.to_vec(),
-            time: pairs
+            background_times: vec![Seconds::default(); speeds.len()],
+            current_hosts: current.to_vec(),
+            process_times: pairs
                 .map(|(work, &host)| Seconds::of(work / speeds[host]))
                 .collect(),
-            work: works.iter().map(|&work| Seconds::of(work)).collect(),
+            process_works: works.iter().map(|&work| Seconds::of(work)).collect(),
             ..Instance::default()
         }
     }
@@ -155,9 +159,9 @@ pub mod testing {
     ///
     /// # Panics
     /// The options are out of range, or the strategy cannot decide.
-    pub fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
+    pub fn decided_hosts(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
         let mut random = Stream::new(1, Purpose::Policy);
-        let mut strategy = options.strategy().expect("the options are in range");
+        let mut strategy = options.into_strategy().expect("the options are in range");
         let assignment = strategy.assign(instance, &mut random);
         assignment.expect("the strategy decides").hosts
     }

@@ -5,7 +5,7 @@
 #[derive(Clone, Debug)]
 pub(super) struct LoadTree {
     /// Number of leaves of the tree, a power of two; leaves that do not stand for a host have an infinite load.
-    leaves: usize,
+    leaf_count: usize,
     /// Load and speed of each node of the tree. The root has index 1, and the children of node `n` have the indices `2 n` and `2
     /// n + 1`.
     nodes: Vec<[f64; 2]>,
@@ -19,7 +19,7 @@ impl LoadTree {
     pub(super) fn new(loads: &[f64], speeds: &[f64]) -> Self {
         let leaves = loads.len().next_power_of_two();
         let mut tree = Self {
-            leaves,
+            leaf_count: leaves,
             nodes: vec![NO_HOST; 2 * leaves],
         };
         for (host, (&load, &speed)) in loads.iter().zip(speeds).enumerate() {
@@ -37,18 +37,18 @@ impl LoadTree {
     }
 
     /// Returns the load of the given host.
-    pub(super) fn load(&self, host: usize) -> f64 {
-        self.nodes[self.leaves + host][0]
+    pub(super) fn load_of_host(&self, host: usize) -> f64 {
+        self.nodes[self.leaf_count + host][0]
     }
 
     /// Returns the smallest load of all hosts; infinite if there are no hosts.
-    pub(super) fn lowest(&self) -> f64 {
+    pub(super) fn min_load(&self) -> f64 {
         self.nodes[1][0]
     }
 
     /// Sets the load of the given host, and updates the tree.
-    pub(super) fn set(&mut self, host: usize, load: f64) {
-        let mut node = self.leaves + host;
+    pub(super) fn set_load(&mut self, host: usize, load: f64) {
+        let mut node = self.leaf_count + host;
         self.nodes[node][0] = load;
         while node > 1 {
             node /= 2;
@@ -60,19 +60,19 @@ impl LoadTree {
     /// such host. In case of ties it is the first host.
     ///
     /// `key` computes the key from load and speed of a host; it must not decrease with the load, nor increase with the speed.
-    pub(super) fn least(
+    pub(super) fn host_with_min_key(
         &self,
         key: impl Fn(f64, f64) -> f64,
         is_open: impl Fn(usize) -> bool,
     ) -> Option<(usize, f64)> {
         let mut best = None;
-        self.search((1, 0, self.leaves), &key, &is_open, &mut best);
+        self.search_below((1, 0, self.leaf_count), &key, &is_open, &mut best);
         best
     }
 
     /// Searches the hosts below `node` for a smaller key than that of `best`, and updates `best`. `first` is the first host below
     /// the node, and `hosts` the number of leaves below the node.
-    fn search(
+    fn search_below(
         &self,
         (node, first, hosts): (usize, usize, usize),
         key: &impl Fn(f64, f64) -> f64,
@@ -107,7 +107,7 @@ impl LoadTree {
             children.reverse();
         }
         for child in children {
-            self.search(child, key, is_open, best);
+            self.search_below(child, key, is_open, best);
         }
     }
 }
@@ -116,7 +116,7 @@ impl LoadTree {
 mod tests {
     use std::cell::Cell;
 
-    use super::super::room::with_least_key;
+    use super::super::room::candidate_with_min_key;
     use super::*;
     use migsim_base::random::{Purpose, Stream};
 
@@ -124,33 +124,33 @@ mod tests {
     fn the_least_key_is_that_of_a_visit_to_all_hosts() {
         let mut random = Stream::new(7, Purpose::Policy);
         for case in 0..400 {
-            let hosts = 1 + random.below(20);
+            let hosts = 1 + random.draw_below(20);
             // Few values, so that many keys are equal.
-            let mut loads: Vec<f64> = (0..hosts).map(|_| random.below(4) as f64).collect();
+            let mut loads: Vec<f64> = (0..hosts).map(|_| random.draw_below(4) as f64).collect();
             let kinds = 1 + case % 3;
             let speeds: Vec<f64> = (0..hosts)
-                .map(|_| 1.0 + random.below(kinds) as f64)
+                .map(|_| 1.0 + random.draw_below(kinds) as f64)
                 .collect();
             let mut tree = LoadTree::new(&loads, &speeds);
             for _ in 0..10 {
-                let changed = random.below(hosts);
-                loads[changed] = random.below(5) as f64;
-                tree.set(changed, loads[changed]);
-                let (work, closed) = (random.below(3) as f64, random.below(hosts));
+                let changed = random.draw_below(hosts);
+                loads[changed] = random.draw_below(5) as f64;
+                tree.set_load(changed, loads[changed]);
+                let (work, closed) = (random.draw_below(3) as f64, random.draw_below(hosts));
                 let key = |load: f64, speed: f64| f64::max(1.5, load + work / speed);
                 let open = (0..hosts).filter(|host| *host != closed);
-                let slow = with_least_key(open, |host| key(loads[host], speeds[host]));
-                let fast = tree.least(key, |host| host != closed);
+                let slow = candidate_with_min_key(open, |host| key(loads[host], speeds[host]));
+                let fast = tree.host_with_min_key(key, |host| host != closed);
                 assert_eq!(fast.map(|one| one.0), slow, "case {case}");
                 let lowest = loads.iter().copied().fold(f64::INFINITY, f64::min);
                 assert_eq!(
-                    (tree.lowest(), tree.load(changed)),
+                    (tree.min_load(), tree.load_of_host(changed)),
                     (lowest, loads[changed])
                 );
             }
         }
         assert_eq!(
-            LoadTree::new(&[], &[]).least(|load, _| load, |_| true),
+            LoadTree::new(&[], &[]).host_with_min_key(|load, _| load, |_| true),
             None
         );
     }
@@ -167,7 +167,10 @@ mod tests {
             load + 3.0 / speed
         };
         // Host 0 and each thousandth host have no load; host 0 is closed.
-        assert_eq!(tree.least(key, |host| host != 0), Some((1000, 1.5)));
+        assert_eq!(
+            tree.host_with_min_key(key, |host| host != 0),
+            Some((1000, 1.5))
+        );
         assert!(keys.get() < 300, "{} keys", keys.get());
     }
 }

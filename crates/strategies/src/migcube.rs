@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Gather, Instance, PriceOptions, Strategy, StrategyOptions};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -30,22 +30,22 @@ use migsim_base::random::Stream;
 pub struct MigCubeOptions {}
 
 impl StrategyOptions for MigCubeOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         Ok(Box::new(self))
     }
 }
 
 /// The metrics of a process for the cluster with the largest potential of migration (PM), as a point in the space of metrics.
 #[derive(Clone, Copy, Debug)]
-struct Point {
+struct MetricPoint {
     process: usize,
     cluster: usize,
     /// The terms of the potential of migration \[s\]: computation, communication and memory (Comp, Comm and Mem).
     metrics: [f64; 3],
 }
 
-impl Point {
-    fn potential(&self) -> f64 {
+impl MetricPoint {
+    fn potential_of_migration(&self) -> f64 {
         let [compute, communication, memory] = self.metrics;
         compute + communication - memory
     }
@@ -60,11 +60,13 @@ impl Point {
 impl Strategy for MigCubeOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let clusters = hosts_by_cluster(instance);
-        let mut points: Vec<Point> = (0..instance.processes())
-            .filter_map(|process| preferred_point(instance, &clusters, process))
+        let mut points: Vec<MetricPoint> = (0..instance.process_count())
+            .filter_map(|process| best_metric_point(instance, &clusters, process))
             .collect();
         points.sort_by(|a, b| {
-            let falling = b.potential().total_cmp(&a.potential());
+            let falling = b
+                .potential_of_migration()
+                .total_cmp(&a.potential_of_migration());
             falling.then(a.process.cmp(&b.process))
         });
         let mut room = TentativePlacement::new(instance);
@@ -85,17 +87,17 @@ impl Strategy for MigCubeOptions {
                     continue;
                 }
                 let open = clusters[point.cluster].iter().copied();
-                let open = open.filter(|&host| room.fits(point.process, host));
-                if let Some(to) = with_least_key(open, |host| occupied[host] as f64) {
+                let open = open.filter(|&host| room.has_memory_for(point.process, host));
+                if let Some(to) = candidate_with_min_key(open, |host| occupied[host] as f64) {
                     occupied[from] -= 1;
                     occupied[to] += 1;
-                    room.put(point.process, to);
+                    room.move_process(point.process, to);
                 }
             }
         }
         Ok(Assignment {
             hosts: room.into_hosts(),
-            operations: (instance.processes() * clusters.len()) as u64,
+            operations: (instance.process_count() * clusters.len()) as u64,
             gather: Gather::Managers,
             remarks: Vec::new(),
         })
@@ -109,7 +111,7 @@ impl Strategy for MigCubeOptions {
 /// Returns the list of hosts of each cluster, in the order of cluster numbers.
 fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
-    for host in 0..instance.hosts() {
+    for host in 0..instance.host_count() {
         let cluster = instance.cluster(host);
         if clusters.len() <= cluster {
             clusters.resize(cluster + 1, Vec::new());
@@ -121,11 +123,11 @@ fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
 
 /// Returns the metrics of a process for the cluster for which its potential of migration (PM) is largest; `None` if there is no
 /// cluster with hosts.
-fn preferred_point(
+fn best_metric_point(
     instance: &Instance<'_>,
     clusters: &[Vec<usize>],
     process: usize,
-) -> Option<Point> {
+) -> Option<MetricPoint> {
     let counts: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {
         let shares = hosts
@@ -135,7 +137,7 @@ fn preferred_point(
     };
     let most = clusters.iter().map(room).fold(0.0, f64::max);
     let prices = PriceOptions::default();
-    let from = instance.current[process];
+    let from = instance.current_hosts[process];
     let points = clusters
         .iter()
         .enumerate()
@@ -147,14 +149,14 @@ fn preferred_point(
             _ => None,
         });
         let inside =
-            rows.filter(|(_, other)| instance.cluster(instance.current[*other]) == cluster);
+            rows.filter(|(_, other)| instance.cluster(instance.current_hosts[*other]) == cluster);
         let communication = inside.map(|(row, other)| {
-            let to = instance.current[other];
-            prices.latency(instance, from, to) * row.messages
+            let to = instance.current_hosts[other];
+            prices.latency(instance, from, to) * row.message_count
                 + row.bytes.get() / prices.bandwidth(instance, from, to)
         });
         let bytes = instance
-            .memory
+            .process_memory
             .get(process)
             .map_or(0.0, |bytes| bytes.get());
         let memory = if instance.cluster(from) == cluster {
@@ -163,18 +165,18 @@ fn preferred_point(
             prices.latency(instance, from, hosts[0])
                 + bytes / prices.bandwidth(instance, from, hosts[0])
         };
-        Point {
+        MetricPoint {
             process,
             cluster,
             metrics: [
-                instance.time[process].get() * room(hosts) / most,
+                instance.process_times[process].get() * room(hosts) / most,
                 communication.sum(),
                 memory,
             ],
         }
     });
     points.reduce(|best, point| {
-        if point.potential() > best.potential() {
+        if point.potential_of_migration() > best.potential_of_migration() {
             point
         } else {
             best
@@ -184,16 +186,16 @@ fn preferred_point(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn processes_near_the_best_candidate_go_to_the_emptier_cluster() {
-        let mut case = instance(&[1.0; 4], &[0, 0, 0, 1], &[4.0, 4.0, 4.0, 1.0]);
-        case.clusters = vec![0, 0, 1, 1];
+        let mut case = instance_without_background(&[1.0; 4], &[0, 0, 0, 1], &[4.0, 4.0, 4.0, 1.0]);
+        case.cluster_of_host = vec![0, 0, 1, 1];
         // Cluster 0 has room 1/4 + 1/2, cluster 1 has 2. Comp 4, 4, 4 and 1: mean distance 1, so that p3 stays.
-        assert_eq!(assigned(MigCubeOptions {}, &case), [2, 3, 2, 1]);
-        case.clusters = Vec::new();
-        assert_eq!(assigned(MigCubeOptions {}, &case), [0, 0, 0, 1]);
+        assert_eq!(decided_hosts(MigCubeOptions {}, &case), [2, 3, 2, 1]);
+        case.cluster_of_host = Vec::new();
+        assert_eq!(decided_hosts(MigCubeOptions {}, &case), [0, 0, 0, 1]);
     }
 }

@@ -40,7 +40,7 @@ impl Default for MigPfOptions {
 }
 
 impl StrategyOptions for MigPfOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_positive([("horizon", self.horizon)])?;
         Ok(Box::new(self))
     }
@@ -48,15 +48,18 @@ impl StrategyOptions for MigPfOptions {
 
 impl Strategy for MigPfOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let mut plan = Plan::new(instance);
-        let load: Vec<f64> = (instance.host_times(&instance.current).iter())
+        let mut plan = MigrationPlan::new(instance);
+        let load: Vec<f64> = (instance.host_times(&instance.current_hosts).iter())
             .map(|time| time.get())
             .collect();
         let mut load = LoadTree::new(&load, &instance.speeds);
         let mut ranked: Vec<(f64, usize)> = Vec::new();
-        for process in 0..instance.processes() {
-            if let Some((_, after)) = plan.destination(process, &load) {
-                ranked.push((load.load(instance.current[process]) - after, process));
+        for process in 0..instance.process_count() {
+            if let Some((_, after)) = plan.best_destination(process, &load) {
+                ranked.push((
+                    load.load_of_host(instance.current_hosts[process]) - after,
+                    process,
+                ));
             }
         }
         ranked.retain(|(gain, _)| *gain > 0.0);
@@ -64,13 +67,14 @@ impl Strategy for MigPfOptions {
         let mut best = (plan.predicted_time(self.horizon), 0);
         let mut moves: Vec<(usize, usize)> = Vec::new();
         for (_, process) in ranked {
-            let Some((to, after)) = plan.destination(process, &load) else {
+            let Some((to, after)) = plan.best_destination(process, &load) else {
                 continue;
             };
-            let from = instance.current[process];
-            let without = load.load(from) - instance.work[process].get() / instance.speeds[from];
-            load.set(from, without);
-            load.set(to, after);
+            let from = instance.current_hosts[process];
+            let without = load.load_of_host(from)
+                - instance.process_works[process].get() / instance.speeds[from];
+            load.set_load(from, without);
+            load.set_load(to, after);
             plan.add_move(process, to);
             moves.push((process, to));
             let predicted = plan.predicted_time(self.horizon);
@@ -78,12 +82,13 @@ impl Strategy for MigPfOptions {
                 best = (predicted, moves.len());
             }
         }
-        let mut hosts = instance.current.clone();
+        let mut hosts = instance.current_hosts.clone();
         for &(process, to) in &moves[..best.1] {
             hosts[process] = to;
         }
         let plans = moves.len() as u64;
-        let size = (instance.processes() + instance.hosts() + instance.communication.len()) as u64;
+        let size = (instance.process_count() + instance.host_count() + instance.communication.len())
+            as u64;
         let mut assignment = Assignment::central(hosts, (plans + 1) * size);
         assignment
             .remarks
@@ -99,30 +104,30 @@ impl Strategy for MigPfOptions {
 /// A migration plan, to which moves are added one after another, with its value of the prediction function. A move recomputes
 /// only the sums of the affected hosts.
 #[derive(Debug)]
-struct Plan<'a> {
+struct MigrationPlan<'a> {
     instance: &'a Instance<'a>,
-    prices: PriceOptions,
-    room: TentativePlacement,
+    cost_model: PriceOptions,
+    placement: TentativePlacement,
     /// For each process, the indices of those entries of the instance's communication that it sends or receives.
-    rows: Vec<Vec<usize>>,
+    message_indices: Vec<Vec<usize>>,
     /// Time of the messages of each entry of the instance's communication \[s\]; 0 if sender and receiver are on the same host.
-    row_times: Vec<f64>,
+    message_times: Vec<f64>,
     /// Time to transfer the memory of each process \[s\]; 0 if the process stays on its host.
-    move_times: Vec<f64>,
+    memory_transfer_times: Vec<f64>,
     /// Computation time of each host, as the sum over its processes \[s\].
     host_times: HostSums,
     /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms of a sum are entries of
     /// the message times.
     sent_message_times: HostSums,
     /// Time of the memory transfers from and to each host, as the sum over the processes that move \[s\].
-    transfer_times: HostSums,
+    host_transfer_times: HostSums,
 }
 
 /// A sum of terms for each host, whose maximum over all hosts can be found quickly.
 #[derive(Debug)]
 struct HostSums {
     /// For each host, the indices of the terms that are added.
-    terms: Vec<BTreeSet<usize>>,
+    term_indices: Vec<BTreeSet<usize>>,
     /// The negative of the sum of each host, so that the smallest entry of the tree is the largest sum.
     negative_sums: LoadTree,
 }
@@ -130,120 +135,122 @@ struct HostSums {
 impl HostSums {
     fn new(hosts: usize) -> Self {
         Self {
-            terms: vec![BTreeSet::new(); hosts],
+            term_indices: vec![BTreeSet::new(); hosts],
             negative_sums: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
         }
     }
 
     fn largest_sum(&self) -> f64 {
-        f64::max(0.0, -self.negative_sums.lowest())
+        f64::max(0.0, -self.negative_sums.min_load())
     }
 }
 
-impl<'a> Plan<'a> {
+impl<'a> MigrationPlan<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
-        let hosts = instance.hosts();
+        let hosts = instance.host_count();
         let mut plan = Self {
             instance,
-            prices: PriceOptions::default(),
-            room: TentativePlacement::new(instance),
-            rows: vec![Vec::new(); instance.processes()],
-            row_times: vec![0.0; instance.communication.len()],
-            move_times: vec![0.0; instance.processes()],
+            cost_model: PriceOptions::default(),
+            placement: TentativePlacement::new(instance),
+            message_indices: vec![Vec::new(); instance.process_count()],
+            message_times: vec![0.0; instance.communication.len()],
+            memory_transfer_times: vec![0.0; instance.process_count()],
             host_times: HostSums::new(hosts),
             sent_message_times: HostSums::new(hosts),
-            transfer_times: HostSums::new(hosts),
+            host_transfer_times: HostSums::new(hosts),
         };
-        for (process, &host) in instance.current.iter().enumerate() {
-            plan.host_times.terms[host].insert(process);
+        for (process, &host) in instance.current_hosts.iter().enumerate() {
+            plan.host_times.term_indices[host].insert(process);
         }
         for (at, row) in instance.communication.iter().enumerate() {
-            plan.row_times[at] = plan.row_time(at);
-            plan.sent_message_times.terms[instance.current[row.from]].insert(at);
-            plan.rows[row.from].push(at);
+            plan.message_times[at] = plan.message_time_of_entry(at);
+            plan.sent_message_times.term_indices[instance.current_hosts[row.from]].insert(at);
+            plan.message_indices[row.from].push(at);
             if row.to != row.from {
-                plan.rows[row.to].push(at);
+                plan.message_indices[row.to].push(at);
             }
         }
         for host in 0..hosts {
-            plan.update_sums(host);
+            plan.update_sums_of_host(host);
         }
         plan
     }
 
     /// Returns the host, other than the present host, that would finish first with the process on it, and the time of this finish
     /// \[s\]. Returns `None` if no host has enough memory.
-    fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
+    fn best_destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
-            self.instance.work[process].get(),
-            self.room.hosts()[process],
+            self.instance.process_works[process].get(),
+            self.placement.hosts()[process],
         );
-        load.least(
+        load.host_with_min_key(
             |load, speed| load + work / speed,
-            |host| host != from && self.room.fits(process, host),
+            |host| host != from && self.placement.has_memory_for(process, host),
         )
     }
 
     /// Adds to the plan the move of a process from its present host to the host `to`.
     fn add_move(&mut self, process: usize, to: usize) {
-        let from = self.instance.current[process];
-        self.room.put(process, to);
-        self.host_times.terms[from].remove(&process);
-        self.host_times.terms[to].insert(process);
-        let memory = self.instance.memory.get(process);
+        let from = self.instance.current_hosts[process];
+        self.placement.move_process(process, to);
+        self.host_times.term_indices[from].remove(&process);
+        self.host_times.term_indices[to].insert(process);
+        let memory = self.instance.process_memory.get(process);
         let bytes = memory.map_or(0.0, |bytes| bytes.get());
-        self.move_times[process] = self.message_time((from, to), 1.0, bytes);
+        self.memory_transfer_times[process] = self.message_time((from, to), 1.0, bytes);
         let mut concerned = BTreeSet::from([from, to]);
         for host in [from, to] {
-            self.transfer_times.terms[host].insert(process);
+            self.host_transfer_times.term_indices[host].insert(process);
         }
-        for place in 0..self.rows[process].len() {
-            let at = self.rows[process][place];
+        for place in 0..self.message_indices[process].len() {
+            let at = self.message_indices[process][place];
             let row = self.instance.communication[at];
             if row.from == process {
-                self.sent_message_times.terms[from].remove(&at);
-                self.sent_message_times.terms[to].insert(at);
+                self.sent_message_times.term_indices[from].remove(&at);
+                self.sent_message_times.term_indices[to].insert(at);
             } else {
-                concerned.insert(self.room.hosts()[row.from]);
+                concerned.insert(self.placement.hosts()[row.from]);
             }
-            self.row_times[at] = self.row_time(at);
+            self.message_times[at] = self.message_time_of_entry(at);
         }
         for host in concerned {
-            self.update_sums(host);
+            self.update_sums_of_host(host);
         }
     }
 
     /// Returns the time to send `messages` messages with a total of `bytes` bytes from one host to another, one after another
     /// \[s\].
     fn message_time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
-        self.prices.latency(self.instance, from, to) * messages
-            + bytes / self.prices.bandwidth(self.instance, from, to)
+        self.cost_model.latency(self.instance, from, to) * messages
+            + bytes / self.cost_model.bandwidth(self.instance, from, to)
     }
 
     /// Returns the time of the messages of the entry `at` of the instance's communication \[s\]; 0 if sender and receiver are on
     /// the same host.
-    fn row_time(&self, at: usize) -> f64 {
+    fn message_time_of_entry(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
-        let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.placement.hosts()[process]);
         if from == to {
             return 0.0;
         }
-        self.message_time((from, to), row.messages, row.bytes.get())
+        self.message_time((from, to), row.message_count, row.bytes.get())
     }
 
     /// Recomputes all sums of a host, adding the terms in the order of their indices.
-    fn update_sums(&mut self, host: usize) {
+    fn update_sums_of_host(&mut self, host: usize) {
         let sum = |sums: &HostSums, terms: &[f64]| {
-            let terms = sums.terms[host].iter().map(|&term| terms[term]);
+            let terms = sums.term_indices[host].iter().map(|&term| terms[term]);
             terms.fold(0.0, |sum, term| sum + term)
         };
-        let sent = sum(&self.sent_message_times, &self.row_times);
-        let moves = sum(&self.transfer_times, &self.move_times);
-        let processes = self.host_times.terms[host].iter().copied();
-        let busy = self.instance.host_time_with(host, processes);
-        self.host_times.negative_sums.set(host, -busy);
-        self.sent_message_times.negative_sums.set(host, -sent);
-        self.transfer_times.negative_sums.set(host, -moves);
+        let sent = sum(&self.sent_message_times, &self.message_times);
+        let moves = sum(&self.host_transfer_times, &self.memory_transfer_times);
+        let processes = self.host_times.term_indices[host].iter().copied();
+        let busy = self.instance.host_time_of(host, processes);
+        self.host_times.negative_sums.set_load(host, -busy);
+        self.sent_message_times.negative_sums.set_load(host, -sent);
+        self.host_transfer_times
+            .negative_sums
+            .set_load(host, -moves);
     }
 
     /// Returns the predicted time of a superstep under the plan \[s\], with the cost of migrations spread over `horizon`
@@ -251,30 +258,30 @@ impl<'a> Plan<'a> {
     fn predicted_time(&self, horizon: f64) -> f64 {
         self.host_times.largest_sum()
             + self.sent_message_times.largest_sum()
-            + self.transfer_times.largest_sum() / horizon
+            + self.host_transfer_times.largest_sum() / horizon
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
-    use crate::Row;
+    use crate::MessageRow;
     use migsim_base::units::Bytes;
 
     #[test]
     fn the_best_plan_is_taken_if_it_beats_staying() {
-        let mut case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[1.0; 4]);
-        assert_eq!(assigned(MigPfOptions::default(), &case), [1, 1, 0, 0]);
+        let mut case = instance_without_background(&[1.0, 1.0], &[0, 0, 0, 0], &[1.0; 4]);
+        assert_eq!(decided_hosts(MigPfOptions::default(), &case), [1, 1, 0, 0]);
         // Messages that would take longer than the gain keep the processes together.
         case.communication = (0..4)
-            .map(|from| Row {
+            .map(|from| MessageRow {
                 from,
                 to: (from + 1) % 4,
-                messages: 1.0,
+                message_count: 1.0,
                 bytes: Bytes::of(1e9),
             })
             .collect();
-        assert_eq!(assigned(MigPfOptions::default(), &case), [0; 4]);
+        assert_eq!(decided_hosts(MigPfOptions::default(), &case), [0; 4]);
     }
 }

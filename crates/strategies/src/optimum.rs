@@ -13,9 +13,9 @@ use super::room::TentativePlacement;
 /// best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of host h. Without
 /// background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts (Q|pmtn|Cmax).
 pub fn lower_bound(instance: &Instance<'_>) -> f64 {
-    let mut works = instance.works();
+    let mut works = instance.works_in_seconds();
     works.sort_by(|a, b| b.total_cmp(a));
-    let background = instance.backgrounds();
+    let background = instance.background_in_seconds();
     let busiest = background.iter().copied().fold(0.0, f64::max);
     if busiest > 0.0 {
         return lower_bound_with_background(instance, &works, &background, busiest);
@@ -88,77 +88,82 @@ fn lower_bound_with_background(
 ///
 /// If several assignments achieve this time, the function returns the assignment with the fewest migrations, and among these the
 /// first. No host is filled beyond its memory, unless its memory is already exceeded.
-pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
-    let mut search = Search::new(instance, most)?;
-    search.best.0 = instance.max_time(&instance.current).get();
-    search.place_from(0, 0);
-    Some((search.best.0, search.best_hosts))
+pub fn optimal_assignment(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
+    let mut search = AssignmentSearch::new(instance, most)?;
+    search.best_time_and_moves.0 = instance.max_host_time(&instance.current_hosts).get();
+    search.try_hosts_from(0, 0);
+    Some((search.best_time_and_moves.0, search.best_hosts))
 }
 
 /// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it, with process 0 varying
 /// slowest; `None` if there are more than `most` possible assignments. Numbers of migrations and limits of memory are ignored.
-pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
-    let mut search = Search::new(instance, most)?;
-    search.takes_first = true;
-    search.place_from(0, 0);
-    Some((search.best.0, search.best_hosts))
+pub(super) fn first_optimal_assignment(
+    instance: &Instance<'_>,
+    most: u64,
+) -> Option<(f64, Vec<usize>)> {
+    let mut search = AssignmentSearch::new(instance, most)?;
+    search.takes_first_optimum = true;
+    search.try_hosts_from(0, 0);
+    Some((search.best_time_and_moves.0, search.best_hosts))
 }
 
 /// The state of the exhaustive search for the assignment with the smallest maximum host time.
 #[derive(Debug)]
-struct Search<'a> {
+struct AssignmentSearch<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
-    load: Vec<f64>,
+    host_loads: Vec<f64>,
     tried_hosts: Vec<usize>,
     /// The smallest maximum host time found so far \[s\], and the number of migrations of the assignment that achieves it.
-    best: (f64, usize),
+    best_time_and_moves: (f64, usize),
     best_hosts: Vec<usize>,
     /// Whether the search takes the first of several equally good assignments, and ignores numbers of migrations and limits of
     /// memory.
-    takes_first: bool,
+    takes_first_optimum: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> AssignmentSearch<'a> {
     /// Creates the search for an instance; returns `None` if there are more than `most` possible assignments.
     fn new(instance: &'a Instance<'a>, most: u64) -> Option<Self> {
-        let hosts = instance.hosts() as u64;
-        let count = u32::try_from(instance.processes()).ok()?;
+        let hosts = instance.host_count() as u64;
+        let count = u32::try_from(instance.process_count()).ok()?;
         let is_small = hosts
             .checked_pow(count)
             .is_some_and(|all| (1..=most).contains(&all));
         is_small.then(|| Self {
             instance,
-            works: instance.works(),
-            load: instance.backgrounds(),
-            tried_hosts: vec![0; instance.processes()],
-            best: (f64::INFINITY, 0),
-            best_hosts: instance.current.clone(),
-            takes_first: false,
+            works: instance.works_in_seconds(),
+            host_loads: instance.background_in_seconds(),
+            tried_hosts: vec![0; instance.process_count()],
+            best_time_and_moves: (f64::INFINITY, 0),
+            best_hosts: instance.current_hosts.clone(),
+            takes_first_optimum: false,
         })
     }
 
     /// Tries all hosts for `process` and all later processes; `moves` is the number of migrations of the processes before it.
-    fn place_from(&mut self, process: usize, moves: usize) {
+    fn try_hosts_from(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.works.get(process) else {
-            let max = self.load.iter().copied().fold(0.0, f64::max);
-            let is_better = (max, moves) < self.best && (self.takes_first || self.fits_in_memory());
+            let max = self.host_loads.iter().copied().fold(0.0, f64::max);
+            let is_better = (max, moves) < self.best_time_and_moves
+                && (self.takes_first_optimum || self.fits_in_memory());
             if is_better {
-                self.best = (max, moves);
+                self.best_time_and_moves = (max, moves);
                 self.best_hosts.clone_from(&self.tried_hosts);
             }
             return;
         };
-        for host in 0..self.load.len() {
-            let before = self.load[host];
-            self.load[host] = before + work / self.instance.speeds[host];
-            if self.load[host] <= self.best.0 {
+        for host in 0..self.host_loads.len() {
+            let before = self.host_loads[host];
+            self.host_loads[host] = before + work / self.instance.speeds[host];
+            if self.host_loads[host] <= self.best_time_and_moves.0 {
                 self.tried_hosts[process] = host;
-                let is_move =
-                    usize::from(!self.takes_first && host != self.instance.current[process]);
-                self.place_from(process + 1, moves + is_move);
+                let is_move = usize::from(
+                    !self.takes_first_optimum && host != self.instance.current_hosts[process],
+                );
+                self.try_hosts_from(process + 1, moves + is_move);
             }
-            self.load[host] = before;
+            self.host_loads[host] = before;
         }
     }
 
@@ -166,12 +171,12 @@ impl<'a> Search<'a> {
     fn fits_in_memory(&self) -> bool {
         let mut room = TentativePlacement::new(self.instance);
         for (process, &host) in self.tried_hosts.iter().enumerate() {
-            room.put(process, host);
+            room.move_process(process, host);
         }
         self.tried_hosts
             .iter()
-            .zip(&self.instance.current)
-            .all(|(&new, &old)| new == old || !room.is_over(new))
+            .zip(&self.instance.current_hosts)
+            .all(|(&new, &old)| new == old || !room.exceeds_memory(new))
     }
 }
 
@@ -181,7 +186,7 @@ impl<'a> Search<'a> {
 /// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: `V_k(x)` is the time after window k if x is its assignment, `D_k(y)` the time
 /// of window k under the assignment y (`time`), and R(x, y) the cost of changing from x to y before the window (`price`). Window
 /// 0 runs under the assignment `start`. The computing time is O(windows · states²).
-pub fn schedule_optimum(
+pub fn optimal_schedule(
     windows: usize,
     states: usize,
     start: usize,
@@ -215,7 +220,7 @@ pub fn schedule_optimum(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::instance;
+    use super::super::testing::instance_without_background;
     use super::*;
     use migsim_base::units::{Bytes, Seconds};
 
@@ -223,34 +228,45 @@ mod tests {
     fn the_bound_is_the_longest_of_all_that_must_fit() {
         // Σw/Σs = 10/2; the largest work alone: 4/1; two largest on two hosts: 7/2.
         assert_eq!(
-            lower_bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
+            lower_bound(&instance_without_background(
+                &[1.0, 1.0],
+                &[0, 0, 0, 0],
+                &[4.0, 3.0, 2.0, 1.0]
+            )),
             5.0
         );
         assert_eq!(
-            lower_bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])),
+            lower_bound(&instance_without_background(
+                &[2.0, 1.0],
+                &[0, 0],
+                &[9.0, 0.0]
+            )),
             4.5
         );
-        assert_eq!(lower_bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
-        let mut loaded = instance(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
-        loaded.background[0] = Seconds::of(1.0);
+        assert_eq!(
+            lower_bound(&instance_without_background(&[1.0, 1.0], &[], &[])),
+            0.0
+        );
+        let mut loaded = instance_without_background(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
+        loaded.background_times[0] = Seconds::of(1.0);
         // One host is available from 1 on, the other from 0: 4 + 1 = 2T.
         assert!((lower_bound(&loaded) - 2.5).abs() < 1e-12);
-        loaded.background[0] = Seconds::of(100.0);
+        loaded.background_times[0] = Seconds::of(100.0);
         assert_eq!(lower_bound(&loaded), 100.0);
     }
 
     #[test]
     fn the_optimum_moves_as_few_as_it_can() {
-        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0]);
-        assert_eq!(optimum(&case, 16), Some((5.0, vec![0, 1, 1, 0])));
-        assert_eq!(optimum(&case, 15), None);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0]);
+        assert_eq!(optimal_assignment(&case, 16), Some((5.0, vec![0, 1, 1, 0])));
+        assert_eq!(optimal_assignment(&case, 15), None);
         let mut full = case.clone();
-        full.memory = vec![Bytes::of(1.0); 4];
+        full.process_memory = vec![Bytes::of(1.0); 4];
         full.host_memory = vec![None, Some(Bytes::of(1.0))];
         // Host 1 takes one process: the largest.
-        assert_eq!(optimum(&full, 16), Some((6.0, vec![1, 0, 0, 0])));
+        assert_eq!(optimal_assignment(&full, 16), Some((6.0, vec![1, 0, 0, 0])));
         assert_eq!(
-            optimum(&instance(&[1.0], &[], &[]), 16),
+            optimal_assignment(&instance_without_background(&[1.0], &[], &[]), 16),
             Some((0.0, Vec::new()))
         );
     }
@@ -259,7 +275,7 @@ mod tests {
     fn the_best_schedule_is_the_least_of_all() {
         let time = |window: usize, state: usize| ((window * 5 + state * 3) % 7) as f64;
         let price = |from: usize, to: usize| if from == to { 0.0 } else { (from + to) as f64 };
-        let (total, path) = schedule_optimum(4, 3, 1, time, price);
+        let (total, path) = optimal_schedule(4, 3, 1, time, price);
         let cost = |path: &[usize]| {
             let moves = path
                 .windows(2)
@@ -276,6 +292,6 @@ mod tests {
             least = least.min(cost(&[1, code % 3, code / 3 % 3, code / 9]));
         }
         assert_eq!((total, cost(&path)), (least, least));
-        assert_eq!(schedule_optimum(0, 3, 1, time, price), (0.0, Vec::new()));
+        assert_eq!(optimal_schedule(0, 3, 1, time, price), (0.0, Vec::new()));
     }
 }

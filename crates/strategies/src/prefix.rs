@@ -50,7 +50,7 @@ impl StrategyOptions for PrefixOptions {
         "lbaf-1.6.0/CentralizedPrefixOptimizer",
     )];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         Ok(Box::new(self))
     }
 }
@@ -78,17 +78,17 @@ const MAX_ROUNDS_WITHOUT_MOVE: u32 = 2;
 /// Returns the maximum number of rounds of the strategy. It is far above the number that decreasing loads need, and prevents an
 /// endless loop because of rounding.
 fn max_rounds(instance: &Instance<'_>) -> usize {
-    100 + instance.processes() * instance.hosts()
+    100 + instance.process_count() * instance.host_count()
 }
 
 fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let works = instance.works();
+    let works = instance.works_in_seconds();
     let mut lists = instance.processes_by_host();
     let mut load: Vec<f64> = lists
         .iter()
         .map(|list| list.iter().map(|&i| works[i]).sum())
         .collect();
-    let mut hosts = instance.current.clone();
+    let mut hosts = instance.current_hosts.clone();
     let mut line: Vec<usize> = (0..load.len()).collect();
     let (mut quiet, mut operations) = (0, 0);
     for _ in 0..max_rounds(instance) {
@@ -124,7 +124,7 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 }
 
 fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let works = instance.works();
+    let works = instance.works_in_seconds();
     let mut room = TentativePlacement::new(instance);
     let mut lists: Vec<BTreeSet<usize>> = instance
         .processes_by_host()
@@ -138,7 +138,7 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let mut donors = LoadTree::new(&negative, &instance.speeds);
     let mut operations = 0;
     for _ in 0..max_rounds(instance) {
-        let Some((donor, _)) = donors.least(|negative, _| negative, |_| true) else {
+        let Some((donor, _)) = donors.host_with_min_key(|negative, _| negative, |_| true) else {
             break;
         };
         let own = lists[donor].iter().copied();
@@ -146,18 +146,18 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut has_moved = false;
         for process in sorted_by_decreasing_work(&own, &works) {
             let after = |load: f64, speed: f64| load + works[process] / speed;
-            let is_open = |host: usize| host != donor && room.fits(process, host);
+            let is_open = |host: usize| host != donor && room.has_memory_for(process, host);
             operations += loads.len() as u64;
-            if let Some((host, after)) = tree.least(after, is_open)
-                && after < tree.load(donor)
+            if let Some((host, after)) = tree.host_with_min_key(after, is_open)
+                && after < tree.load_of_host(donor)
             {
-                room.put(process, host);
+                room.move_process(process, host);
                 lists[donor].remove(&process);
                 lists[host].insert(process);
                 for host in [donor, host] {
-                    let time = instance.host_time_with(host, lists[host].iter().copied());
-                    tree.set(host, time);
-                    donors.set(host, -time);
+                    let time = instance.host_time_of(host, lists[host].iter().copied());
+                    tree.set_load(host, time);
+                    donors.set_load(host, -time);
                 }
                 has_moved = true;
             }
@@ -171,16 +171,16 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn the_busiest_host_gives_until_nothing_helps() {
         // 3 to host 1 (3 < 6), then 2 would make 5 > 3: stays; 1 makes 4 > 3: stays.
-        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
-        assert_eq!(assigned(PrefixOptions::default(), &case), [1, 0, 0]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(decided_hosts(PrefixOptions::default(), &case), [1, 0, 0]);
         // Host 1 is twice as fast: 3/2, then 2 makes 2.5 < 3, then 1 stays.
-        let unlike = instance(&[1.0, 2.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
-        assert_eq!(assigned(PrefixOptions::default(), &unlike), [1, 1, 0]);
+        let unlike = instance_without_background(&[1.0, 2.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(decided_hosts(PrefixOptions::default(), &unlike), [1, 1, 0]);
     }
 }

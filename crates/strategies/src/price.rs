@@ -36,18 +36,18 @@ impl Default for PriceOptions {
 }
 
 /// Size of the part of a report in which a host describes itself, and size of the part for each of its processes \[B\].
-const REPORT_SIZES: [f64; 2] = [24.0, 16.0];
+const HOST_AND_PROCESS_REPORT_SIZE: [f64; 2] = [24.0, 16.0];
 /// Size of the part of the answer to a host that concerns one of its processes \[B\].
-const ANSWER_SIZE: f64 = 8.0;
+const ANSWER_SIZE_PER_PROCESS: f64 = 8.0;
 /// Number of the host that decides for all hosts.
-const ROOT: usize = 0;
+const DECIDING_HOST: usize = 0;
 
 impl PriceOptions {
     /// Checks that all constants of the cost model are valid.
     ///
     /// # Errors
     /// A constant is not finite and positive.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check_constants(&self) -> Result<(), Error> {
         let [latency, bandwidth, operation] = [self.latency, self.bandwidth, self.operation];
         check_positive([
             ("latency", latency),
@@ -57,12 +57,12 @@ impl PriceOptions {
     }
 
     /// Returns the cost of a rescheduling call with this assignment: messages, decision and migrations.
-    pub fn price(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
-        if instance.hosts() == 0 {
+    pub fn cost_of_call(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
+        if instance.host_count() == 0 {
             return Seconds::default();
         }
         let speed = match assignment.gather {
-            Gather::Central | Gather::Managers => instance.speeds[ROOT],
+            Gather::Central | Gather::Managers => instance.speeds[DECIDING_HOST],
             // Each host decides; the slowest one determines the time.
             _ => instance
                 .speeds
@@ -71,39 +71,46 @@ impl PriceOptions {
                 .fold(f64::INFINITY, f64::min),
         };
         let decision = assignment.operations as f64 * self.operation / speed;
-        let moves = self.move_time(instance, &assignment.hosts);
-        Seconds::of(self.message_time(instance, assignment.gather) + decision + moves)
+        let moves = self.migration_time(instance, &assignment.hosts);
+        Seconds::of(self.gather_and_scatter_time(instance, assignment.gather) + decision + moves)
     }
 
     /// Returns the time of an empty message from one host to another \[s\]: the latency of the instance if it is known, otherwise
     /// the option `latency`.
     pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
-        let known = instance.paths.map(|paths| paths.latency(from, to).get());
+        let known = instance
+            .host_paths
+            .map(|paths| paths.latency(from, to).get());
         known.unwrap_or(self.latency)
     }
 
     /// Returns the rate of a large message from one host to another \[B/s\]: the bandwidth of the instance if it is known,
     /// otherwise the option `bandwidth`.
     pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
-        let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
+        let known = instance
+            .host_paths
+            .map(|paths| paths.bandwidth(from, to).get());
         known.unwrap_or(self.bandwidth)
     }
 
     /// Returns the time to gather the loads and to scatter the decision by the communication pattern `gather` \[s\].
-    fn message_time(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
+    fn gather_and_scatter_time(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
         let counts: Vec<f64> = (instance.processes_by_host().iter())
             .map(|list| list.len() as f64)
             .collect();
-        let all: Vec<usize> = (0..instance.hosts()).collect();
+        let all: Vec<usize> = (0..instance.host_count()).collect();
         let both_ways = |root: usize, hosts: &[usize], count: &dyn Fn(usize) -> f64| {
-            let there = self.fan_time(instance, root, hosts, &|host| {
-                REPORT_SIZES[0] + REPORT_SIZES[1] * count(host)
+            let there = self.one_by_one_message_time(instance, root, hosts, &|host| {
+                HOST_AND_PROCESS_REPORT_SIZE[0] + HOST_AND_PROCESS_REPORT_SIZE[1] * count(host)
             });
-            there + self.fan_time(instance, root, hosts, &|host| ANSWER_SIZE * count(host))
+            there
+                + self.one_by_one_message_time(instance, root, hosts, &|host| {
+                    ANSWER_SIZE_PER_PROCESS * count(host)
+                })
         };
         match gather {
             Gather::None => 0.0,
-            Gather::Central => both_ways(ROOT, &all, &|host| counts[host]),
+            Gather::Central => both_ways(DECIDING_HOST, &all, &|host| counts[host]),
             Gather::Managers => {
                 // The first host of a cluster is its manager: all managers gather at the same time, then they report.
                 let mut clusters: Vec<Vec<usize>> = Vec::new();
@@ -125,9 +132,9 @@ impl PriceOptions {
             }
             Gather::Neighbours { rounds, messages } => {
                 let mut slowest = 0.0;
-                for from in 0..instance.hosts() {
-                    for to in (0..instance.hosts()).filter(|&to| to != from) {
-                        let bytes = REPORT_SIZES[0] * f64::from(messages);
+                for from in 0..instance.host_count() {
+                    for to in (0..instance.host_count()).filter(|&to| to != from) {
+                        let bytes = HOST_AND_PROCESS_REPORT_SIZE[0] * f64::from(messages);
                         let time = self.latency(instance, from, to)
                             + bytes / self.bandwidth(instance, from, to);
                         slowest = f64::max(slowest, time);
@@ -140,7 +147,7 @@ impl PriceOptions {
 
     /// Returns the time to send a message between `root` and each of `hosts`, one after another at the root \[s\]. `bytes`
     /// returns the size of the message of a host \[B\].
-    fn fan_time(
+    fn one_by_one_message_time(
         &self,
         instance: &Instance<'_>,
         root: usize,
@@ -155,12 +162,12 @@ impl PriceOptions {
 
     /// Returns the time of the migrations if process i moves to `hosts[i]` \[s\]; each host sends and receives one process after
     /// another.
-    pub(super) fn move_time(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
-        let mut busy = vec![0.0; instance.hosts()];
-        for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {
+    pub(super) fn migration_time(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
+        let mut busy = vec![0.0; instance.host_count()];
+        for (process, (&from, &to)) in (instance.current_hosts.iter()).zip(hosts).enumerate() {
             if from != to {
                 let bytes = instance
-                    .memory
+                    .process_memory
                     .get(process)
                     .map_or(0.0, |bytes| bytes.get());
                 let time =
@@ -181,11 +188,11 @@ mod tests {
     fn instance() -> Instance<'static> {
         Instance {
             speeds: vec![1.0, 1.0, 2.0],
-            background: vec![Seconds::default(); 3],
-            current: vec![0, 0, 1, 1, 2, 2],
-            time: vec![Seconds::of(1.0); 6],
-            work: [1.0, 1.0, 1.0, 1.0, 2.0, 2.0].map(Seconds::of).to_vec(),
-            clusters: vec![0, 0, 1],
+            background_times: vec![Seconds::default(); 3],
+            current_hosts: vec![0, 0, 1, 1, 2, 2],
+            process_times: vec![Seconds::of(1.0); 6],
+            process_works: [1.0, 1.0, 1.0, 1.0, 2.0, 2.0].map(Seconds::of).to_vec(),
+            cluster_of_host: vec![0, 0, 1],
             ..Instance::default()
         }
     }
@@ -203,7 +210,7 @@ mod tests {
             gather,
             remarks: Vec::new(),
         };
-        OPTIONS.price(&instance(), &assignment).get()
+        OPTIONS.cost_of_call(&instance(), &assignment).get()
     }
 
     #[test]
@@ -228,7 +235,7 @@ mod tests {
         assert_eq!(price([1, 0, 0, 1, 2, 2], 0, Gather::None), 2.0);
         assert_eq!(
             OPTIONS
-                .price(&Instance::default(), &Assignment::default())
+                .cost_of_call(&Instance::default(), &Assignment::default())
                 .get(),
             0.0
         );
@@ -236,6 +243,6 @@ mod tests {
             latency: -1.0,
             ..OPTIONS
         };
-        assert!(none.check().is_err() && OPTIONS.check().is_ok());
+        assert!(none.check_constants().is_err() && OPTIONS.check_constants().is_ok());
     }
 }

@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, random_hosts, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key, draw_random_hosts};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -35,7 +35,7 @@ impl Default for ReceiverInitiatedOptions {
 }
 
 impl StrategyOptions for ReceiverInitiatedOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_not_negative([("tolerance", self.tolerance)])?;
         Ok(Box::new(self))
     }
@@ -47,18 +47,18 @@ impl Strategy for ReceiverInitiatedOptions {
         instance: &Instance<'_>,
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
-        let hosts = instance.hosts();
-        let works = instance.works();
+        let hosts = instance.host_count();
+        let works = instance.works_in_seconds();
         let mut room = TentativePlacement::new(instance);
-        let mut load: Vec<f64> = (instance.host_times(&instance.current).iter())
+        let mut load: Vec<f64> = (instance.host_times(&instance.current_hosts).iter())
             .map(|time| time.get())
             .collect();
         let average = load.iter().sum::<f64>() / hosts.max(1) as f64;
-        let mut thieves = random_hosts(usize::MAX, hosts, u32::MAX, random);
+        let mut thieves = draw_random_hosts(usize::MAX, hosts, u32::MAX, random);
         thieves.retain(|&host| load[host] < (1.0 - self.tolerance) * average);
         let mut operations = 0;
         for thief in thieves {
-            let mut probed = random_hosts(thief, hosts, self.probes, random);
+            let mut probed = draw_random_hosts(thief, hosts, self.probes, random);
             let own = |victim: usize| {
                 let places = room.hosts().iter().enumerate();
                 let own = places.filter(|(_, place)| **place == victim);
@@ -67,7 +67,8 @@ impl Strategy for ReceiverInitiatedOptions {
             probed.retain(|&victim| {
                 load[victim] > (1.0 + self.tolerance) * average && own(victim).len() > 1
             });
-            let Some(victim) = with_least_key(probed.into_iter(), |victim| -load[victim]) else {
+            let Some(victim) = candidate_with_min_key(probed.into_iter(), |victim| -load[victim])
+            else {
                 continue;
             };
             let time = |process: usize, host: usize| works[process] / instance.speeds[host];
@@ -81,13 +82,13 @@ impl Strategy for ReceiverInitiatedOptions {
             operations += candidates.len() as u64;
             let open = candidates
                 .into_iter()
-                .filter(|&process| room.fits(process, thief));
-            let process =
-                with_least_key(open, after).filter(|&process| after(process) < load[victim]);
+                .filter(|&process| room.has_memory_for(process, thief));
+            let process = candidate_with_min_key(open, after)
+                .filter(|&process| after(process) < load[victim]);
             if let Some(process) = process {
                 load[victim] -= time(process, victim);
                 load[thief] += time(process, thief);
-                room.put(process, thief);
+                room.move_process(process, thief);
             }
         }
         Ok(Assignment {
@@ -102,24 +103,24 @@ impl Strategy for ReceiverInitiatedOptions {
         })
     }
 
-    fn uses_seed(&self) -> bool {
+    fn uses_random_numbers(&self) -> bool {
         true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn an_idle_host_steals_what_helps_most() {
         // 6 against 0: max after stealing 3, 2, 1 is 3, 4, 5.
-        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[1.0, 3.0, 2.0]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0], &[1.0, 3.0, 2.0]);
         let options = ReceiverInitiatedOptions::default();
-        assert_eq!(assigned(options, &case), [0, 1, 0]);
+        assert_eq!(decided_hosts(options, &case), [0, 1, 0]);
         // A single process is not stolen.
-        let one = instance(&[1.0, 1.0], &[0], &[1.0]);
-        assert_eq!(assigned(options, &one), [0]);
+        let one = instance_without_background(&[1.0, 1.0], &[0], &[1.0]);
+        assert_eq!(decided_hosts(options, &one), [0]);
     }
 }

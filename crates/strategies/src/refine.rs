@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::room::{TentativePlacement, with_least_key};
+use super::room::{TentativePlacement, candidate_with_min_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -61,7 +61,7 @@ impl StrategyOptions for RefineOptions {
         "charm-6.10.2/RefineLB",
     )];
 
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         check_positive([("start", self.start), ("step", self.step)])?;
         Ok(Box::new(self))
     }
@@ -87,25 +87,25 @@ impl RefineOptions {
     )]
     fn max_steps(&self, max: f64, average: f64) -> u64 {
         let steps = (max / average - self.start) / self.step + 1.0;
-        steps.min(STEP_LIMIT) as u64
+        steps.min(MAX_STEPS) as u64
     }
 
     /// Returns the limit θ of the load that is `steps` steps above the option `start`, as a multiple of the average load.
-    fn threshold(&self, steps: u64) -> f64 {
+    fn threshold_at_step(&self, steps: u64) -> f64 {
         self.start + self.step * steps as f64
     }
 
     /// Decides as the variant `charm-6.10.2` (`RefineLB`); returns the host of each process and the number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let mut state = Classic::new(instance);
-        let max = state.load.iter().copied().fold(0.0, f64::max);
-        let mut high = self.max_steps(max, state.average);
-        if !state.refine(self.start) && state.refine(self.threshold(high)) {
+        let mut state = CharmRefineState::new(instance);
+        let max = state.host_loads.iter().copied().fold(0.0, f64::max);
+        let mut high = self.max_steps(max, state.average_load);
+        if !state.try_threshold(self.start) && state.try_threshold(self.threshold_at_step(high)) {
             let mut low = 0;
             while high.saturating_sub(low) > 1 {
                 let middle = u64::midpoint(low, high);
-                state.reset();
-                if state.refine(self.threshold(middle)) {
+                state.move_all_back();
+                if state.try_threshold(self.threshold_at_step(middle)) {
                     high = middle;
                 } else {
                     low = middle;
@@ -119,18 +119,18 @@ impl RefineOptions {
     /// operations.
     fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
-        let start = Try::new(instance);
+        let start = RefineAttempt::new(instance);
         let max = start.max_load();
         if average <= 0.0 {
-            return (start.room.into_hosts(), instance.hosts() as u64);
+            return (start.placement.into_hosts(), instance.host_count() as u64);
         }
         let (mut low, mut high) = (0, self.max_steps(max, average));
         let (mut best, mut operations) = (start, 0);
         let mut attempt = |steps: u64| {
-            let mut state = Try::new(instance);
-            let is_reached = state.refine(self.threshold(steps) * average);
+            let mut state = RefineAttempt::new(instance);
+            let is_reached = state.try_limit(self.threshold_at_step(steps) * average);
             operations += state.operations;
-            if (state.max_load(), state.moves) < (best.max_load(), best.moves) {
+            if (state.max_load(), state.move_count) < (best.max_load(), best.move_count) {
                 best = state;
             }
             is_reached
@@ -145,105 +145,108 @@ impl RefineOptions {
                 }
             }
         }
-        (best.room.into_hosts(), operations)
+        (best.placement.into_hosts(), operations)
     }
 }
 
 /// Maximum number of steps of the limit θ; a larger number would overflow an integer of the original program.
-const STEP_LIMIT: f64 = 2_147_483_647.0;
+const MAX_STEPS: f64 = 2_147_483_647.0;
 
 /// State of a decision of the variant `charm-6.10.2`, including values that the original program wrongly keeps between two tries.
 #[derive(Debug)]
-struct Classic<'a> {
+struct CharmRefineState<'a> {
     instance: &'a Instance<'a>,
-    times: Vec<f64>,
-    background: Vec<f64>,
-    average: f64,
+    process_times: Vec<f64>,
+    background_times: Vec<f64>,
+    average_load: f64,
     /// For each host, the computation time of the processes on it \[s\].
-    compute: Vec<f64>,
+    compute_times: Vec<f64>,
     /// For each host, the computation time of its processes plus its background load \[s\]. For a host without processes it is
     /// the value of an earlier try.
-    load: Vec<f64>,
+    host_loads: Vec<f64>,
     /// The processes of each host; the process that was added last comes first.
     processes_of_host: Vec<Vec<usize>>,
     host_of_process: Vec<usize>,
     operations: u64,
 }
 
-impl<'a> Classic<'a> {
+impl<'a> CharmRefineState<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
-        let (times, background) = (instance.times(), instance.backgrounds());
+        let (times, background) = (
+            instance.process_times_in_seconds(),
+            instance.background_in_seconds(),
+        );
         let total = times.iter().sum::<f64>() + background.iter().sum::<f64>();
         let mut state = Self {
             instance,
-            average: total / background.len() as f64,
-            compute: Vec::new(),
-            load: background.clone(),
+            average_load: total / background.len() as f64,
+            compute_times: Vec::new(),
+            host_loads: background.clone(),
             processes_of_host: Vec::new(),
             host_of_process: vec![0; times.len()],
             operations: 0,
-            times,
-            background,
+            process_times: times,
+            background_times: background,
         };
-        state.reset();
+        state.move_all_back();
         state
     }
 
     /// Moves all processes back to the hosts that they had at the rescheduling call, in the order of their numbers. Loads of
     /// hosts that get no process are not reset.
-    fn reset(&mut self) {
-        self.compute = vec![0.0; self.load.len()];
-        self.processes_of_host = vec![Vec::new(); self.load.len()];
-        for process in 0..self.times.len() {
-            self.add_process(process, self.instance.current[process]);
+    fn move_all_back(&mut self) {
+        self.compute_times = vec![0.0; self.host_loads.len()];
+        self.processes_of_host = vec![Vec::new(); self.host_loads.len()];
+        for process in 0..self.process_times.len() {
+            self.add_process(process, self.instance.current_hosts[process]);
         }
     }
 
     /// Returns the time of a process if it ran on the given host \[s\]: its measured time, scaled by the ratio of the speeds of
     /// the two hosts.
-    fn time_on(&self, process: usize, host: usize) -> f64 {
+    fn process_time_on(&self, process: usize, host: usize) -> f64 {
         let speeds = &self.instance.speeds;
-        self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
+        self.process_times[process] * (speeds[self.instance.current_hosts[process]] / speeds[host])
     }
 
     fn add_process(&mut self, process: usize, host: usize) {
         self.host_of_process[process] = host;
         self.processes_of_host[host].insert(0, process);
-        self.compute[host] += self.time_on(process, host);
-        self.load[host] = self.compute[host] + self.background[host];
+        self.compute_times[host] += self.process_time_on(process, host);
+        self.host_loads[host] = self.compute_times[host] + self.background_times[host];
     }
 
     fn remove_process(&mut self, process: usize, host: usize) {
         self.processes_of_host[host].retain(|&other| other != process);
-        self.compute[host] -= self.time_on(process, host);
-        self.load[host] = self.compute[host] + self.background[host];
+        self.compute_times[host] -= self.process_time_on(process, host);
+        self.host_loads[host] = self.compute_times[host] + self.background_times[host];
     }
 
     /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load;
     /// returns whether this was achieved.
-    fn refine(&mut self, threshold: f64) -> bool {
-        let limit = threshold * self.average;
+    fn try_threshold(&mut self, threshold: f64) -> bool {
+        let limit = threshold * self.average_load;
         let mut heavy = CharmHeap::default();
         let mut light = Vec::new();
-        for host in 0..self.load.len() {
-            if self.load[host] > limit {
-                heavy.insert(host, |a, b| self.load[a] > self.load[b]);
-            } else if self.load[host] < self.average {
+        for host in 0..self.host_loads.len() {
+            if self.host_loads[host] > limit {
+                heavy.insert(host, |a, b| self.host_loads[a] > self.host_loads[b]);
+            } else if self.host_loads[host] < self.average_load {
                 light.insert(0, host);
             }
         }
-        while let Some(donor) = heavy.pop(|a, b| self.load[a] > self.load[b]) {
+        while let Some(donor) = heavy.pop(|a, b| self.host_loads[a] > self.host_loads[b]) {
             let Some((process, receiver)) = self.best_move(donor, &light, limit) else {
                 return false;
             };
             self.remove_process(process, donor);
             self.add_process(process, receiver);
-            if self.load[receiver] > self.average {
+            if self.host_loads[receiver] > self.average_load {
                 light.retain(|&host| host != receiver);
             }
-            if self.load[donor] > limit {
-                heavy.insert(donor, |a, b| self.load[a] > self.load[b]);
-            } else if self.load[donor] < self.average {
+            if self.host_loads[donor] > limit {
+                heavy.insert(donor, |a, b| self.host_loads[a] > self.host_loads[b]);
+            } else if self.host_loads[donor] < self.average_load {
                 light.insert(0, donor);
             }
         }
@@ -256,8 +259,10 @@ impl<'a> Classic<'a> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
             for &process in &self.processes_of_host[donor] {
-                let time = self.times[process];
-                if self.time_on(process, host) + self.load[host] < limit && time > largest {
+                let time = self.process_times[process];
+                if self.process_time_on(process, host) + self.host_loads[host] < limit
+                    && time > largest
+                {
                     (largest, best) = (time, Some((process, host)));
                 }
             }
@@ -269,40 +274,41 @@ impl<'a> Classic<'a> {
 
 /// State of one try of the variant `ours`, which moves processes until all host loads are below a limit.
 #[derive(Debug)]
-struct Try<'a> {
+struct RefineAttempt<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
-    load: Vec<f64>,
+    host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
-    room: TentativePlacement,
-    moves: usize,
+    placement: TentativePlacement,
+    move_count: usize,
     operations: u64,
 }
 
-impl<'a> Try<'a> {
+impl<'a> RefineAttempt<'a> {
     fn new(instance: &'a Instance<'a>) -> Self {
-        let load = instance.host_times(&instance.current);
+        let load = instance.host_times(&instance.current_hosts);
         Self {
             instance,
-            works: instance.works(),
-            load: load.iter().map(|time| time.get()).collect(),
+            works: instance.works_in_seconds(),
+            host_loads: load.iter().map(|time| time.get()).collect(),
             processes_of_host: instance.processes_by_host(),
-            room: TentativePlacement::new(instance),
-            moves: 0,
+            placement: TentativePlacement::new(instance),
+            move_count: 0,
             operations: 0,
         }
     }
 
     fn max_load(&self) -> f64 {
-        self.load.iter().copied().fold(0.0, f64::max)
+        self.host_loads.iter().copied().fold(0.0, f64::max)
     }
 
     /// Repeatedly moves the largest process that fits from the most loaded host to the host that would finish it first, until no
     /// host has a load above `limit` \[s\]. Returns whether this was achieved.
-    fn refine(&mut self, limit: f64) -> bool {
+    fn try_limit(&mut self, limit: f64) -> bool {
         loop {
-            let donor = with_least_key(0..self.load.len(), |host| -self.load[host]);
-            let Some(donor) = donor.filter(|&host| self.load[host] > limit) else {
+            let donor =
+                candidate_with_min_key(0..self.host_loads.len(), |host| -self.host_loads[host]);
+            let Some(donor) = donor.filter(|&host| self.host_loads[host] > limit) else {
                 return true;
             };
             let Some((process, receiver)) = self.best_move(donor, limit) else {
@@ -310,20 +316,20 @@ impl<'a> Try<'a> {
             };
             self.processes_of_host[donor].retain(|&other| other != process);
             self.processes_of_host[receiver].push(process);
-            self.load[receiver] = self.load_after(process, receiver);
+            self.host_loads[receiver] = self.load_after(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
             let own = self.processes_of_host[donor]
                 .iter()
                 .map(|&process| self.works[process]);
-            self.load[donor] = self.instance.background[donor].get()
+            self.host_loads[donor] = self.instance.background_times[donor].get()
                 + own.sum::<f64>() / self.instance.speeds[donor];
-            self.room.put(process, receiver);
-            self.moves += 1;
+            self.placement.move_process(process, receiver);
+            self.move_count += 1;
         }
     }
 
     fn load_after(&self, process: usize, host: usize) -> f64 {
-        self.load[host] + self.works[process] / self.instance.speeds[host]
+        self.host_loads[host] + self.works[process] / self.instance.speeds[host]
     }
 
     /// Returns the largest process of the host `donor` that another host can take without exceeding the load `limit` \[s\], and
@@ -334,10 +340,10 @@ impl<'a> Try<'a> {
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));
         for process in own {
             let work = self.works[process];
-            self.operations += self.load.len() as u64;
-            let open =
-                (0..self.load.len()).filter(|&host| host != donor && self.room.fits(process, host));
-            let host = with_least_key(open, |host| self.load_after(process, host));
+            self.operations += self.host_loads.len() as u64;
+            let open = (0..self.host_loads.len())
+                .filter(|&host| host != donor && self.placement.has_memory_for(process, host));
+            let host = candidate_with_min_key(open, |host| self.load_after(process, host));
             if let Some(host) = host
                 && work > 0.0
                 && self.load_after(process, host) <= limit
@@ -351,17 +357,17 @@ impl<'a> Try<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
+    use super::super::testing::{decided_hosts, instance_without_background};
     use super::*;
 
     #[test]
     fn the_best_state_is_kept_with_as_few_moves_as_it_takes() {
         // Average 4; host 0 has 6: moving 2 makes both equal.
-        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[3.0, 2.0, 1.0, 2.0]);
-        assert_eq!(assigned(RefineOptions::default(), &case), [0, 1, 0, 1]);
+        let case = instance_without_background(&[1.0, 1.0], &[0, 0, 0, 1], &[3.0, 2.0, 1.0, 2.0]);
+        assert_eq!(decided_hosts(RefineOptions::default(), &case), [0, 1, 0, 1]);
         // A host of speed 3 takes 3 of 4 parts: average 8/4 = 2, and 3 is the largest that it takes within 2.1.
-        let unlike = instance(&[1.0, 3.0], &[0, 0, 0, 0], &[3.0, 2.0, 2.0, 1.0]);
-        let hosts = assigned(RefineOptions::default(), &unlike);
-        assert_eq!(unlike.max_time(&hosts).get(), 2.0);
+        let unlike = instance_without_background(&[1.0, 3.0], &[0, 0, 0, 0], &[3.0, 2.0, 2.0, 1.0]);
+        let hosts = decided_hosts(RefineOptions::default(), &unlike);
+        assert_eq!(unlike.max_host_time(&hosts).get(), 2.0);
     }
 }

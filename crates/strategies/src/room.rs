@@ -19,26 +19,26 @@ pub struct TentativePlacement {
 impl TentativePlacement {
     /// Creates the placement in which all processes are on their present hosts.
     pub fn new(instance: &Instance<'_>) -> Self {
-        let memory = (0..instance.processes())
+        let memory = (0..instance.process_count())
             .map(|process| {
                 instance
-                    .memory
+                    .process_memory
                     .get(process)
                     .map_or(0.0, |bytes| bytes.get())
             })
             .collect::<Vec<_>>();
-        let limit = (0..instance.hosts())
+        let limit = (0..instance.host_count())
             .map(|host| {
                 let limit = instance.host_memory.get(host).copied().flatten();
                 limit.map_or(f64::INFINITY, migsim_base::units::Bytes::get)
             })
             .collect();
-        let mut used = vec![0.0; instance.hosts()];
-        for (&host, memory) in instance.current.iter().zip(&memory) {
+        let mut used = vec![0.0; instance.host_count()];
+        for (&host, memory) in instance.current_hosts.iter().zip(&memory) {
             used[host] += memory;
         }
         Self {
-            host_of_process: instance.current.clone(),
+            host_of_process: instance.current_hosts.clone(),
             process_memory: memory,
             used_memory: used,
             memory_limit: limit,
@@ -46,20 +46,20 @@ impl TentativePlacement {
     }
 
     /// Whether a process may be on a host, because it is already on the host or because the host has enough unused memory.
-    pub fn fits(&self, process: usize, host: usize) -> bool {
+    pub fn has_memory_for(&self, process: usize, host: usize) -> bool {
         self.host_of_process[process] == host
             || self.used_memory[host] + self.process_memory[process] <= self.memory_limit[host]
     }
 
     /// Moves a process to a host, without a check whether the host has enough memory.
-    pub fn put(&mut self, process: usize, host: usize) {
+    pub fn move_process(&mut self, process: usize, host: usize) {
         let from = std::mem::replace(&mut self.host_of_process[process], host);
         self.used_memory[from] -= self.process_memory[process];
         self.used_memory[host] += self.process_memory[process];
     }
 
     /// Whether the processes on a host need more memory in total than the host has.
-    pub fn is_over(&self, host: usize) -> bool {
+    pub fn exceeds_memory(&self, host: usize) -> bool {
         self.used_memory[host] > self.memory_limit[host]
     }
 
@@ -75,7 +75,7 @@ impl TentativePlacement {
 }
 
 /// Returns the candidate with the smallest key (ties: the first candidate); `None` if there are no candidates.
-pub fn with_least_key(
+pub fn candidate_with_min_key(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,
 ) -> Option<usize> {
@@ -84,7 +84,7 @@ pub fn with_least_key(
 
 /// Draws `count` different hosts out of `hosts` hosts, except for the host `own`, in random order; fewer if there are not enough
 /// hosts.
-pub(crate) fn random_hosts(
+pub(crate) fn draw_random_hosts(
     own: usize,
     hosts: usize,
     count: u32,
@@ -93,7 +93,7 @@ pub(crate) fn random_hosts(
     let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
     let count = others.len().min(count as usize);
     for at in 0..count {
-        let drawn = at + random.below(others.len() - at);
+        let drawn = at + random.draw_below(others.len() - at);
         others.swap(at, drawn);
     }
     others.truncate(count);

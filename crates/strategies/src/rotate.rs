@@ -15,17 +15,17 @@ use migsim_base::random::Stream;
 pub struct RotateOptions {}
 
 impl StrategyOptions for RotateOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         Ok(Box::new(self))
     }
 }
 
 impl Strategy for RotateOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let next = |host: &usize| (host + 1) % instance.hosts();
+        let next = |host: &usize| (host + 1) % instance.host_count();
         Ok(Assignment {
-            hosts: instance.current.iter().map(next).collect(),
-            operations: instance.processes() as u64,
+            hosts: instance.current_hosts.iter().map(next).collect(),
+            operations: instance.process_count() as u64,
             gather: Gather::None,
             remarks: Vec::new(),
         })

@@ -99,7 +99,7 @@ pub fn standard() -> Table {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::instance;
+    use super::super::testing::instance_without_background;
     use super::super::{Assignment, Entry, Instance, lower_bound};
     use super::*;
     use migsim_base::random::{Purpose, Stream};
@@ -120,7 +120,7 @@ mod tests {
             let plain = decide(entry, entry.name.to_owned(), &json!({}));
             let variants = entry.variants().iter().map(move |variant| {
                 let name = format!("{}/{}", entry.name, variant.name);
-                decide(entry, name, &variant.value())
+                decide(entry, name, &variant.options_value())
             });
             std::iter::once(plain).chain(variants).flatten()
         });
@@ -130,20 +130,20 @@ mod tests {
     #[test]
     fn every_strategy_decides_about_every_edge() {
         let edges = [
-            instance(&[1.0, 2.0], &[], &[]),
-            instance(&[1.5], &[0, 0, 0], &[1.0, 2.0, 3.0]),
-            instance(&[1.0, 1.0, 1.0], &[0, 0, 1], &[0.0; 3]),
-            instance(&[1.0; 4], &[0; 40], &[1.0; 40]),
-            instance(&[0.1, 10.0], &[0, 1, 0], &[1e-300, 1e90, 5.0]),
+            instance_without_background(&[1.0, 2.0], &[], &[]),
+            instance_without_background(&[1.5], &[0, 0, 0], &[1.0, 2.0, 3.0]),
+            instance_without_background(&[1.0, 1.0, 1.0], &[0, 0, 1], &[0.0; 3]),
+            instance_without_background(&[1.0; 4], &[0; 40], &[1.0; 40]),
+            instance_without_background(&[0.1, 10.0], &[0, 1, 0], &[1e-300, 1e90, 5.0]),
         ];
         for case in &edges {
             for (name, found) in all(case) {
-                assert_eq!(found.hosts.len(), case.processes(), "{name}");
+                assert_eq!(found.hosts.len(), case.process_count(), "{name}");
                 assert!(
-                    found.hosts.iter().all(|&host| host < case.hosts()),
+                    found.hosts.iter().all(|&host| host < case.host_count()),
                     "{name}"
                 );
-                let max = case.max_time(&found.hosts).get();
+                let max = case.max_host_time(&found.hosts).get();
                 assert!(max >= lower_bound(case) * (1.0 - 1e-12), "{name}");
             }
         }
@@ -151,12 +151,12 @@ mod tests {
 
     #[test]
     fn what_is_ours_fills_no_host_beyond_its_memory() {
-        let mut case = instance(
+        let mut case = instance_without_background(
             &[1.0; 3],
             &[0, 0, 0, 0, 1, 2],
             &[5.0, 4.0, 3.0, 2.0, 1.0, 1.0],
         );
-        case.memory = vec![Bytes::of(1.0); 6];
+        case.process_memory = vec![Bytes::of(1.0); 6];
         case.host_memory = vec![None, Some(Bytes::of(2.0)), Some(Bytes::of(1.0))];
         for (name, found) in all(&case) {
             if name.contains("/charm")
@@ -175,7 +175,7 @@ mod tests {
     fn names_of_variants_are_unique_and_their_options_known() {
         for entry in &standard() {
             for (at, variant) in entry.variants().iter().enumerate() {
-                assert!(entry.resolve(&variant.value()).is_ok());
+                assert!(entry.resolve(&variant.options_value()).is_ok());
                 assert!(
                     entry.variants()[..at]
                         .iter()

@@ -54,7 +54,7 @@ impl Default for TemperedOptions {
 }
 
 impl StrategyOptions for TemperedOptions {
-    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
         let Self {
             alpha, beta, gamma, ..
         } = self;
@@ -65,14 +65,14 @@ impl StrategyOptions for TemperedOptions {
 
 impl Strategy for TemperedOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let mut state = State::new(instance, *self);
+        let mut state = SwapState::new(instance, *self);
         let mut weighed = 0;
         for _ in 0..self.iterations {
             if !state.swap_all_pairs(&mut weighed) {
                 break;
             }
         }
-        Ok(Assignment::central(state.room.into_hosts(), weighed))
+        Ok(Assignment::central(state.placement.into_hosts(), weighed))
     }
 
     fn needs_communication(&self) -> bool {
@@ -82,7 +82,7 @@ impl Strategy for TemperedOptions {
 
 /// The terms of the work W of a host: its time, and the bytes of its messages in a superstep.
 #[derive(Clone, Copy, Debug, Default)]
-struct Host {
+struct HostWorkTerms {
     /// Time of the host in a superstep, including background load \[s\].
     time: f64,
     /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts, in a superstep.
@@ -97,56 +97,56 @@ type Swap = [Option<usize>; 2];
 
 /// State of one decision of the strategy: the works of hosts, and the processes on each host.
 #[derive(Debug)]
-struct State<'a> {
+struct SwapState<'a> {
     instance: &'a Instance<'a>,
     options: TemperedOptions,
-    hosts: Vec<Host>,
+    host_work_terms: Vec<HostWorkTerms>,
     /// The processes of each host, in increasing order of process numbers.
     processes_of_host: Vec<Vec<usize>>,
     /// For each process, the indices of those entries of the instance's communication that it sends or receives.
-    rows: Vec<Vec<usize>>,
-    room: TentativePlacement,
+    message_indices: Vec<Vec<usize>>,
+    placement: TentativePlacement,
 }
 
-impl<'a> State<'a> {
+impl<'a> SwapState<'a> {
     fn new(instance: &'a Instance<'a>, options: TemperedOptions) -> Self {
-        let times = instance.host_times(&instance.current);
-        let host = |time: f64| Host {
+        let times = instance.host_times(&instance.current_hosts);
+        let host = |time: f64| HostWorkTerms {
             time,
-            ..Host::default()
+            ..HostWorkTerms::default()
         };
         let mut state = Self {
             instance,
             options,
-            hosts: times.iter().map(|time| host(time.get())).collect(),
+            host_work_terms: times.iter().map(|time| host(time.get())).collect(),
             processes_of_host: instance.processes_by_host(),
-            rows: vec![Vec::new(); instance.processes()],
-            room: TentativePlacement::new(instance),
+            message_indices: vec![Vec::new(); instance.process_count()],
+            placement: TentativePlacement::new(instance),
         };
         for (at, row) in instance.communication.iter().enumerate() {
             let ends = [row.from, row.to];
-            state.rows[row.from].push(at);
+            state.message_indices[row.from].push(at);
             if row.to != row.from {
-                state.rows[row.to].push(at);
+                state.message_indices[row.to].push(at);
             }
-            state.add_row_bytes(at, 1.0, ends.map(|process| instance.current[process]));
+            state.add_message_bytes(at, 1.0, ends.map(|process| instance.current_hosts[process]));
         }
         state
     }
 
     /// Adds `sign` times the bytes of one entry of the instance's communication to the hosts of its sender and receiver. If these
     /// hosts differ, only hosts in `known` are changed.
-    fn add_row_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
+    fn add_message_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
         let bytes = sign * row.bytes.get();
-        let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.placement.hosts()[process]);
         if from == to {
-            self.hosts[from].on_host_bytes += bytes;
+            self.host_work_terms[from].on_host_bytes += bytes;
             return;
         }
         for (host, way) in [(to, 0), (from, 1)] {
             if known.contains(&host) {
-                self.hosts[host].off_host_bytes[way] += bytes;
+                self.host_work_terms[host].off_host_bytes[way] += bytes;
             }
         }
     }
@@ -155,20 +155,20 @@ impl<'a> State<'a> {
     fn move_process(&mut self, process: usize, ends: [usize; 2]) {
         for (sign, step) in [(-1.0, 0), (1.0, 1)] {
             if step == 1 {
-                self.room.put(process, ends[1]);
+                self.placement.move_process(process, ends[1]);
             }
-            for at in 0..self.rows[process].len() {
-                self.add_row_bytes(self.rows[process][at], sign, ends);
+            for at in 0..self.message_indices[process].len() {
+                self.add_message_bytes(self.message_indices[process][at], sign, ends);
             }
             let host = ends[step];
-            let work = self.instance.work[process].get();
-            self.hosts[host].time += sign * work / self.instance.speeds[host];
+            let work = self.instance.process_works[process].get();
+            self.host_work_terms[host].time += sign * work / self.instance.speeds[host];
         }
     }
 
     /// Makes a swap: moves the process `given` from host `a` to host `b`, and the process `taken` from `b` to `a`; either may be
     /// `None`.
-    fn swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
+    fn make_swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
         for (process, ends) in [(given, [a, b]), (taken, [b, a])] {
             if let Some(process) = process {
                 self.move_process(process, ends);
@@ -177,12 +177,12 @@ impl<'a> State<'a> {
     }
 
     /// Returns the work W of a host \[s\], with the present placement of processes.
-    fn work(&self, host: usize) -> f64 {
-        let Host {
+    fn host_work(&self, host: usize) -> f64 {
+        let HostWorkTerms {
             time,
             off_host_bytes: off,
             on_host_bytes: on,
-        } = self.hosts[host];
+        } = self.host_work_terms[host];
         let options = &self.options;
         options.alpha * time + options.beta * off[0].max(off[1]) + options.gamma * on
     }
@@ -190,27 +190,30 @@ impl<'a> State<'a> {
     /// Returns the larger work W of two hosts after a swap \[s\], without changing the state; infinite if the swap fills a host
     /// beyond its memory.
     fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
-        let before = [a, b].map(|host| self.hosts[host]);
-        self.swap([a, b], swap);
-        let gets_and_is_over =
-            |(host, got): (usize, Option<usize>)| got.is_some() && self.room.is_over(host);
+        let before = [a, b].map(|host| self.host_work_terms[host]);
+        self.make_swap([a, b], swap);
+        let gets_and_is_over = |(host, got): (usize, Option<usize>)| {
+            got.is_some() && self.placement.exceeds_memory(host)
+        };
         let is_full = [b, a].into_iter().zip(swap).any(gets_and_is_over);
-        let larger = self.work(a).max(self.work(b));
-        self.swap([b, a], swap);
-        [self.hosts[a], self.hosts[b]] = before;
+        let larger = self.host_work(a).max(self.host_work(b));
+        self.make_swap([b, a], swap);
+        [self.host_work_terms[a], self.host_work_terms[b]] = before;
         if is_full { f64::INFINITY } else { larger }
     }
 
     /// Lets every pair of hosts meet once, and returns whether any swap was made. `weighed` is increased by the number of swaps
     /// evaluated.
     fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
-        let works: Vec<f64> = (0..self.hosts.len()).map(|host| self.work(host)).collect();
+        let works: Vec<f64> = (0..self.host_work_terms.len())
+            .map(|host| self.host_work(host))
+            .collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
         order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
         let mut has_swapped = false;
         for (at, &a) in order.iter().enumerate() {
             for &b in order[at + 1..].iter().rev() {
-                has_swapped |= self.swap_best([a, b], weighed);
+                has_swapped |= self.make_best_swap([a, b], weighed);
             }
         }
         has_swapped
@@ -218,8 +221,8 @@ impl<'a> State<'a> {
 
     /// Makes the best swap between two hosts if it decreases the larger work W, and returns whether it was made. `weighed` is
     /// increased by the number of swaps evaluated.
-    fn swap_best(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
-        let (mut least, mut best) = (self.work(a).max(self.work(b)), None);
+    fn make_best_swap(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
+        let (mut least, mut best) = (self.host_work(a).max(self.host_work(b)), None);
         let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());
         let moves = own.iter().map(|&given| [Some(given), None]);
         let moves = moves.chain(others.iter().map(|&taken| [None, Some(taken)]));
@@ -232,11 +235,11 @@ impl<'a> State<'a> {
             }
         }
         let Some(swap) = best else { return false };
-        self.swap([a, b], swap);
+        self.make_swap([a, b], swap);
         let mut both = [own, others].concat();
         both.sort_unstable();
         for host in [a, b] {
-            let is_on = |process: &usize| self.room.hosts()[*process] == host;
+            let is_on = |process: &usize| self.placement.hosts()[*process] == host;
             self.processes_of_host[host] = both.iter().copied().filter(is_on).collect();
         }
         true
@@ -245,18 +248,18 @@ impl<'a> State<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assigned, instance};
-    use super::super::{Instance, Row};
+    use super::super::testing::{decided_hosts, instance_without_background};
+    use super::super::{Instance, MessageRow};
     use super::*;
     use migsim_base::random::Purpose;
     use migsim_base::units::Bytes;
 
-    fn row(from: usize, to: usize, bytes: f64) -> Row {
+    fn row(from: usize, to: usize, bytes: f64) -> MessageRow {
         let (messages, bytes) = (1.0, Bytes::of(bytes));
-        Row {
+        MessageRow {
             from,
             to,
-            messages,
+            message_count: messages,
             bytes,
         }
     }
@@ -271,24 +274,24 @@ mod tests {
     #[test]
     fn a_swap_does_what_no_move_can() {
         // 8 against 6, and any move makes it worse; 5 for 4 makes 7 and 7.
-        let case = instance(&[1.0; 2], &[0, 0, 1, 1], &[5.0, 3.0, 4.0, 2.0]);
-        assert_eq!(assigned(PRICED, &case), [1, 0, 0, 1]);
+        let case = instance_without_background(&[1.0; 2], &[0, 0, 1, 1], &[5.0, 3.0, 4.0, 2.0]);
+        assert_eq!(decided_hosts(PRICED, &case), [1, 0, 0, 1]);
         // 5 + 3 against 4: a move of 3 makes 5 and 7, as the swap of 5 for 4 does.
-        let mut case = instance(&[1.0; 2], &[0, 0, 1], &[5.0, 3.0, 4.0]);
-        assert_eq!(assigned(PRICED, &case), [0, 1, 1]);
+        let mut case = instance_without_background(&[1.0; 2], &[0, 0, 1], &[5.0, 3.0, 4.0]);
+        assert_eq!(decided_hosts(PRICED, &case), [0, 1, 1]);
         // 20 B between 1 and 2 cost 2 on both sides, or 0.4 within a host: 8 + 2 against 4 + 2, then 5 against 7.4.
         case.communication = vec![row(1, 2, 20.0)];
-        assert_eq!(assigned(PRICED, &case), [0, 1, 1]);
+        assert_eq!(decided_hosts(PRICED, &case), [0, 1, 1]);
         // 60 B between 0 and 1 hold them together: 8 + 1.2 against 3 + 6 + 4 after a move; nothing is less than 9.2.
         case.communication = vec![row(0, 1, 60.0)];
-        assert_eq!(assigned(PRICED, &case), [0, 0, 1]);
+        assert_eq!(decided_hosts(PRICED, &case), [0, 0, 1]);
     }
 
     /// W of a host from its definition.
     fn work(case: &Instance<'_>, places: &[usize], host: usize) -> f64 {
         let is_on = |process: &usize| places[*process] == host;
         let own = (0..places.len()).filter(is_on);
-        let time: f64 = own.map(|process| case.work[process].get()).sum();
+        let time: f64 = own.map(|process| case.process_works[process].get()).sum();
         let bytes = |is_from: bool, is_to: bool| -> f64 {
             let rows = case.communication.iter();
             let rows = rows.filter(|row| (is_on(&row.from), is_on(&row.to)) == (is_from, is_to));
@@ -302,12 +305,18 @@ mod tests {
     fn no_single_swap_is_left_that_lowers_the_larger_of_two_works() {
         let mut random = Stream::new(3, Purpose::Policy);
         for _ in 0..100 {
-            let current: Vec<usize> = (0..7).map(|_| random.below(3)).collect();
-            let works: Vec<f64> = (0..7).map(|_| 1.0 + random.below(9) as f64).collect();
-            let mut case = instance(&[1.0, 2.0, 1.0], &current, &works);
-            let mut drawn = || row(random.below(7), random.below(7), random.below(40) as f64);
+            let current: Vec<usize> = (0..7).map(|_| random.draw_below(3)).collect();
+            let works: Vec<f64> = (0..7).map(|_| 1.0 + random.draw_below(9) as f64).collect();
+            let mut case = instance_without_background(&[1.0, 2.0, 1.0], &current, &works);
+            let mut drawn = || {
+                row(
+                    random.draw_below(7),
+                    random.draw_below(7),
+                    random.draw_below(40) as f64,
+                )
+            };
             case.communication = (0..8).map(|_| drawn()).collect();
-            let found = assigned(PRICED, &case);
+            let found = decided_hosts(PRICED, &case);
             let largest = |places: &[usize]| {
                 (0..3)
                     .map(|host| work(&case, places, host))

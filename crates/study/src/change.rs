@@ -12,54 +12,63 @@ use super::config::{Parameter, Sweep};
 use super::plan::Plan;
 use super::setting::run_ids;
 use super::settings::MAX_NAMED;
-use super::spec::label;
-use super::values::Values;
+use super::spec::value_label;
+use super::values::ParameterValues;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::{Limits, Shared};
+use migsim_experiment::{Limits, SharedInputs};
 
 /// Checks that every parameter with several values changes at least one run of the plan.
 ///
 /// # Errors
 /// A parameter has no effect.
-pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Result<(), Error> {
+pub(super) fn check_parameter_effects(
+    sweep: &Sweep,
+    plan: &Plan,
+    with: (Limits, &SharedInputs),
+) -> Result<(), Error> {
     let seeds = plan.seeds.len();
     for (index, parameter) in sweep.parameters.iter().enumerate() {
-        let values = Values::of_parameter(plan, index);
-        if values.count() < 2 {
+        let values = ParameterValues::of_parameter(plan, index);
+        if values.count_distinct() < 2 {
             continue;
         }
         let changes = |setting: usize| {
-            let Some(rank) = values.indices[setting] else {
+            let Some(rank) = values.value_indices[setting] else {
                 return false;
             };
             let mut other = plan.settings[setting].clone();
-            other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
+            other[index] =
+                Some(values.distinct_values[(rank + 1) % values.count_distinct()].clone());
             // Settings that cannot be loaded count as different from those that can.
             let other = run_ids(sweep, &other, &plan.seeds[..1], with);
             other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
         };
         if !(0..plan.settings.len()).into_par_iter().any(changes) {
-            let shown: Vec<String> = values.distinct.iter().map(|value| label(value)).collect();
-            return Err(changes_nothing(parameter, &shown).into());
+            let shown: Vec<String> = values
+                .distinct_values
+                .iter()
+                .map(|value| value_label(value))
+                .collect();
+            return Err(ineffective_parameter(parameter, &shown).into());
         }
     }
     Ok(())
 }
 
 /// Returns the error for a parameter whose values lead to the same runs. `values` are its values for the message.
-fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
+fn ineffective_parameter(parameter: &Parameter, values: &[String]) -> Problem {
     let first = join_first(values, "`, `", "`");
     let message = format!(
         "`{}` changes nothing: all settings are the same for `{first}",
         parameter.name
     );
-    let problem = Problem::new(message).source(&parameter.source);
+    let problem = Problem::new(message).source(&parameter.definition_text);
     problem.hint("leave this parameter out, or name values that change a run")
 }
 
 /// Returns a note on settings that describe the same run as an earlier setting; `None` if there are none. Such a run is simulated
 /// only once.
-pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
+pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
     let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
     for (setting, run) in plan.runs.iter().step_by(seeds).enumerate() {

@@ -15,38 +15,38 @@ use serde_json::{Value, json};
 use super::config::Sweep;
 use super::plan::Plan;
 use super::row::Row;
-use super::run::Common;
-use super::separate::{Basis, Indifference, paired_difference};
+use super::run::SharedRunData;
+use super::separate::{Indifference, TestConditions, paired_difference};
 use super::static_standing::{StaticStanding, find_best_start};
 use super::stats::Sample;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Limits, MovePlan, Progress, StaticStart};
 use migsim_platform::Rule;
-use migsim_policies::explain::definitions;
+use migsim_policies::explain::quantity_definitions;
 
 /// The results of one policy in a comparison of policies, over the seeds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct PolicyResults {
     /// The name of the policy, in the notation of the user.
     pub policy: String,
     /// Index in the plan of the setting (combination of parameter values) that runs the policy.
-    pub setting: usize,
+    pub setting_index: usize,
     /// Makespan of scenario iii (with moves) \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
     /// Makespan minus the makespan with the same seed of the policy whose mean makespan is lowest \[s\], over the seeds; `None`
     /// for that policy itself.
-    pub behind: Option<Sample>,
+    pub behind_best_policy: Option<Sample>,
     /// Reduction of the makespan from scenario i (no rescheduling) to scenario iii (with moves) \[%\], over the seeds; `None` if
     /// scenario i was not run.
     pub gain: Option<Sample>,
     /// Number of rescheduling calls in a run, mean over the seeds.
-    pub calls: f64,
+    pub call_count: f64,
     /// Number of migrations in a run, mean over the seeds.
-    pub moves: f64,
+    pub move_count: f64,
     /// Time that rescheduling calls cost and time that migrations cost in a run \[s\], means over the seeds.
-    pub costs: [f64; 2],
+    pub call_and_move_costs: [f64; 2],
     /// Distance of the makespan T from its lower bound, `T / bound - 1` \[%\], mean over the seeds; `None` if there is no lower
     /// bound.
     pub above_bound: Option<f64>,
@@ -62,7 +62,7 @@ pub struct Standing {
     pub straight_returns: f64,
 }
 
-impl Standing {
+impl PolicyResults {
     /// Returns whether the policy has rank 1: no other policy is faster by more than the margin of indifference (see
     /// [`Self::rank`]).
     pub fn is_rank_one(&self) -> bool {
@@ -76,19 +76,19 @@ impl Standing {
 pub struct Comparison {
     /// The results of the policies that ran with all seeds, sorted by rank, then by mean makespan, then in the order of the user.
     /// The first policy has the lowest mean makespan.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<PolicyResults>,
     /// The names of the policies of which a run failed, in the order of the user.
     pub failed_policies: Vec<String>,
     /// Number of seeds and margin of indifference from which the ranks were computed.
-    pub basis: Basis,
+    pub basis: TestConditions,
     /// Number of seeds with which the tests would separate a difference of [`Indifference::separable_percent`]. `None` if no
     /// tests are possible, if no other policy shares rank 1, or if the number is above 10 000.
     pub seeds_needed: Option<usize>,
     /// Makespan of scenario i (no rescheduling) \[s\], over the seeds; `None` if it was not run.
-    pub scenario_i: Option<Sample>,
+    pub scenario_i_makespan: Option<Sample>,
     /// Makespan of the best plan of moves found in hindsight (by a search after the runs) \[s\], over the seeds; `None` if there
     /// was no search.
-    pub hindsight: Option<Sample>,
+    pub hindsight_makespan: Option<Sample>,
     /// The best static start (initial placement by a built-in mapping rule, without rescheduling); `None` if static starts were
     /// not simulated.
     pub static_start: Option<StaticStanding>,
@@ -98,32 +98,32 @@ pub struct Comparison {
 
 /// Results for each seed that do not come from the runs of the policies: lower bounds, and results of searches and static starts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct AdditionalResults {
     /// Lower bound of the makespan for each seed \[s\].
-    pub bounds: Vec<f64>,
+    pub lower_bounds: Vec<f64>,
     /// Makespan of the best plan of moves found in hindsight for each seed \[s\]; empty if there was no search.
-    pub hindsight: Vec<f64>,
+    pub hindsight_makespans: Vec<f64>,
     /// Makespan with the policy called after the best supersteps \[s\], by setting and by seed; `None` if a run failed, empty if
     /// the best supersteps were not searched.
-    pub best_calls: Vec<Vec<Option<f64>>>,
+    pub best_calls_makespans: Vec<Vec<Option<f64>>>,
     /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule, by seed; empty if they
     /// were not simulated.
     pub static_starts: Vec<Vec<StaticStart>>,
     /// The reason, as a note for the user, why static starts were not simulated; `None` if they were simulated or not requested.
-    pub note: Option<String>,
+    pub static_starts_note: Option<String>,
     /// Whether the application is a recording of a real program.
     pub is_recorded: bool,
 }
 
-impl Known {
+impl AdditionalResults {
     /// Returns the best known makespan of each seed \[s\]. `fastest` is the makespan of the fastest policy for each seed, which
     /// the results of searches may undercut.
     fn best_known(&self, fastest: Vec<f64>) -> Vec<f64> {
         let mut best_known = fastest;
-        for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
+        for (best, found) in best_known.iter_mut().zip(&self.hindsight_makespans) {
             *best = best.min(*found);
         }
-        for own in &self.best_calls {
+        for own in &self.best_calls_makespans {
             for (best, found) in best_known.iter_mut().zip(own) {
                 *best = best.min(found.unwrap_or(f64::INFINITY));
             }
@@ -134,11 +134,11 @@ impl Known {
 
 /// The searches and simulations that the user requested in addition to the runs of the policies.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+pub struct AdditionalRuns {
     /// Number of runs that the search for the best plan of moves in hindsight may take for each seed; 0 for no search.
     pub hindsight_runs: usize,
     /// Whether scenario i (no rescheduling) is also simulated from the initial placement of each built-in mapping rule.
-    pub static_starts: bool,
+    pub simulates_static_starts: bool,
 }
 
 impl Comparison {
@@ -147,7 +147,7 @@ impl Comparison {
     pub fn from_rows(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
-        known: &Known,
+        known: &AdditionalResults,
         indifference: Indifference,
     ) -> Self {
         let seeds = plan.seeds.len();
@@ -169,7 +169,7 @@ impl Comparison {
         let has_run = |setting: &usize| found.iter().any(|one| one.0 == *setting);
         let named = |setting: usize| {
             let policy = plan.settings[setting].iter().flatten();
-            let policy: Vec<String> = policy.map(super::spec::label).collect();
+            let policy: Vec<String> = policy.map(super::spec::value_label).collect();
             policy.join(" ")
         };
         let failed = (0..plan.settings.len()).filter(|setting| !has_run(setting));
@@ -177,7 +177,7 @@ impl Comparison {
         let mean =
             |times: &[f64]| Sample::from_numbers(times).map_or(f64::INFINITY, |sample| sample.mean);
         found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
-        let basis = Basis {
+        let basis = TestConditions {
             seeds,
             is_random: plan.is_random,
             indifference,
@@ -189,7 +189,7 @@ impl Comparison {
             .iter()
             .map(|one| is_drawn(one.0).unwrap_or(plan.is_random));
         let drawn: Vec<bool> = drawn.collect();
-        let faster = basis.count_faster_drawn(&times, &drawn, basis.margin(false, best_mean));
+        let faster = basis.count_faster_if_drawn(&times, &drawn, basis.margin(false, best_mean));
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
         let best_known = known.best_known(fastest.collect());
@@ -200,19 +200,19 @@ impl Comparison {
         let best = found.first().map(|one| &*one.2);
         let static_start =
             best.and_then(|best| find_best_start(&known.static_starts, best, alone.as_deref()));
-        let others = Others {
+        let others = References {
             best_policy: found.first().map(|one| one.2.clone()).unwrap_or_default(),
             best_known,
-            known,
+            additional_results: known,
         };
         let standings = found
             .iter()
             .enumerate()
             .filter_map(|(place, (setting, rows, times))| {
                 let rank = 1 + faster[place];
-                others.standing((named(*setting), *setting), (place, rank), (rows, times))
+                others.policy_standing((named(*setting), *setting), (place, rank), (rows, times))
             });
-        let mut standings: Vec<Standing> = standings.collect();
+        let mut standings: Vec<PolicyResults> = standings.collect();
         standings.sort_by_key(|one| one.rank);
         Self {
             seeds_needed: seeds_needed(basis, &standings),
@@ -220,14 +220,14 @@ impl Comparison {
             standings,
             failed_policies: failed,
             basis,
-            scenario_i: alone.and_then(|times| Sample::from_numbers(&times)),
-            hindsight: Sample::from_numbers(&known.hindsight),
+            scenario_i_makespan: alone.and_then(|times| Sample::from_numbers(&times)),
+            hindsight_makespan: Sample::from_numbers(&known.hindsight_makespans),
             static_start,
         }
     }
 
     /// Returns the results of the policy with the second lowest mean makespan; `None` if there is only one policy.
-    pub fn second_best(&self) -> Option<&Standing> {
+    pub fn second_best(&self) -> Option<&PolicyResults> {
         let others = self.standings.iter().skip(1);
         others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
     }
@@ -241,17 +241,17 @@ impl Comparison {
 
     /// Returns the results of the comparison as JSON, with the verdict and all policies.
     pub fn to_json(&self) -> Value {
-        let of_policy = |one: &Standing| {
+        let of_policy = |one: &PolicyResults| {
             json!({
                 "policy": one.policy,
                 "rank": one.rank,
                 "makespan_s": one.makespan,
-                "behind_best_s": one.behind,
+                "behind_best_s": one.behind_best_policy,
                 "gain_percent": one.gain,
-                "calls": one.calls,
-                "moves": one.moves,
-                "calls_cost_s": one.costs[0],
-                "moves_cost_s": one.costs[1],
+                "calls": one.call_count,
+                "moves": one.move_count,
+                "calls_cost_s": one.call_and_move_costs[0],
+                "moves_cost_s": one.call_and_move_costs[1],
                 "above_bound_percent": one.above_bound,
                 "regret_percent": one.regret.mean,
                 "regret_ci95_percent": one.regret.half_width(),
@@ -268,9 +268,9 @@ impl Comparison {
             "seeds_needed": self.seeds_needed,
             "verdict": verdict.text(),
             "quantities": verdict.to_json(),
-            "definitions": definitions([&verdict]),
-            "alone_s": self.scenario_i,
-            "hindsight_s": self.hindsight,
+            "definitions": quantity_definitions([&verdict]),
+            "alone_s": self.scenario_i_makespan,
+            "hindsight_s": self.hindsight_makespan,
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         });
         if !self.failed_policies.is_empty() {
@@ -278,13 +278,13 @@ impl Comparison {
         }
         if let Some(start) = &self.static_start {
             let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
-            all["static_starts"] = start.by_rule.iter().map(of_rule).collect();
+            all["static_starts"] = start.makespans_by_rule.iter().map(of_rule).collect();
             all["best_static_start"] = json!({
                 "rule": start.rule.name(),
                 "makespan_s": start.makespan,
                 "own": start.is_start_of_policies,
-                "behind_best_s": start.behind,
-                "gain_percent": start.gain,
+                "behind_best_s": start.behind_best_policy,
+                "gain_percent": start.gain_percent,
             });
         }
         all
@@ -294,9 +294,9 @@ impl Comparison {
 /// Returns the number of seeds with which the tests would separate the policies of rank 1; `None` if it cannot be computed.
 ///
 /// It is computed from the largest standard deviation of their differences to the best policy.
-fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
+fn seeds_needed(basis: TestConditions, standings: &[PolicyResults]) -> Option<usize> {
     let ties = standings.iter().filter(|one| one.is_rank_one());
-    let deviations = ties.filter_map(|one| one.behind?.deviation);
+    let deviations = ties.filter_map(|one| one.behind_best_policy?.deviation);
     let deviation = deviations.reduce(f64::max).filter(|_| basis.has_tests())?;
     let best = standings.first()?.makespan.mean;
     let difference = basis.indifference.separable_percent() / 100.0 * best;
@@ -312,31 +312,31 @@ fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
 /// A run that succeeded for a policy cannot be repeated.
 pub fn additional_results(
     (sweep, plan): (&Sweep, &Plan),
-    (limits, common): (Limits, &Common),
-    wanted: Wanted,
-) -> Result<Known, Error> {
+    (limits, common): (Limits, &SharedRunData),
+    wanted: AdditionalRuns,
+) -> Result<AdditionalResults, Error> {
     let settings = plan.settings.len();
-    let of_seed = |seed: &u64| -> Result<OfSeed, Error> {
+    let of_seed = |seed: &u64| -> Result<SeedResults, Error> {
         let experiment =
             |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
         let first = (0..settings).find_map(|setting| experiment(setting).ok());
         let Some(first) = first else {
-            return Ok(OfSeed::default()); // its rows give the reason
+            return Ok(SeedResults::default()); // its rows give the reason
         };
-        let mut known = OfSeed {
+        let mut known = SeedResults {
             lower_bound_s: first.lower_bound().get(),
-            is_recorded: first.is_recorded,
-            ..OfSeed::default()
+            is_recorded: first.is_recorded_program,
+            ..SeedResults::default()
         };
-        if wanted.static_starts {
-            let starts = first.starts()?;
-            known.static_starts = first.run_starts(&starts, None, &Progress::default())?;
-            known.note = starts.note().map(str::to_owned);
+        if wanted.simulates_static_starts {
+            let starts = first.start_placements()?;
+            known.static_starts = first.simulate_starts(&starts, None, &Progress::default())?;
+            known.static_starts_note = starts.size_note().map(str::to_owned);
         }
         if wanted.hindsight_runs == 0 {
             return Ok(known);
         }
-        let (progress, memo) = (Progress::default(), first.new_memo());
+        let (progress, memo) = (Progress::default(), first.new_superstep_cache());
         let mut starts = Vec::new();
         let mut fastest = f64::INFINITY;
         for setting in 0..settings {
@@ -352,20 +352,23 @@ pub fn additional_results(
             }
         }
         starts.truncate(3);
-        let found = first.hindsight(&starts, wanted.hindsight_runs, &progress)?;
-        known.hindsight = Some(found.makespan.get().min(fastest));
+        let found = first.search_in_hindsight(&starts, wanted.hindsight_runs, &progress)?;
+        known.hindsight_makespan = Some(found.makespan.get().min(fastest));
         Ok(known)
     };
-    let all: Vec<OfSeed> = plan
+    let all: Vec<SeedResults> = plan
         .seeds
         .par_iter()
         .map(of_seed)
         .collect::<Result<_, _>>()?;
-    Ok(Known {
-        bounds: all.iter().map(|one| one.lower_bound_s).collect(),
-        hindsight: all.iter().filter_map(|one| one.hindsight).collect(),
-        best_calls: Vec::new(),
-        note: all.iter().find_map(|one| one.note.clone()),
+    Ok(AdditionalResults {
+        lower_bounds: all.iter().map(|one| one.lower_bound_s).collect(),
+        hindsight_makespans: all
+            .iter()
+            .filter_map(|one| one.hindsight_makespan)
+            .collect(),
+        best_calls_makespans: Vec::new(),
+        static_starts_note: all.iter().find_map(|one| one.static_starts_note.clone()),
         is_recorded: all.iter().any(|one| one.is_recorded),
         static_starts: all.into_iter().map(|one| one.static_starts).collect(),
     })
@@ -373,25 +376,25 @@ pub fn additional_results(
 
 /// Results for one seed that do not come from the runs of the policies, such as its lower bound.
 #[derive(Debug, Default)]
-struct OfSeed {
+struct SeedResults {
     /// Lower bound of the makespan \[s\].
     lower_bound_s: f64,
     /// Makespan of the best plan of moves found in hindsight \[s\]; `None` if there was no search.
-    hindsight: Option<f64>,
+    hindsight_makespan: Option<f64>,
     /// Makespans of scenario i (no rescheduling) from the initial placement of each built-in mapping rule; empty if not
     /// requested.
     static_starts: Vec<StaticStart>,
     /// The reason, as a note for the user, why static starts were not simulated; `None` if there is no reason.
-    note: Option<String>,
+    static_starts_note: Option<String>,
     /// Whether the application is a recording of a real program.
     is_recorded: bool,
 }
 
 /// Returns the makespans with the policy called after the best supersteps \[s\], as
 /// [`best_calls`](migsim_experiment::Experiment::best_calls) finds them, by setting and by seed; `None` if a run fails.
-pub fn best_calls(
+pub fn best_calls_makespans(
     (sweep, plan): (&Sweep, &Plan),
-    (limits, common): (Limits, &Common),
+    (limits, common): (Limits, &SharedRunData),
     barriers: usize,
 ) -> Vec<Vec<Option<f64>>> {
     let seeds = plan.seeds.len();
@@ -407,24 +410,24 @@ pub fn best_calls(
 }
 
 /// The makespans with which the makespan of each policy is compared, seed by seed.
-struct Others<'a> {
+struct References<'a> {
     /// Makespan, for each seed, of the policy with the lowest mean makespan \[s\].
     best_policy: Vec<f64>,
     /// Best known makespan of each seed \[s\]: the lowest one of all policies and searches.
     best_known: Vec<f64>,
     /// Further results for each seed, such as lower bounds of the makespan.
-    known: &'a Known,
+    additional_results: &'a AdditionalResults,
 }
 
-impl Others<'_> {
+impl References<'_> {
     /// Computes the results of a policy. `place` is its position by mean makespan, `rows` are the results of its runs, and
     /// `times` its makespans by seed \[s\].
-    fn standing(
+    fn policy_standing(
         &self,
         (policy, setting): (String, usize),
         (place, rank): (usize, usize),
         (rows, times): (&[&Row], &[f64]),
-    ) -> Option<Standing> {
+    ) -> Option<PolicyResults> {
         let numbers = |of: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
             rows.iter().filter_map(|row| of(row)).collect()
         };
@@ -437,25 +440,29 @@ impl Others<'_> {
                 .collect();
             Sample::from_numbers(&each)
         };
-        let bounds = &self.known.bounds;
+        let bounds = &self.additional_results.lower_bounds;
         let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
         // The policy's own run is one of the choices.
-        let own_best: Option<Vec<f64>> = self.known.best_calls.get(setting).and_then(|best| {
-            let pairs = best.iter().zip(times);
-            pairs
-                .map(|(best, time)| Some(best.as_ref()?.min(*time)))
-                .collect()
-        });
+        let own_best: Option<Vec<f64>> = self
+            .additional_results
+            .best_calls_makespans
+            .get(setting)
+            .and_then(|best| {
+                let pairs = best.iter().zip(times);
+                pairs
+                    .map(|(best, time)| Some(best.as_ref()?.min(*time)))
+                    .collect()
+            });
         let behind = paired_difference(times, &self.best_policy).filter(|_| place > 0);
-        Some(Standing {
+        Some(PolicyResults {
             policy,
-            setting,
+            setting_index: setting,
             makespan: Sample::from_numbers(times)?,
-            behind,
+            behind_best_policy: behind,
             gain: Sample::from_numbers(&numbers(&|row| row.gain_percent())),
-            calls: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
-            moves: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
-            costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
+            call_count: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
+            move_count: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
+            call_and_move_costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
             above_bound: has_bounds.then(|| above(bounds).map_or(0.0, |above| above.mean)),
             regret: above(&self.best_known)?,
             trigger_regret: own_best.and_then(|best| above(&best)),
@@ -508,11 +515,11 @@ mod tests {
             ("b", &[6.0, 7.0, 8.0]),
             ("c", &[5.1, 5.9, 7.1]),
         ]);
-        let known = Known {
-            bounds: vec![4.0, 5.0, 7.0],
-            hindsight: vec![5.0, 5.0, 7.0],
-            best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
-            ..Known::default()
+        let known = AdditionalResults {
+            lower_bounds: vec![4.0, 5.0, 7.0],
+            hindsight_makespans: vec![5.0, 5.0, 7.0],
+            best_calls_makespans: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
+            ..AdditionalResults::default()
         };
         let comparison = Comparison::from_rows(&plan, &rows, &known, Indifference::default());
         let names: Vec<&str> = comparison
@@ -524,7 +531,7 @@ mod tests {
         let [a, c, b] = &comparison.standings[..] else {
             panic!()
         };
-        assert_eq!(b.behind.unwrap().mean, 1.0);
+        assert_eq!(b.behind_best_policy.unwrap().mean, 1.0);
         // Policy b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. Policies c and a are each
         // ahead with some seeds.
         assert_eq!([a.rank, c.rank, b.rank], [1, 1, 3]);
@@ -553,8 +560,14 @@ mod tests {
     fn one_run_is_decisive_only_without_chance_and_a_policy_without_results_is_left_out() {
         let random = plan(&["a", "b", "c"], 1);
         let rows = rows(&[("a", &[12.0]), ("b", &[11.0])]);
-        let of =
-            |plan| Comparison::from_rows(plan, &rows, &Known::default(), Indifference::default());
+        let of = |plan| {
+            Comparison::from_rows(
+                plan,
+                &rows,
+                &AdditionalResults::default(),
+                Indifference::default(),
+            )
+        };
         let comparison = of(&random);
         assert_eq!(comparison.standings.len(), 2);
         let verdict = comparison.verdict();
@@ -574,7 +587,7 @@ mod tests {
         let comparison = Comparison::from_rows(
             &plan(&["a"], 2),
             &BTreeMap::new(),
-            &Known::default(),
+            &AdditionalResults::default(),
             Indifference::default(),
         );
         assert_eq!(

@@ -9,12 +9,12 @@
 //! the rescheduling calls and of the moves. A run that is k times as long repeats the recorded run: the number of calls grows
 //! with the length, but the moves are made only once.
 
-use super::compare::{Comparison, Standing};
+use super::compare::{Comparison, PolicyResults};
 use super::stats::format_short;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Meaning of the quantity `moves_cost_s`: the cost of the migrations of a policy in the recorded run, mean over the seeds \[s\].
-const MOVES: Meaning = Meaning::new(
+const MOVES_COST: Meaning = Meaning::new(
     "moves_cost_s",
     Unit::Seconds,
     "the mean cost of the migrations of a policy over the seeds",
@@ -22,7 +22,7 @@ const MOVES: Meaning = Meaning::new(
 
 /// Meaning of the quantity `pays_from_s`: the length of a run, without rescheduling, from which the moves of the policy save more
 /// time than they cost \[s\].
-const LENGTH: Meaning = Meaning::new(
+const REQUIRED_LENGTH: Meaning = Meaning::new(
     "pays_from_s",
     Unit::Seconds,
     "the length of a run, without rescheduling, from which the moves of the policy cost less than they save, if it repeats the recorded run",
@@ -31,16 +31,16 @@ const LENGTH: Meaning = Meaning::new(
 impl Comparison {
     /// Returns a sentence on how long the recorded run must be so that moves shorten it; `None` for an application that was not
     /// recorded.
-    pub(super) fn required_length(&self) -> Option<Sentence> {
-        let alone = self.scenario_i.filter(|_| self.is_recorded)?.mean;
-        let moving = self.standings.iter().filter(|one| one.moves > 0.0);
-        let moving: Vec<&Standing> = moving.collect();
+    pub(super) fn required_length_sentence(&self) -> Option<Sentence> {
+        let alone = self.scenario_i_makespan.filter(|_| self.is_recorded)?.mean;
+        let moving = self.standings.iter().filter(|one| one.move_count > 0.0);
+        let moving: Vec<&PolicyResults> = moving.collect();
         if moving.is_empty() {
             let text = "No policy moves a process in the recorded run, so that it does not show how long a run must be for moves to pay: record more supersteps.";
             return Some(text.into());
         }
         let found = moving.into_iter().filter_map(|one| {
-            let [calls, moves] = one.costs;
+            let [calls, moves] = one.call_and_move_costs;
             let saved = alone - one.makespan.mean + calls + moves;
             let runs = moves / (saved - calls);
             (saved > calls).then_some((one, runs * alone))
@@ -49,12 +49,12 @@ impl Comparison {
             let text = "No move saves time even without its cost, so that a longer run of the same kind gains nothing, either.";
             return Some(text.into());
         };
-        let cost = MOVES
-            .with_value(first.costs[1])
-            .shown_as(format!("{} s", format_short(first.costs[1])));
-        let least_shown = LENGTH
+        let cost = MOVES_COST
+            .with_value(first.call_and_move_costs[1])
+            .with_shown_text(format!("{} s", format_short(first.call_and_move_costs[1])));
+        let least_shown = REQUIRED_LENGTH
             .with_value(least)
-            .shown_as(format!("{} s", format_short(least)));
+            .with_shown_text(format!("{} s", format_short(least)));
         Some(say!(
             "The moves of `{}` cost {} once: they pay in a run of the same kind of about {} or longer.",
             &first.policy,
@@ -69,7 +69,7 @@ mod tests {
     use super::super::stats::Sample;
     use super::super::{row::Row, separate::Indifference};
     use super::*;
-    use crate::compare::Known;
+    use crate::compare::AdditionalResults;
     use serde_json::json;
     use std::collections::BTreeMap;
 
@@ -84,9 +84,9 @@ mod tests {
             ..Row::default()
         };
         let rows = BTreeMap::from([("a".to_owned(), row(10.0)), ("b".to_owned(), row(makespan))]);
-        let known = Known {
+        let known = AdditionalResults {
             is_recorded: true,
-            ..Known::default()
+            ..AdditionalResults::default()
         };
         let mut found =
             Comparison::from_rows(&plan.unwrap(), &rows, &known, Indifference::default());
@@ -95,10 +95,10 @@ mod tests {
             .iter_mut()
             .filter(|one| one.policy == "greedy")
         {
-            one.costs = costs;
-            one.moves = moves as f64;
+            one.call_and_move_costs = costs;
+            one.move_count = moves as f64;
         }
-        found.scenario_i = Sample::from_numbers(&[10.0]);
+        found.scenario_i_makespan = Sample::from_numbers(&[10.0]);
         found
     }
 

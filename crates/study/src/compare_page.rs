@@ -13,35 +13,35 @@ use super::compare::Comparison;
 use super::page::INITIAL_ROWS;
 use super::stats::{Sample, format_short};
 use migsim_base::units::{HostId, Time};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_bsp::Outcome;
 use migsim_experiment::{Ledger, Term};
 use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, round_ticks};
-use migsim_output::frame::{picture, prose, script_element, sections_page};
-use migsim_output::{Cell, Table, escaped, number_column, text_column};
+use migsim_output::frame::{picture_html, script_element, sections_page, sentence_html};
+use migsim_output::{Cell, Table, escape_html, number_column, text_column};
 use migsim_platform::Platform;
 
 /// The run of one policy that the page of a comparison shows as an example.
 #[derive(Clone, Debug)]
-pub struct Example {
+pub struct ExampleRun {
     /// The name of the policy.
     pub policy: String,
     /// The makespan of the example run \[s\].
     pub makespan: f64,
     /// Three times of each superstep since the start of the run: its start, the end of the last computation, and its end \[s\].
-    pub supersteps: Vec<[f64; 3]>,
+    pub superstep_times: Vec<[f64; 3]>,
     /// Three times of each rescheduling call since the start of the run: start and end of the wait for the call, and end of the
     /// delay by its moves \[s\].
-    pub calls: Vec<[f64; 3]>,
+    pub call_times: Vec<[f64; 3]>,
     /// The moves in order of time, each with the number of supersteps before it, the index of the origin cluster, and the index
     /// of the destination cluster.
     pub moves: Vec<(usize, usize, usize)>,
     /// The difference of the makespan from scenario i (no rescheduling), divided into terms, and the sum of the terms \[s\];
     /// `None` if scenario i was not run.
-    pub terms: Option<(Vec<(Term, f64)>, f64)>,
+    pub difference_terms: Option<(Vec<(Term, f64)>, f64)>,
 }
 
-impl Example {
+impl ExampleRun {
     /// Creates the example run of a policy from the outcome of the run. The terms of the difference from scenario i are taken
     /// from `ledger`.
     pub fn from_outcome(
@@ -62,14 +62,15 @@ impl Example {
         Self {
             policy: policy.to_owned(),
             makespan: outcome.makespan.get(),
-            supersteps: supersteps
+            superstep_times: supersteps
                 .map(|one| dates(one.start, one.computed, one.end))
                 .collect(),
-            calls: calls
+            call_times: calls
                 .map(|one| dates(one.wait.from, one.wait.until, one.delayed_until))
                 .collect(),
             moves,
-            terms: ledger.map(|ledger| (ledger.terms().collect(), ledger.difference_s())),
+            difference_terms: ledger
+                .map(|ledger| (ledger.terms_s().collect(), ledger.difference_s())),
         }
     }
 }
@@ -82,11 +83,11 @@ pub struct Examples {
     /// The names of the clusters, each with the number of processes that start in it; empty if this is not known.
     pub clusters: Vec<(String, u32)>,
     /// The example runs in the order of the comparison, the run of the best policy first.
-    pub runs: Vec<Example>,
+    pub example_runs: Vec<ExampleRun>,
 }
 
 /// Returns the names of the clusters of a platform, each with the number of processes that `placement` puts into it.
-pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
+pub fn processes_per_cluster(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
     let names = platform.clusters.iter().map(|one| (one.name.clone(), 0));
     let mut clusters: Vec<(String, u32)> = names.collect();
     for host in placement {
@@ -96,23 +97,23 @@ pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)>
 }
 
 /// Returns the HTML page of a comparison of policies; without `examples`, no example runs are shown.
-pub fn page(
+pub fn comparison_page(
     title: &str,
     comparison: &Comparison,
     table: &Table,
     examples: Option<&Examples>,
 ) -> String {
-    let examples = examples.filter(|examples| !examples.runs.is_empty());
+    let examples = examples.filter(|examples| !examples.example_runs.is_empty());
     let which = examples.map_or("", |examples| &examples.description);
     let of = |html: fn(&Examples) -> String| examples.map_or_else(String::new, html);
-    let verdict = prose(&comparison.verdict());
+    let verdict = sentence_html(&comparison.verdict());
     let sections = [
         (
             "ranking",
             "Ranking: from best to worst".to_owned(),
             format!(
                 "<p class=\"verdict\">{verdict}</p>\n{}",
-                table.html(INITIAL_ROWS)
+                table.to_html(INITIAL_ROWS)
             ),
         ),
         (
@@ -123,23 +124,23 @@ pub fn page(
         (
             "time",
             format!("Runs: {which}, on one axis of time"),
-            of(|examples| draw_strips(&examples.runs)),
+            of(|examples| draw_strips(&examples.example_runs)),
         ),
         (
             "places",
             format!("Places: processes by cluster, {which}"),
-            of(place_table),
+            of(cluster_table),
         ),
         (
             "terms",
             format!("Terms: scenario iii less scenario i, {which}"),
-            of(|examples| ledger_table(&examples.runs)),
+            of(|examples| difference_table(&examples.example_runs)),
         ),
     ];
-    let policies = counted(comparison.standings.len(), "policy");
-    let seeds = counted(comparison.basis.seeds, "seed");
+    let policies = format_count(comparison.standings.len(), "policy");
+    let seeds = format_count(comparison.basis.seeds, "seed");
     let lead = format!("<p>{policies}, {seeds}.</p>\n");
-    sections_page(title, &lead, sections, &[PLACE_SCRIPT])
+    sections_page(title, &lead, sections, &[SLIDER_SCRIPT])
 }
 
 /// Returns a figure as HTML with the makespans of the policies as dots with confidence intervals; empty if no policy ran with all
@@ -169,17 +170,17 @@ fn draw_makespans(comparison: &Comparison) -> String {
     };
     let chart = Rows {
         name: "Makespans of the policies".into(),
-        axis: axis.into(),
-        keys: vec![SeriesKey::of("scenario iii", 2)],
+        axis_title: axis.into(),
+        series_keys: vec![SeriesKey::from_index("scenario iii", 2)],
         groups: vec![Group {
             heading: String::new(),
             rows: rows.collect(),
         }],
         ..Rows::default()
     };
-    let svg = Figure::new("makespans", chart.draw(&Style::default())).svg();
+    let svg = Figure::new("makespans", chart.draw(&Style::default())).to_svg();
     let label = "Makespans of the policies, from best to worst";
-    picture("makespans", label, (300, 480), &svg)
+    picture_html("makespans", label, (300, 480), &svg)
 }
 
 /// Number of columns into which the time axis of a strip is divided; a strip shows the phases of one run.
@@ -200,7 +201,7 @@ const PHASES: [(&str, &str); 4] = [
 
 /// Returns a figure as HTML with a strip for each run, which shows how its time is divided among computation, communication,
 /// calls and moves.
-fn draw_strips(runs: &[Example]) -> String {
+fn draw_strips(runs: &[ExampleRun]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP_HEIGHT + LABEL);
     let mut svg = format!(
@@ -212,10 +213,10 @@ fn draw_strips(runs: &[Example]) -> String {
             svg,
             "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
             top + LABEL - 5.0,
-            escaped(&run.policy),
+            escape_html(&run.policy),
             format_short(run.makespan),
-            counted(run.calls.len(), "call"),
-            counted(run.moves.len(), "move")
+            format_count(run.call_times.len(), "call"),
+            format_count(run.moves.len(), "move")
         );
         svg += &draw_strip(run, longest, top + LABEL);
     }
@@ -246,7 +247,7 @@ fn draw_strips(runs: &[Example]) -> String {
 
 /// Returns the strip of one run as SVG; neighbouring columns with the same phases are joined. `longest` is the largest makespan
 /// \[s\], and `top` the vertical position.
-fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
+fn draw_strip(run: &ExampleRun, longest: f64, top: f64) -> String {
     let mut spent = vec![[0.0_f64; PHASES.len()]; STRIP_COLUMNS];
     let column = if longest > 0.0 {
         longest / STRIP_COLUMNS as f64
@@ -256,7 +257,7 @@ fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
     let mut add = |phase: usize, from: f64, until: f64| {
         let mut now = from;
         while now < until {
-            let mut index = truncated(now / column);
+            let mut index = truncate_to_usize(now / column);
             if (index + 1) as f64 * column <= now {
                 // Rounding put the end of the column inside it.
                 index += 1;
@@ -270,19 +271,19 @@ fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
             now = end;
         }
     };
-    for &[start, computed, end] in &run.supersteps {
+    for &[start, computed, end] in &run.superstep_times {
         let computed = computed.clamp(start, end.max(start));
         add(0, start, computed);
         add(1, computed, end);
     }
-    for &[from, until, held] in &run.calls {
+    for &[from, until, held] in &run.call_times {
         add(2, from, until);
         add(3, until, held);
     }
     let shares = spent.iter().map(|spent| {
         let all: f64 = spent.iter().sum();
         let share = |time: f64| if all > 0.0 { 40.0 * time / all } else { 0.0 };
-        spent.map(|time| rounded(share(time)))
+        spent.map(|time| round_to_u32(share(time)))
     });
     let shares: Vec<[u32; PHASES.len()]> = shares.collect();
     let mut svg = String::new();
@@ -317,7 +318,7 @@ fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
     clippy::cast_sign_loss,
     reason = "a column of a strip"
 )]
-fn truncated(number: f64) -> usize {
+fn truncate_to_usize(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
@@ -327,18 +328,18 @@ fn truncated(number: f64) -> usize {
     clippy::cast_sign_loss,
     reason = "a share of 40"
 )]
-fn rounded(number: f64) -> u32 {
+fn round_to_u32(number: f64) -> u32 {
     number.max(0.0).round() as u32
 }
 
 /// Returns the table of the number of processes in each cluster as HTML, with a slider that chooses the superstep.
-fn place_table(examples: &Examples) -> String {
+fn cluster_table(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();
     }
     let clusters = examples.clusters.len();
     let mut columns = vec![text_column("cluster", "cluster")];
-    let runs = || examples.runs.iter();
+    let runs = || examples.example_runs.iter();
     columns.extend(runs().map(|run| number_column(&run.policy, "processes")));
     let mut table = Table::new("places", "", &columns);
     let histories = runs().map(|run| processes_by_cluster(run, &examples.clusters));
@@ -351,20 +352,20 @@ fn place_table(examples: &Examples) -> String {
         }
         table.push_row(row);
     }
-    let supersteps = examples.runs[0].supersteps.len();
+    let supersteps = examples.example_runs[0].superstep_times.len();
     let data = json!({ "histories": histories, "clusters": clusters });
     // The data are numbers, so they contain no `<` that could close the element.
     format!(
         "<p><label for=\"barrier\">After superstep <output id=\"barrier-shown\" for=\"barrier\">{supersteps}</output></label> \
          <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
          <script type=\"application/json\" id=\"place-data\">{data}</script>\n{}\n",
-        table.html(usize::MAX),
-        script_element(PLACE_SCRIPT)
+        table.to_html(usize::MAX),
+        script_element(SLIDER_SCRIPT)
     )
 }
 
 /// JavaScript of the page that updates the table of processes per cluster to the superstep chosen by the slider.
-const PLACE_SCRIPT: &str = "\"use strict\";
+const SLIDER_SCRIPT: &str = "\"use strict\";
 {
   const data = JSON.parse(document.getElementById('place-data').textContent);
   const slider = document.getElementById('barrier');
@@ -385,7 +386,7 @@ const PLACE_SCRIPT: &str = "\"use strict\";
 
 /// Returns the number of processes in each cluster at the start and after each superstep with moves. Each entry has the number of
 /// supersteps and the processes by cluster.
-fn processes_by_cluster(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
+fn processes_by_cluster(run: &ExampleRun, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
     for &(after, from, to) in &run.moves {
@@ -401,10 +402,10 @@ fn processes_by_cluster(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize
 
 /// Returns a table as HTML that shows, for each run, the terms of the difference of its makespan from scenario i (no
 /// rescheduling).
-fn ledger_table(runs: &[Example]) -> String {
+fn difference_table(runs: &[ExampleRun]) -> String {
     let known = || {
         runs.iter()
-            .filter_map(|run| Some((run, run.terms.as_ref()?)))
+            .filter_map(|run| Some((run, run.difference_terms.as_ref()?)))
     };
     let mut columns = vec![text_column("term [s]", "term")];
     columns.extend(known().map(|(run, _)| number_column(&run.policy, "seconds")));
@@ -430,7 +431,7 @@ fn ledger_table(runs: &[Example]) -> String {
     let mut sum = vec![Cell::text("sum")];
     sum.extend(known().map(|(_, (_, sum))| cell(*sum)));
     table.push_row(sum);
-    table.html(INITIAL_ROWS)
+    table.to_html(INITIAL_ROWS)
 }
 
 #[cfg(test)]
@@ -438,7 +439,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::compare::Known;
+    use crate::compare::AdditionalResults;
     use crate::separate::Indifference;
     use crate::{Plan, Row};
     use migsim_bsp::Scenario;
@@ -458,8 +459,8 @@ mod tests {
         let ledger = results.ledger(run);
         let examples = Examples {
             description: "seed 1".into(),
-            clusters: clusters(platform, &experiment.placement),
-            runs: vec![Example::from_outcome(
+            clusters: processes_per_cluster(platform, &experiment.placement),
+            example_runs: vec![ExampleRun::from_outcome(
                 "refine/every=10",
                 &run.outcome,
                 ledger.as_ref(),
@@ -480,14 +481,14 @@ mod tests {
         // No column is empty, however the ends of columns are rounded.
         for part in 1..=40 {
             let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
-            let svg = draw_strip(&examples.runs[0], longest, 0.0);
+            let svg = draw_strip(&examples.example_runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
                 let number = |key: &str| -> f64 {
                     let (_, rest) = rectangle.split_once(&format!(" {key}=\"")).unwrap();
                     rest.split('"').next().unwrap().parse().unwrap()
                 };
-                filled.insert(rounded(number("x")), rounded(number("width")));
+                filled.insert(round_to_u32(number("x")), round_to_u32(number("width")));
             }
             let end = filled.into_iter().fold(0, |end, (x, width)| {
                 assert_eq!(end, x, "{part}");
@@ -495,7 +496,7 @@ mod tests {
             });
             assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
         }
-        for (_, counts) in processes_by_cluster(&examples.runs[0], &examples.clusters) {
+        for (_, counts) in processes_by_cluster(&examples.example_runs[0], &examples.clusters) {
             assert_eq!(counts.iter().sum::<u32>(), 25);
         }
         let plan: Plan = serde_json::from_value(json!({
@@ -508,10 +509,14 @@ mod tests {
             ..Row::default()
         };
         let rows = [("a".to_owned(), row)].into();
-        let comparison =
-            Comparison::from_rows(&plan, &rows, &Known::default(), Indifference::default());
+        let comparison = Comparison::from_rows(
+            &plan,
+            &rows,
+            &AdditionalResults::default(),
+            Indifference::default(),
+        );
         let table = Table::new("policies", "", &[text_column("policy", "policy")]);
-        let html = page("Comparison", &comparison, &table, Some(&examples));
+        let html = comparison_page("Comparison", &comparison, &table, Some(&examples));
         for part in [
             "<p class=\"verdict\">",
             "id=\"barrier\"",

@@ -9,15 +9,15 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::compare::{Comparison, Known};
-use super::compare_page::{Example, Examples};
+use super::compare::{AdditionalResults, Comparison};
+use super::compare_page::{ExampleRun, Examples};
 use super::plan::Plan;
 use super::row::Row;
 use super::separate::Indifference;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
-use migsim_experiment::{StaticStart, file_pointers, policy_label};
+use migsim_experiment::{StaticStart, file_key_pointers, policy_label};
 use migsim_output::{Run, RunOfScenario};
 
 /// Keys of the settings in which runs may differ although they count as equal, because the keys do not affect results (or are the
@@ -36,7 +36,7 @@ const IGNORED_KEYS: [&str; 9] = [
 
 /// The folder of a finished run, with the data that were read from it.
 #[derive(Debug)]
-pub struct Folder {
+pub struct FinishedRunFolder {
     /// The path of the folder.
     pub path: PathBuf,
     /// The run with its settings and results, as read from the folder.
@@ -45,7 +45,7 @@ pub struct Folder {
 
 /// Results about a run that its folder does not contain, because they need its experiment or further simulations.
 #[derive(Debug)]
-pub struct Judged {
+pub struct AdditionalRunResults {
     /// The lower bound of the makespan \[s\], and the clusters with the number of processes that start in each; `None` if the
     /// experiment of the run cannot be read again.
     pub bound_and_clusters: Option<(f64, Vec<(String, u32)>)>,
@@ -58,7 +58,7 @@ pub struct Judged {
 
 /// Run folders that can be compared, grouped by policy and seed.
 #[derive(Debug)]
-pub struct Runs {
+pub struct ComparableRuns {
     /// The plan whose settings are the policies of the folders.
     plan: Plan,
     /// The rows of results of the runs, by the keys of the runs in the plan.
@@ -69,17 +69,17 @@ pub struct Runs {
     pub notes: Vec<String>,
 }
 
-impl Runs {
+impl ComparableRuns {
     /// Groups run folders by policy and seed, and checks that they can be compared.
     ///
     /// # Errors
     /// The folders contain different applications or platforms, a scenario is missing, or a policy lacks a seed.
-    pub fn group(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
+    pub fn from_folders(registry: &Registry, folders: &[FinishedRunFolder]) -> Result<Self, Error> {
         let of_folders: Vec<Value> = folders
             .iter()
-            .map(|folder| identity(registry, folder))
+            .map(|folder| relevant_settings(registry, folder))
             .collect();
-        check(folders, &of_folders)?;
+        check_comparable(folders, &of_folders)?;
         // Group runs that differ only in their seed, in the order of the folders.
         let mut settings: Vec<(Value, Vec<usize>)> = Vec::new();
         for (index, own) in of_folders.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Runs {
                 None => settings.push((own.clone(), vec![index])),
             }
         }
-        let labels = labels(registry, folders, &settings);
+        let labels = policy_labels(registry, folders, &settings);
         let seed = |index: usize| folders[index].run.experiment["seed"].as_u64().unwrap_or(0);
         let seeds: BTreeSet<u64> = (0..folders.len()).map(seed).collect();
         let (mut rows, mut runs, mut places) = (BTreeMap::new(), Vec::new(), Vec::new());
@@ -102,12 +102,12 @@ impl Runs {
                 let index = match with[..] {
                     [index] => index,
                     [first, second, ..] => {
-                        return Err(duplicate_run(&folders[first], &folders[second]));
+                        return Err(duplicate_run_error(&folders[first], &folders[second]));
                     }
-                    [] => return Err(missing_seed((label, *wanted), &folders[own[0]])),
+                    [] => return Err(missing_seed_error((label, *wanted), &folders[own[0]])),
                 };
                 let id = format!("{label} {wanted}");
-                rows.insert(id.clone(), row(&folders[index].run));
+                rows.insert(id.clone(), row_of_run(&folders[index].run));
                 runs.push(id);
                 places.push(index);
             }
@@ -126,7 +126,7 @@ impl Runs {
             plan,
             rows,
             folder_indices: places,
-            notes: differences(&of_folders),
+            notes: difference_notes(&of_folders),
         })
     }
 
@@ -134,11 +134,11 @@ impl Runs {
     /// with the given index.
     pub fn compare(
         &self,
-        judged: impl Fn(usize) -> Judged,
+        judged: impl Fn(usize) -> AdditionalRunResults,
         indifference: Indifference,
     ) -> Comparison {
         let seeds = self.plan.seeds.len();
-        let first: Vec<Judged> = self
+        let first: Vec<AdditionalRunResults> = self
             .folder_indices
             .iter()
             .take(seeds)
@@ -148,10 +148,10 @@ impl Runs {
             .iter()
             .map(|one| Some(one.bound_and_clusters.as_ref()?.0));
         let bounds: Option<Vec<f64>> = bounds.collect();
-        let known = Known {
-            bounds: bounds.unwrap_or_default(),
+        let known = AdditionalResults {
+            lower_bounds: bounds.unwrap_or_default(),
             static_starts: first.into_iter().map(|one| one.static_starts).collect(),
-            ..Known::default()
+            ..AdditionalResults::default()
         };
         let is_random = seeds > 1 || self.folder_indices.iter().any(|one| judged(*one).is_random);
         let plan = Plan {
@@ -163,37 +163,42 @@ impl Runs {
 
     /// Returns the runs with the first seed as example runs for the page; `judged` returns the additional results of the folder
     /// with the given index.
-    pub fn examples(
+    pub fn example_runs(
         &self,
-        folders: &[Folder],
+        folders: &[FinishedRunFolder],
         comparison: &Comparison,
-        judged: impl Fn(usize) -> Judged,
+        judged: impl Fn(usize) -> AdditionalRunResults,
     ) -> Examples {
         let index = |setting: usize| self.folder_indices[setting * self.plan.seeds.len()];
-        let first = comparison.standings.first().map(|one| index(one.setting));
+        let first = comparison
+            .standings
+            .first()
+            .map(|one| index(one.setting_index));
         let known = first.and_then(|first| judged(first).bound_and_clusters);
         let clusters = known.map_or_else(Vec::new, |known| known.1);
         let runs = comparison.standings.iter().filter_map(|one| {
-            let run = folders[index(one.setting)].run.scenario(Scenario::Iii)?;
-            Some(example(&one.policy, run, &clusters))
+            let run = folders[index(one.setting_index)]
+                .run
+                .scenario(Scenario::Iii)?;
+            Some(example_run(&one.policy, run, &clusters))
         });
         Examples {
             description: format!("seed {}", self.plan.seeds[0]),
-            runs: runs.collect(),
+            example_runs: runs.collect(),
             clusters,
         }
     }
 }
 
 /// Returns the error for two folders that contain the same run, so that one of them is superfluous.
-fn duplicate_run(first: &Folder, second: &Folder) -> Error {
+fn duplicate_run_error(first: &FinishedRunFolder, second: &FinishedRunFolder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
     problem.hint("name only one of these folders").into()
 }
 
 /// Returns the error for a policy that has no run with a seed with which other policies have runs.
-fn missing_seed((label, seed): (&str, u64), folder: &Folder) -> Error {
+fn missing_seed_error((label, seed): (&str, u64), folder: &FinishedRunFolder) -> Error {
     let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
     let problem = problem.source(folder.path.display().to_string());
     let hint = "name runs of every policy with the same seeds";
@@ -204,7 +209,7 @@ fn missing_seed((label, seed): (&str, u64), folder: &Folder) -> Error {
 ///
 /// # Errors
 /// The applications or platforms differ, or a run has no scenario iii.
-fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
+fn check_comparable(folders: &[FinishedRunFolder], settings: &[Value]) -> Result<(), Error> {
     let (Some(first), Some(of_first)) = (folders.first(), settings.first()) else {
         return Err(Problem::new("no run folder is named").into());
     };
@@ -233,9 +238,9 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
 }
 
 /// Returns all settings of a run that affect its results, except the seed. File names are replaced by the SHA-256 of the files.
-fn identity(registry: &Registry, folder: &Folder) -> Value {
+fn relevant_settings(registry: &Registry, folder: &FinishedRunFolder) -> Value {
     let mut settings = folder.run.experiment.clone();
-    for pointer in file_pointers(registry, &settings) {
+    for pointer in file_key_pointers(registry, &settings) {
         let named = settings.pointer_mut(&pointer);
         if let Some(named) = named.filter(|named| named.is_string()) {
             let file = folder.run.inputs.iter().find(|one| *named == *one.source);
@@ -244,27 +249,27 @@ fn identity(registry: &Registry, folder: &Folder) -> Value {
     }
     if let Some(settings) = settings.as_object_mut() {
         settings.retain(|key, _| !IGNORED_KEYS.contains(&key.as_str()));
-        settings.insert("platform".to_owned(), platform(folder));
+        settings.insert("platform".to_owned(), platform_hashes(folder));
     }
     settings
 }
 
 /// Returns the SHA-256 of a run's platform file, and of the profile files that this file names.
-fn platform(folder: &Folder) -> Value {
+fn platform_hashes(folder: &FinishedRunFolder) -> Value {
     let inputs = folder.run.inputs.iter();
     let own = inputs.filter(|input| matches!(&*input.role, "platform" | "profile"));
     own.map(|input| json!(input.sha256)).collect()
 }
 
 /// Returns the name of each policy for tables, followed by its folder if several policies have the same name.
-fn labels(
+fn policy_labels(
     registry: &Registry,
-    folders: &[Folder],
+    folders: &[FinishedRunFolder],
     settings: &[(Value, Vec<usize>)],
 ) -> Vec<String> {
     let named: Vec<String> = settings
         .iter()
-        .map(|one| policy(registry, &one.0["policy"]))
+        .map(|one| policy_with_trigger(registry, &one.0["policy"]))
         .collect();
     let is_unique = |name: &str| named.iter().filter(|one| *one == name).count() == 1;
     let pairs = named.iter().zip(settings);
@@ -280,7 +285,7 @@ fn labels(
 }
 
 /// Returns the policy of a run in the syntax of the option `--policy`, such as `refine/every=10`.
-fn policy(registry: &Registry, settings: &Value) -> String {
+fn policy_with_trigger(registry: &Registry, settings: &Value) -> String {
     let label = policy_label(settings);
     let Some(named) = settings["trigger"]["name"].as_str() else {
         return label;
@@ -301,7 +306,7 @@ fn policy(registry: &Registry, settings: &Value) -> String {
 
 /// Returns a note on the settings other than the policy and the seed in which the runs differ; empty if they differ in no other
 /// setting.
-fn differences(settings: &[Value]) -> Vec<String> {
+fn difference_notes(settings: &[Value]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings
         .iter()
         .filter_map(Value::as_object)
@@ -326,7 +331,7 @@ fn differences(settings: &[Value]) -> Vec<String> {
 }
 
 /// Creates the row of results of a run from the data in its folder.
-fn row(run: &Run) -> Row {
+fn row_of_run(run: &Run) -> Row {
     let mut row = Row::default();
     for one in &run.scenarios {
         row.makespan_s[one.scenario as usize] = Some(one.makespan_s);
@@ -344,7 +349,7 @@ fn row(run: &Run) -> Row {
 }
 
 /// Creates the example run of a policy for the page from the data in the folder of the run.
-fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Example {
+fn example_run(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> ExampleRun {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps
         .iter()
@@ -364,15 +369,15 @@ fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Exa
         let after = usize::try_from(one.superstep).unwrap_or(usize::MAX);
         (after, place(&one.from_cluster), place(&one.to_cluster))
     });
-    Example {
+    ExampleRun {
         policy: policy.to_owned(),
         makespan: run.makespan_s,
-        calls: run.calls.iter().map(call).collect(),
+        call_times: run.calls.iter().map(call).collect(),
         moves: moved.collect(),
-        terms: run
-            .ledger
+        difference_terms: run
+            .makespan_difference
             .as_ref()
-            .map(|one| (one.terms.clone(), one.sum_s)),
-        supersteps,
+            .map(|one| (one.contributions.clone(), one.sum_s)),
+        superstep_times: supersteps,
     }
 }

@@ -1,13 +1,13 @@
 //! The verdict of a comparison of policies: sentences that claim no more than the statistical tests show.
 
-use super::compare::{Comparison, Standing};
+use super::compare::{Comparison, PolicyResults};
 use super::stats::{Sample, format_short};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_policies::NEVER;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
 /// Meaning of the quantity `confidence_percent`: the confidence level of the intervals \[%\].
-const LEVEL: Meaning = Meaning::new(
+const CONFIDENCE_LEVEL: Meaning = Meaning::new(
     "confidence_percent",
     Unit::Percent,
     "the level of the confidence intervals",
@@ -18,7 +18,7 @@ const SEEDS: Meaning = Meaning::new("seeds", Unit::Count, "the number of seeds")
 
 /// Meaning of the quantity `indifference_percent`: the margin of indifference, up to which a slower policy counts as equally fast
 /// \[% of the best mean makespan\].
-const MARGIN: Meaning = Meaning::new(
+const INDIFFERENCE_MARGIN: Meaning = Meaning::new(
     "indifference_percent",
     Unit::Percent,
     "the margin of indifference: a policy counts as slower if it is slower by more than this, in percent of the best mean makespan",
@@ -26,7 +26,7 @@ const MARGIN: Meaning = Meaning::new(
 
 /// Meaning of the quantity `seeds_needed`: the number of seeds with which the tests would separate a given difference of
 /// makespans.
-const NEEDED: Meaning = Meaning::new(
+const SEEDS_NEEDED: Meaning = Meaning::new(
     "seeds_needed",
     Unit::Count,
     "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
@@ -34,14 +34,14 @@ const NEEDED: Meaning = Meaning::new(
 
 /// Meaning of the quantity `separable_percent`: the difference of makespans to which the number of seeds needed refers \[% of the
 /// best mean makespan\].
-const SEPARABLE: Meaning = Meaning::new(
+const SEPARABLE_DIFFERENCE: Meaning = Meaning::new(
     "separable_percent",
     Unit::Percent,
     "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
 );
 
 /// Meaning of the quantity `best_makespan_s`: the lowest mean makespan of a policy over the seeds \[s\].
-const BEST: Meaning = Meaning::new(
+const BEST_MAKESPAN: Meaning = Meaning::new(
     "best_makespan_s",
     Unit::Seconds,
     "the mean makespan of the policy with the least mean, over the seeds",
@@ -49,7 +49,7 @@ const BEST: Meaning = Meaning::new(
 
 /// Meaning of the quantity `behind_best_s`: the makespan of a policy minus the makespan of the best policy with the same seed,
 /// mean over the seeds \[s\].
-const BEHIND: Meaning = Meaning::new(
+const BEHIND_BEST: Meaning = Meaning::new(
     "behind_best_s",
     Unit::Seconds,
     "the mean of a policy's makespan less that of the best policy with the same seed",
@@ -82,33 +82,33 @@ impl Comparison {
             return "No policy completed its runs with all seeds.".into();
         };
         let ties = self.standings.iter().filter(|one| one.is_rank_one());
-        let ties: Vec<&Standing> = ties.collect();
+        let ties: Vec<&PolicyResults> = ties.collect();
         if let ([one], [_, ..]) = (&self.standings[..], &self.failed_policies[..]) {
             return say!(
                 "Only `{}` completed its runs with all seeds ({}), so that nothing is compared. There are no results of {}.",
                 &one.policy,
-                seconds(&BEST, one.makespan.mean, "s"),
+                seconds_quantity(&BEST_MAKESPAN, one.makespan.mean, "s"),
                 join_names(&self.failed_policies)
             );
         }
         let start = self.static_start.as_ref();
         let sentences = [
             Some(self.best_sentence(best, &ties)),
-            self.next_sentence(),
+            self.next_policy_sentence(),
             self.gain_sentence(best),
             start.map(|start| start.sentence(&best.policy, self.basis, self.standings.len())),
-            self.required_length(),
+            self.required_length_sentence(),
         ];
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
 
     /// Returns the sentence on the best policy, or on the policies that the tests cannot separate from it (`ties`).
-    fn best_sentence(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
-        let mean = seconds(&BEST, best.makespan.mean, "s");
+    fn best_sentence(&self, best: &PolicyResults, ties: &[&PolicyResults]) -> Sentence {
+        let mean = seconds_quantity(&BEST_MAKESPAN, best.makespan.mean, "s");
         let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
         if names.len() > 1 {
             let equal = ties.iter().all(|one| one.makespan == best.makespan);
-            return self.not_separated(join_names(&names), equal, mean);
+            return self.not_separated_sentence(join_names(&names), equal, mean);
         }
         say!(
             "`{}` is best: {} ({}).",
@@ -121,7 +121,9 @@ impl Comparison {
     /// Returns the sentence on the number of runs, and on the statistical tests if there are any.
     fn basis_sentence(&self) -> Sentence {
         let seeds = self.basis.seeds as u64;
-        let shown = SEEDS.with_count(seeds).shown_as(counted(seeds, "seed"));
+        let shown = SEEDS
+            .with_count(seeds)
+            .with_shown_text(format_count(seeds, "seed"));
         match seeds {
             1 if self.basis.is_random => "one seed: no confidence interval".into(),
             1 => "one run each, nothing is drawn from a seed".into(),
@@ -129,15 +131,15 @@ impl Comparison {
             _ => say!(
                 "{}, significant at {}, corrected by Holm's method, margin {}",
                 shown,
-                LEVEL.with_value(95.0).shown_as("95 %"),
-                self.margin()
+                CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
+                self.margin_quantity()
             ),
         }
     }
 
     /// Returns the sentence on the policies of rank 1, which the tests cannot separate, and on the number of seeds that would
     /// separate them.
-    fn not_separated(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
+    fn not_separated_sentence(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
         let seeds = self.basis.seeds as u64;
         if !self.basis.is_random {
             return if is_equal {
@@ -151,7 +153,7 @@ impl Comparison {
                 say!(
                     "{} differ by at most {}, the margin of indifference: the least makespan is {} ({}).",
                     names,
-                    self.margin(),
+                    self.margin_quantity(),
                     mean,
                     self.basis_sentence()
                 )
@@ -165,9 +167,9 @@ impl Comparison {
             );
         }
         let percent = self.basis.indifference.separable_percent();
-        let percent = SEPARABLE
+        let percent = SEPARABLE_DIFFERENCE
             .with_value(percent)
-            .shown_as(format!("{percent} %"));
+            .with_shown_text(format!("{percent} %"));
         let needed = match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
                 say!(
@@ -177,7 +179,9 @@ impl Comparison {
             }
             Some(needed) => say!(
                 "About {} would separate a difference of {}.",
-                NEEDED.with_count(needed).shown_as(counted(needed, "seed")),
+                SEEDS_NEEDED
+                    .with_count(needed)
+                    .with_shown_text(format_count(needed, "seed")),
                 percent
             ),
             None => say!(
@@ -188,31 +192,35 @@ impl Comparison {
         say!(
             "{} are not separated by {} ({}, corrected by Holm's method, margin {}): the least mean is {}. {}",
             names,
-            SEEDS.with_count(seeds).shown_as(counted(seeds, "seed")),
-            LEVEL.with_value(95.0).shown_as("95 %"),
-            self.margin(),
+            SEEDS
+                .with_count(seeds)
+                .with_shown_text(format_count(seeds, "seed")),
+            CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
+            self.margin_quantity(),
             mean,
             needed
         )
     }
 
     /// Returns the margin of indifference as a quantity that can be inserted into a sentence.
-    fn margin(&self) -> Quantity {
+    fn margin_quantity(&self) -> Quantity {
         let percent = self.basis.indifference.percent();
-        MARGIN.with_value(percent).shown_as(format!("{percent} %"))
+        INDIFFERENCE_MARGIN
+            .with_value(percent)
+            .with_shown_text(format!("{percent} %"))
     }
 
     /// Returns the sentence on the first policy whose rank is not 1; `None` if all policies have rank 1.
-    fn next_sentence(&self) -> Option<Sentence> {
+    fn next_policy_sentence(&self) -> Option<Sentence> {
         let next = self.standings.iter().find(|one| !one.is_rank_one())?;
-        let behind = next.behind?;
+        let behind = next.behind_best_policy?;
         let half = behind.half_width().map_or_else(Sentence::default, |half| {
-            say!(" ± {}", seconds(&HALF_WIDTH, half, ""))
+            say!(" ± {}", seconds_quantity(&HALF_WIDTH, half, ""))
         });
         Some(say!(
             "The next policy, `{}`, takes {}{} s longer.",
             &next.policy,
-            seconds(&BEHIND, behind.mean, ""),
+            seconds_quantity(&BEHIND_BEST, behind.mean, ""),
             half
         ))
     }
@@ -221,7 +229,7 @@ impl Comparison {
     /// was not run.
     ///
     /// Because the best policy is chosen from the same seeds, each policy counts as one test.
-    fn gain_sentence(&self, best: &Standing) -> Option<Sentence> {
+    fn gain_sentence(&self, best: &PolicyResults) -> Option<Sentence> {
         let gain = best.gain?;
         let mean = gain.mean;
         let size = Sample {
@@ -235,7 +243,7 @@ impl Comparison {
         Some(if is_shown && mean > 0.0 {
             let gain = GAIN
                 .with_value(mean)
-                .shown_as(format!("{} %", format_short(mean)));
+                .with_shown_text(format!("{} %", format_short(mean)));
             let other = self
                 .static_start
                 .as_ref()
@@ -257,8 +265,8 @@ impl Comparison {
                 "The gain of `{}` over no rescheduling at all is {}, within the margin of {}.",
                 &best.policy,
                 GAIN.with_value(mean)
-                    .shown_as(format!("{} %", format_short(mean))),
-                self.margin()
+                    .with_shown_text(format!("{} %", format_short(mean))),
+                self.margin_quantity()
             )
         } else {
             say!(
@@ -279,7 +287,7 @@ fn join_names(names: &[String]) -> String {
 }
 
 /// Returns a time as a quantity of a sentence, shown with few digits and followed by `unit`.
-fn seconds(meaning: &Meaning, value: f64, unit: &str) -> Quantity {
+fn seconds_quantity(meaning: &Meaning, value: f64, unit: &str) -> Quantity {
     let shown = format!("{} {unit}", format_short(value));
-    meaning.with_value(value).shown_as(shown.trim_end())
+    meaning.with_value(value).with_shown_text(shown.trim_end())
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::spec::Spec;
+use super::spec::ValuesSpec;
 use super::{keys, whole};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
@@ -102,9 +102,9 @@ pub struct Parameter {
     /// The name of the parameter in tables: the short name of its key, or the key as the user wrote it.
     pub name: String,
     /// The values that the parameter takes in the sweep.
-    pub spec: Spec,
+    pub spec: ValuesSpec,
     /// The text by which the user defined the parameter, for error messages (`--alpha 2,4`).
-    pub source: String,
+    pub definition_text: String,
 }
 
 /// A sweep as the user requested it: the fixed settings, the varied parameters, and the seeds.
@@ -119,7 +119,7 @@ pub struct Sweep {
     /// The varied parameters; the first parameter changes slowest.
     pub parameters: Vec<Parameter>,
     /// The seeds with which each setting is run; `None` stands for the seed of the experiment.
-    pub seeds: Option<Spec>,
+    pub seeds: Option<ValuesSpec>,
     /// The method by which the values of the parameters are combined to settings.
     pub combine: Combine,
     /// The seed of the random numbers by which settings are drawn, if `combine` draws them.
@@ -129,11 +129,16 @@ pub struct Sweep {
 impl Parameter {
     /// Creates the parameter with this name (a short name or a key) and these values; `source` is the text by which the user
     /// defined it, for error messages.
-    pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
+    pub fn new(
+        registry: &Registry,
+        name: &str,
+        spec: ValuesSpec,
+        source: impl Into<String>,
+    ) -> Self {
         Self {
             name: keys::short_name(registry, name).to_owned(),
             spec,
-            source: source.into(),
+            definition_text: source.into(),
         }
     }
 
@@ -150,7 +155,7 @@ impl Parameter {
         let spec = if whole::has_text_form(name) {
             whole::parse_values(name, values)
         } else {
-            Spec::parse(values)
+            ValuesSpec::parse(values)
         };
         spec.map(|spec| Self::new(registry, name, spec, source))
     }
@@ -168,15 +173,15 @@ impl Parameter {
         match values {
             Value::String(text) => Self::parse(registry, name, text, source),
             _ if whole::has_text_form(name) => {
-                let spec = Spec::from_json(values)?;
+                let spec = ValuesSpec::from_json(values)?;
                 let values: Result<Vec<Value>, String> = spec
                     .values()
-                    .map(|one| whole::normalised(name, &one))
+                    .map(|one| whole::to_text_form(name, &one))
                     .collect();
-                let spec = Spec::from_list(values?, spec.text());
+                let spec = ValuesSpec::from_list(values?, spec.text());
                 Ok(Self::new(registry, name, spec, source))
             }
-            _ => Spec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
+            _ => ValuesSpec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
         }
     }
 }
@@ -196,15 +201,15 @@ impl Sweep {
         }
         let set = file.set.iter().map(|(key, value)| Flag {
             key: key.clone(),
-            flag: format!("{source}, set.{key}"),
+            source_text: format!("{source}, set.{key}"),
             value: value.clone(),
         });
         Ok(Self {
             registry: registry.clone(),
             base,
             fixed_flags: set.collect(),
-            parameters: file.parameters(registry, source)?,
-            seeds: file.seeds(source)?,
+            parameters: file.parse_parameters(registry, source)?,
+            seeds: file.parse_seeds(source)?,
             combine: file.combine,
             draw_seed: file.draw_seed,
         })
@@ -227,7 +232,7 @@ impl Sweep {
         let replaced = |one: &Parameter| match &*one.name {
             "load.kind" => "load".to_owned(),
             "network" => one.name.clone(),
-            name => keys::key_for_policy(&self.registry, name, policy::USUAL)
+            name => keys::key_for_policy(&self.registry, name, policy::DEFAULT_POLICY)
                 .unwrap_or_else(|| name.to_owned()),
         };
         let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
@@ -246,7 +251,7 @@ impl Sweep {
             vary: vary
                 .map(|parameter| (parameter.name.clone(), parameter.spec.to_json()))
                 .collect(),
-            seeds: self.seeds.as_ref().map(Spec::to_json),
+            seeds: self.seeds.as_ref().map(ValuesSpec::to_json),
             combine: self.combine,
             draw_seed: self.draw_seed,
             ..SweepFile::default()
@@ -259,7 +264,11 @@ impl SweepFile {
     ///
     /// # Errors
     /// Values cannot be read. All such values are reported together.
-    pub fn parameters(&self, registry: &Registry, source: &str) -> Result<Vec<Parameter>, Error> {
+    pub fn parse_parameters(
+        &self,
+        registry: &Registry,
+        source: &str,
+    ) -> Result<Vec<Parameter>, Error> {
         let (mut parameters, mut problems) = (Vec::new(), Vec::new());
         for (name, value) in &self.vary {
             match Parameter::from_json(registry, name, value, source) {
@@ -283,8 +292,8 @@ impl SweepFile {
     ///
     /// # Errors
     /// The seeds cannot be read.
-    pub fn seeds(&self, source: &str) -> Result<Option<Spec>, Error> {
-        let seeds = self.seeds.as_ref().map(Spec::from_json).transpose();
+    pub fn parse_seeds(&self, source: &str) -> Result<Option<ValuesSpec>, Error> {
+        let seeds = self.seeds.as_ref().map(ValuesSpec::from_json).transpose();
         seeds.map_err(|message| Problem::new(message).source(source).key("seeds").into())
     }
 }

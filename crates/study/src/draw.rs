@@ -59,7 +59,7 @@ pub(super) fn draw_random(wanted: u64, counts: &[u64], stream: &mut Stream) -> V
     while (all.len() as u64) < wanted {
         let setting: Vec<u64> = counts
             .iter()
-            .map(|&count| stream.below_u64(count))
+            .map(|&count| stream.draw_below_u64(count))
             .collect();
         if drawn.insert(setting.clone()) {
             all.push(setting);
@@ -77,12 +77,12 @@ fn draw_latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
         let mut strata: Vec<u64> = (0..wanted).collect();
         // Shuffle (Fisher and Yates).
         for last in (1..wanted).rev() {
-            let other = stream.below_u64(last + 1);
-            strata.swap(index(last), index(other));
+            let other = stream.draw_below_u64(last + 1);
+            strata.swap(to_index(last), to_index(other));
         }
         let within = |stratum: u64| {
             // The value is at (stratum + u) / wanted of the range, with u in [0, 1) as a multiple of 2^-32.
-            let place = (u128::from(stratum) << 32) + u128::from(stream.below_u64(1 << 32));
+            let place = (u128::from(stratum) << 32) + u128::from(stream.draw_below_u64(1 << 32));
             let value = place * u128::from(count) / (u128::from(wanted) << 32);
             u64::try_from(value).expect("below the count")
         };
@@ -91,14 +91,14 @@ fn draw_latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     let row = |setting: u64| {
         columns
             .iter()
-            .map(|column| column[index(setting)])
+            .map(|column| column[to_index(setting)])
             .collect()
     };
     (0..wanted).map(row).collect()
 }
 
 /// Converts a number into an index of a list.
-fn index(number: u64) -> usize {
+fn to_index(number: u64) -> usize {
     usize::try_from(number).expect("plans fit in memory")
 }
 

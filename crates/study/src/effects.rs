@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use super::goal::Goal;
 use super::plan::Plan;
-use super::spec::label;
+use super::spec::value_label;
 use super::stats::{format_short, mean};
 
 /// The main effect of a parameter on the goal, which is the result by which settings are compared, such as the makespan.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Effect {
+pub struct MainEffect {
     /// The index of the parameter in the list of the plan's parameters.
-    pub parameter: usize,
+    pub parameter_index: usize,
     /// The share of the variance of the goal between settings that the values of the parameter explain, from 0 to 1; `None` if
     /// there is no variance.
-    pub share: Option<f64>,
+    pub variance_share: Option<f64>,
     /// The values of the parameter, each with the mean of the goal over all settings with this value (in the unit of the goal);
     /// the best value comes first.
-    pub values: Vec<(String, f64)>,
+    pub means_by_value: Vec<(String, f64)>,
 }
 
 /// Computes the main effect of a parameter that has several values. `parameter` is its index in the plan, and `means` has the
@@ -30,7 +30,7 @@ pub(super) fn main_effect(
     goal: Goal,
     means: &[Option<f64>],
     parameter: usize,
-) -> Effect {
+) -> MainEffect {
     let with: Vec<(&Value, f64)> = plan
         .settings
         .iter()
@@ -58,15 +58,15 @@ pub(super) fn main_effect(
     });
     // Differences by rounding do not count as variance.
     let is_varied = total > 1e-18 * centre * centre * all.len() as f64;
-    Effect {
-        parameter,
-        share: is_varied.then(|| (explained / total).min(1.0)),
-        values,
+    MainEffect {
+        parameter_index: parameter,
+        variance_share: is_varied.then(|| (explained / total).min(1.0)),
+        means_by_value: values,
     }
 }
 
 /// Number of ranges into which the values of a parameter are grouped if they were drawn at random.
-const RANGES: usize = 5;
+const RANGE_COUNT: usize = 5;
 
 /// Returns the values of the goal grouped by the value of a parameter; each group has a name. If the values of the parameter
 /// rarely repeat, as in a random sample, five ranges with equal numbers of settings are the groups.
@@ -79,8 +79,8 @@ fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
         goals.push(*goal);
     }
     let is_numeric = with.iter().all(|(value, _)| value.is_number());
-    if by_value.len() * 2 <= with.len() || by_value.len() <= 2 * RANGES || !is_numeric {
-        let named = |(value, goals): (&Value, Vec<f64>)| (label(value), goals);
+    if by_value.len() * 2 <= with.len() || by_value.len() <= 2 * RANGE_COUNT || !is_numeric {
+        let named = |(value, goals): (&Value, Vec<f64>)| (value_label(value), goals);
         return by_value.into_values().map(named).collect();
     }
     let mut sorted: Vec<(f64, &Value, f64)> = with
@@ -89,9 +89,13 @@ fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
         .collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     sorted
-        .chunks(sorted.len().div_ceil(RANGES))
+        .chunks(sorted.len().div_ceil(RANGE_COUNT))
         .map(|group| {
-            let ends = format!("{}..{}", label(group[0].1), label(group[group.len() - 1].1));
+            let ends = format!(
+                "{}..{}",
+                value_label(group[0].1),
+                value_label(group[group.len() - 1].1)
+            );
             (ends, group.iter().map(|(_, _, goal)| *goal).collect())
         })
         .collect()

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::heat::Maps;
+use super::heat::HeatMaps;
 use super::plan::Plan;
 use super::row::Row;
-use super::spec::label;
+use super::spec::value_label;
 use super::stats::{Sample, mean};
 use super::summary::Summary;
-use super::values::{MAX_VALUES, Values};
+use super::values::{MAX_DRAWN_VALUES, ParameterValues};
 use migsim_bsp::Scenario;
 use migsim_output::figure::{
     self, Dot, Drawing, Figure, Group, Rows, SeriesKey, Style, scenario_label,
@@ -42,11 +42,11 @@ pub fn draw_figures(
     summary: &Summary,
     style: &Style,
 ) -> Vec<Figure> {
-    if summary.best.is_empty() || summary.effects.is_empty() {
+    if summary.best_settings.is_empty() || summary.effects.is_empty() {
         return Vec::new();
     }
     let mut figures = vec![Figure::new(LINES.0, draw_lines(plan, rows, summary, style))];
-    if let Some(maps) = Maps::from_summary(plan, summary) {
+    if let Some(maps) = HeatMaps::from_summary(plan, summary) {
         figures.push(Figure::new(HEAT.0, maps.draw(style)));
     }
     figures
@@ -64,7 +64,7 @@ fn series(
     if summary.goal.is_gain() {
         let goal = summary.goal;
         let number: Number = Box::new(move |row| goal.value(row));
-        return vec![(SeriesKey::of(goal.name(), 2), number)];
+        return vec![(SeriesKey::from_index(goal.name(), 2), number)];
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
@@ -73,7 +73,7 @@ fn series(
         .map(|(place, one)| {
             let number: Number = Box::new(move |row: &Row| row.makespan(one));
             (
-                SeriesKey::of(scenario_label(style, one.name()), place),
+                SeriesKey::from_index(scenario_label(style, one.name()), place),
                 number,
             )
         })
@@ -107,7 +107,7 @@ fn draw_lines(
     let (keys, numbers): (Vec<SeriesKey>, Vec<Number>) =
         series(plan, rows, summary, style).into_iter().unzip();
     let groups = summary.effects.iter().map(|effect| {
-        let values = ranges(&Values::of_parameter(plan, effect.parameter));
+        let values = ranges(&ParameterValues::of_parameter(plan, effect.parameter_index));
         let row = |(label, settings): (String, Vec<usize>)| {
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
                 let sample = sample_over_seeds(plan, rows, &settings, number)?;
@@ -120,7 +120,7 @@ fn draw_lines(
             }
         };
         Group {
-            heading: plan.names[effect.parameter].clone(),
+            heading: plan.names[effect.parameter_index].clone(),
             rows: values.into_iter().map(row).collect(),
         }
     });
@@ -131,7 +131,7 @@ fn draw_lines(
     };
     let chart = Rows {
         name: format!("{what} by parameter"),
-        axis: match (
+        axis_title: match (
             plan.seeds.len(),
             style.translate("mean and 95 % interval", "média e intervalo de 95 %"),
         ) {
@@ -139,25 +139,25 @@ fn draw_lines(
             (_, interval) => format!("{what}, {interval}"),
         },
         groups: groups.collect(),
-        keys,
+        series_keys: keys,
         ..Rows::default()
     };
     chart.draw(style)
 }
 
 /// Lists the values of a parameter, or ranges of these values, with the indices of the settings that have them.
-fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
-    let text = |rank: usize| label(values.distinct[rank]);
+fn ranges(values: &ParameterValues<'_>) -> Vec<(String, Vec<usize>)> {
+    let text = |rank: usize| value_label(values.distinct_values[rank]);
     let settings = values.settings_by_value();
-    if values.count() <= MAX_VALUES {
+    if values.count_distinct() <= MAX_DRAWN_VALUES {
         return settings
             .into_iter()
             .enumerate()
             .map(|(rank, with)| (text(rank), with))
             .collect();
     }
-    let mut ranks: Vec<usize> = (0..values.count()).collect();
-    let number = |rank: usize| values.distinct[rank].as_f64().unwrap_or(0.0);
+    let mut ranks: Vec<usize> = (0..values.count_distinct()).collect();
+    let number = |rank: usize| values.distinct_values[rank].as_f64().unwrap_or(0.0);
     ranks.sort_by(|a, b| number(*a).total_cmp(&number(*b)));
     let together = |ranks: &[usize]| {
         let [first, .., last] = ranks else {
@@ -172,7 +172,7 @@ fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
         )
     };
     ranks
-        .chunks(values.count().div_ceil(RANGES))
+        .chunks(values.count_distinct().div_ceil(RANGES))
         .map(together)
         .collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::figures::{draw_figures, figure_description};
-use super::page::page;
+use super::page::sweep_page;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Shard;
@@ -14,7 +14,7 @@ use super::summary::Summary;
 use super::table::runs_csv;
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_output::figure::{Figure, Style, select_figures};
 use migsim_output::{OutputForm, cannot_write, read_inside, write_file};
 
@@ -85,7 +85,7 @@ pub fn write_results(
     let failures = describe_failures(&own, &path);
     let place = folder.display().to_string();
     if shard != Shard::WHOLE {
-        let runs = counted(own.len(), "run");
+        let runs = format_count(own.len(), "run");
         let text = format!("{runs} in {place}: part of a sweep, for `migsim sweep merge`\n");
         return Ok(Report { text, failures });
     }
@@ -100,7 +100,7 @@ pub fn write_results(
         write_file(&folder.join(name), svg.as_bytes())?;
     }
     let remarks = Vec::from_iter(failures.clone());
-    let page = page(plan, &summary, &figures, &remarks);
+    let page = sweep_page(plan, &summary, &figures, &remarks);
     write_file(&folder.join("index.html"), page.as_bytes())?;
     let text = summary.to_text(plan, (own.len(), &place), form);
     let text = text.map_err(|error| cannot_write(&place, &error))?;
@@ -115,8 +115,8 @@ fn figure_texts(
 ) -> Vec<(&'static str, String)> {
     let figures = draw_figures(plan, rows, summary, &Style::default());
     let file = |figure: &Figure| match figure.name.as_str() {
-        "heat" => ("heat.svg", figure.svg()),
-        _ => ("lines.svg", figure.svg()),
+        "heat" => ("heat.svg", figure.to_svg()),
+        _ => ("lines.svg", figure.to_svg()),
     };
     figures.iter().map(file).collect()
 }
@@ -194,7 +194,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::from_rows(&plan, &rows);
     let figures = figure_texts(&plan, &rows, &summary);
-    Ok((page(&plan, &summary, &figures, &remarks), half_time))
+    Ok((sweep_page(&plan, &summary, &figures, &remarks), half_time))
 }
 
 /// Joins the folders of the parts of a plan into the folder `out`.
@@ -291,7 +291,7 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
 /// Checks that a plan contains a value of each parameter for each setting, and a run for each setting and seed.
 fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
-        let problem = document.problem(key, message);
+        let problem = document.problem_at(key, message);
         Err(problem
             .hint("run the command of the sweep again: it writes the plan")
             .into())

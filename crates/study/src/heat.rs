@@ -6,29 +6,29 @@
 use std::collections::BTreeMap;
 
 use super::plan::Plan;
-use super::spec::label;
+use super::spec::value_label;
 use super::stats::{format_short, mean};
 use super::summary::Summary;
-use super::values::{MAX_VALUES, Values};
-use migsim_output::figure::{Drawing, Heat, Panel, Style};
+use super::values::{MAX_DRAWN_VALUES, ParameterValues};
+use migsim_output::figure::{Drawing, HeatMapChart, Panel, Style};
 
 /// Maximum number of panels in the figure of heat maps.
 const MAX_PANELS: usize = 24;
 
 /// The cells of a panel, as a value for each pair of a column and a row.
-type Cells<T> = BTreeMap<(usize, usize), T>;
+type PanelCells<T> = BTreeMap<(usize, usize), T>;
 
 /// Heat maps of the goal (the result that is compared) over two parameters of a sweep.
-pub(super) struct Maps {
+pub(super) struct HeatMaps {
     /// The title of the figure: the goal, and the parameters over which it is averaged.
     title: String,
     /// The names of the parameters of the columns and of the rows, each with the labels of its values.
     axes: [(String, Vec<String>); 2],
     /// The name of each panel, with the mean of the goal in its cells by column and row.
-    panels: Vec<(String, Cells<f64>)>,
+    panels: Vec<(String, PanelCells<f64>)>,
 }
 
-impl Maps {
+impl HeatMaps {
     /// Creates the heat maps over the two parameters with the largest effects; `None` if there are fewer than two parameters, or
     /// if these two have too many values.
     pub(super) fn from_summary(plan: &Plan, summary: &Summary) -> Option<Self> {
@@ -36,8 +36,8 @@ impl Maps {
         let [x, y, rest @ ..] = &parameters[..] else {
             return None;
         };
-        let values = Values::of_all(plan);
-        let is_long = |axis: &&usize| values[**axis].count() > MAX_VALUES;
+        let values = ParameterValues::of_all_parameters(plan);
+        let is_long = |axis: &&usize| values[**axis].count_distinct() > MAX_DRAWN_VALUES;
         if [x, y].iter().any(is_long) {
             return None;
         }
@@ -49,14 +49,18 @@ impl Maps {
         let panel_name = |ranks: &[usize]| {
             let pairs = apart.iter().zip(ranks);
             let given = pairs.filter_map(|(parameter, rank)| {
-                let value = values[*parameter].distinct.get(*rank)?;
-                Some(format!("{} = {}", plan.names[*parameter], label(value)))
+                let value = values[*parameter].distinct_values.get(*rank)?;
+                Some(format!(
+                    "{} = {}",
+                    plan.names[*parameter],
+                    value_label(value)
+                ))
             });
             given.collect::<Vec<_>>().join(", ")
         };
         let axis = |parameter: usize| {
-            let labels = values[parameter].distinct.iter();
-            let labels = labels.map(|value| label(value)).collect();
+            let labels = values[parameter].distinct_values.iter();
+            let labels = labels.map(|value| value_label(value)).collect();
             (plan.names[parameter].clone(), labels)
         };
         let is_averaged = |parameter: &&usize| !apart.contains(parameter);
@@ -85,7 +89,7 @@ impl Maps {
                 .map(|((column, row), goal)| (column, row, goal))
                 .collect(),
         });
-        let heat = Heat {
+        let heat = HeatMapChart {
             name: format!(
                 "{} by {} and {}",
                 self.title, self.axes[0].0, self.axes[1].0
@@ -93,7 +97,7 @@ impl Maps {
             quantity: self.title,
             axes: self.axes,
             panels: panels.collect(),
-            label: format_short,
+            format_cell: format_short,
         };
         heat.draw(style)
     }
@@ -103,7 +107,7 @@ impl Maps {
 fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
     let effects = summary.effects.iter();
     let mut by_share: Vec<(usize, f64)> = effects
-        .map(|effect| (effect.parameter, effect.share.unwrap_or(0.0)))
+        .map(|effect| (effect.parameter_index, effect.variance_share.unwrap_or(0.0)))
         .collect();
     by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
     let parameters = by_share.into_iter().map(|(parameter, _)| parameter);
@@ -112,11 +116,11 @@ fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
 
 /// Returns the parameters of `rest` that get a separate panel for each combination of their values, as long as the number of
 /// panels does not exceed the maximum.
-fn panel_parameters(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
+fn panel_parameters(rest: &[usize], values: &[ParameterValues<'_>]) -> Vec<usize> {
     let (mut apart, mut panels) = (Vec::new(), 1);
     for &parameter in rest {
-        if panels * values[parameter].count() <= MAX_PANELS {
-            panels *= values[parameter].count();
+        if panels * values[parameter].count_distinct() <= MAX_PANELS {
+            panels *= values[parameter].count_distinct();
             apart.push(parameter);
         }
     }
@@ -128,13 +132,13 @@ fn panel_parameters(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
 /// parameters `apart`; `x` and `y` are the parameters of columns and rows.
 fn average_cells(
     summary: &Summary,
-    values: &[Values<'_>],
+    values: &[ParameterValues<'_>],
     (x, y): (usize, usize),
     apart: &[usize],
-) -> BTreeMap<Vec<usize>, Cells<f64>> {
-    let mut goals: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
+) -> BTreeMap<Vec<usize>, PanelCells<f64>> {
+    let mut goals: BTreeMap<Vec<usize>, PanelCells<Vec<f64>>> = BTreeMap::new();
     for (setting, summed) in summary.settings.iter().enumerate() {
-        let rank = |parameter: usize| values[parameter].indices[setting];
+        let rank = |parameter: usize| values[parameter].value_indices[setting];
         let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal) else {
             continue;
         };
@@ -142,7 +146,7 @@ fn average_cells(
         let cells = goals.entry(panel.collect()).or_default();
         cells.entry((column, row)).or_default().push(goal.mean);
     }
-    let means = |cells: Cells<Vec<f64>>| {
+    let means = |cells: PanelCells<Vec<f64>>| {
         let cells = cells.into_iter();
         cells.map(|(at, goals)| (at, mean(&goals))).collect()
     };

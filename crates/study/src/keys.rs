@@ -23,7 +23,7 @@ pub fn key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<S
     let policies = registry.policies();
     if registry.is_policy_flag(name) {
         let flag = policies.find(policy).ok()?.flag(name)?;
-        return Some(format!("policy.{policy}.{}", flag.key));
+        return Some(format!("policy.{policy}.{}", flag.option_name));
     }
     if let Some((_, key)) = SHORT_NAMES.iter().find(|(short, _)| *short == name) {
         return Some((*key).to_owned());
@@ -33,7 +33,7 @@ pub fn key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<S
         .into_iter()
         .find(|flag| flag.name == name)
     {
-        return Some(format!("workload.{}", flag.key));
+        return Some(format!("workload.{}", flag.option_name));
     }
     match name
         .strip_prefix("policy.")
@@ -60,7 +60,7 @@ pub fn short_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
     }
     let of_workload = name.strip_prefix("workload.").and_then(|key| {
         let flags = registry.workload_flags();
-        Some(flags.into_iter().find(|flag| flag.key == key)?.name)
+        Some(flags.into_iter().find(|flag| flag.option_name == key)?.name)
     });
     of_workload.unwrap_or(name)
 }
@@ -82,7 +82,7 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
 pub fn policy_name(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
-    without_parts(named.unwrap_or(policy::USUAL)).to_owned()
+    without_parts(named.unwrap_or(policy::DEFAULT_POLICY)).to_owned()
 }
 
 /// Returns the name of the policy without the variant, trigger and forecast: `greedy` for `greedy/charm-8/menon`.

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use super::effects::describe_extremes;
 use super::plan::Plan;
-use super::spec::label;
+use super::spec::value_label;
 use super::summary::Summary;
-use migsim_base::words::counted;
-use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
+use migsim_base::words::format_count;
+use migsim_output::frame::{list_html, picture_html, sections_page, sentence_html, settings_table};
 use migsim_output::{Cell, Table, number_column, text_column};
 
 /// Maximum number of settings that the page lists; `summary.csv` lists all settings.
-const MAX_SETTINGS: usize = 1000;
+const MAX_LISTED_SETTINGS: usize = 1000;
 
 /// Number of rows of a long table that a page shows before the reader expands the table.
 pub const INITIAL_ROWS: usize = 25;
@@ -20,7 +20,7 @@ pub const INITIAL_ROWS: usize = 25;
 /// file.
 ///
 /// `figures` has the file name and the SVG text of each figure; `remarks` are shown at the top of the page.
-pub fn page(
+pub fn sweep_page(
     plan: &Plan,
     summary: &Summary,
     figures: &[(&str, String)],
@@ -28,19 +28,19 @@ pub fn page(
 ) -> String {
     let mut lead = format!(
         "<p>{}, {}, {}.</p>\n",
-        counted(plan.settings.len(), "setting"),
-        counted(plan.seeds.len(), "seed"),
-        counted(plan.runs.len(), "run"),
+        format_count(plan.settings.len(), "setting"),
+        format_count(plan.seeds.len(), "seed"),
+        format_count(plan.runs.len(), "run"),
     );
     for note in plan.notes.iter().chain(remarks) {
-        writeln!(lead, "<p>{}</p>", prose(note)).expect("a string can be written to");
+        writeln!(lead, "<p>{}</p>", sentence_html(note)).expect("a string can be written to");
     }
     let sweep = serde_json::to_value(&plan.sweep).expect("a sweep is JSON");
     let sections = [
         (
             "best",
             "Best setting".to_owned(),
-            list(&best_sentences(plan, summary)),
+            list_html(&best_sentences(plan, summary)),
         ),
         (
             "sensitivity",
@@ -59,17 +59,17 @@ pub fn page(
             settings_table("All keys of the sweep, as its file has them", &sweep),
         ),
     ];
-    sections_page(&heading(plan), &lead, sections, &[])
+    sections_page(&page_title(plan), &lead, sections, &[])
 }
 
 /// Returns the title of the page: the application, and the parameters that vary.
-fn heading(plan: &Plan) -> String {
+fn page_title(plan: &Plan) -> String {
     let app = plan
         .sweep
         .experiment
         .get("workload")
         .and_then(|workload| workload.get("app"));
-    let app = app.map(label).unwrap_or_default();
+    let app = app.map(value_label).unwrap_or_default();
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 
@@ -95,19 +95,19 @@ fn effects_section(plan: &Plan, summary: &Summary) -> String {
     ];
     let mut table = Table::new("sensitivity", "", &columns);
     for effect in &summary.effects {
-        let share = match effect.share {
+        let share = match effect.variance_share {
             Some(share) => {
                 Cell::value(100.0 * share, format!("{:.1}", 100.0 * share)).with_bar(share)
             }
             None => Cell::text("none"),
         };
         table.push_row([
-            Cell::text(&plan.names[effect.parameter]),
+            Cell::text(&plan.names[effect.parameter_index]),
             share,
-            Cell::text(describe_extremes(&effect.values)),
+            Cell::text(describe_extremes(&effect.means_by_value)),
         ]);
     }
-    table.html(INITIAL_ROWS)
+    table.to_html(INITIAL_ROWS)
 }
 
 /// Returns the figures as HTML, each on white background in an area that scrolls; `figures` has the file name and the SVG text of
@@ -121,7 +121,7 @@ fn figures_section(figures: &[(&str, String)]) -> String {
         };
         // A smaller picture would not be legible.
         let least = svg_width(svg) * 4 / 5;
-        let picture = picture(name, what, (least, 2 * least), svg);
+        let picture = picture_html(name, what, (least, 2 * least), svg);
         format!("<h3>{what}</h3>\n{picture}")
     };
     figures.iter().map(of_figure).collect()
@@ -140,13 +140,13 @@ pub fn ranking_table(plan: &Plan, summary: &Summary) -> String {
     if ranked.is_empty() {
         return "<p>No run has a result yet.</p>\n".to_owned();
     }
-    let shown = &ranked[..ranked.len().min(MAX_SETTINGS)];
-    let mut html = summary.ranking_table(plan, shown).html(INITIAL_ROWS);
-    if ranked.len() > MAX_SETTINGS {
+    let shown = &ranked[..ranked.len().min(MAX_LISTED_SETTINGS)];
+    let mut html = summary.ranking_table(plan, shown).to_html(INITIAL_ROWS);
+    if ranked.len() > MAX_LISTED_SETTINGS {
         writeln!(
             html,
             "<p>{} more in summary.csv.</p>",
-            ranked.len() - MAX_SETTINGS
+            ranked.len() - MAX_LISTED_SETTINGS
         )
         .expect("a string can be written to");
     }

@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::config::{Sweep, SweepFile};
-use super::ready::Ready;
-use super::run::Common;
+use super::ready::LoadedExperiments;
+use super::run::SharedRunData;
 use super::separate::Indifference;
-use super::setting::{Known, load, load_known, run_ids};
-use super::settings::{MAX_RUNS, check_count, check_parameters, list_settings};
-use super::spec::{Spec, label};
+use super::setting::{KnownProperties, load_experiment, load_properties, run_ids};
+use super::settings::{MAX_RUNS, check_parameters, check_run_count, list_settings};
+use super::spec::{ValuesSpec, value_label};
 use super::{change, keys};
 use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
-use migsim_base::words::nearest;
-use migsim_experiment::{Experiment, Limits, Shared};
+use migsim_base::words::most_similar_name;
+use migsim_experiment::{Experiment, Limits, SharedInputs};
 
 /// The version of the format in which `plan.json` is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,8 +81,8 @@ impl Plan {
     ///
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter has no effect, or no setting can be run.
-    pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
-        Self::create(sweep, (limits, shared), None)
+    pub fn new(sweep: &Sweep, limits: Limits, shared: &SharedInputs) -> Result<Self, Error> {
+        Self::create_plan(sweep, (limits, shared), None)
     }
 
     /// Creates the plan of `sweep` and stores in `common` the files and experiments that were read, so that the runs need not
@@ -90,25 +90,33 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn new_for_run(sweep: &Sweep, limits: Limits, common: &Common) -> Result<Self, Error> {
-        Self::create(sweep, (limits, &common.files), Some(&common.ready))
+    pub fn new_for_run(
+        sweep: &Sweep,
+        limits: Limits,
+        common: &SharedRunData,
+    ) -> Result<Self, Error> {
+        Self::create_plan(
+            sweep,
+            (limits, &common.files),
+            Some(&common.loaded_experiments),
+        )
     }
 
     /// Creates the plan of `sweep`, and stores in `ready` the experiments that were loaded for it.
-    fn create(
+    fn create_plan(
         sweep: &Sweep,
-        with: (Limits, &Shared),
-        ready: Option<&Ready>,
+        with: (Limits, &SharedInputs),
+        ready: Option<&LoadedExperiments>,
     ) -> Result<Self, Error> {
         check_parameters(sweep)?;
-        check_count(sweep, with.0)?;
-        let seeds = seeds(sweep)?;
+        check_run_count(sweep, with.0)?;
+        let seeds = seeds_of_sweep(sweep)?;
         let mut notes = Vec::new();
         let settings = list_settings(sweep, &mut notes)?;
         let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
-        change::check(sweep, &plan, with)?;
+        change::check_parameter_effects(sweep, &plan, with)?;
         notes.extend(plan.notes.iter().cloned());
-        notes.extend(change::note_of_equal(&plan));
+        notes.extend(change::equal_settings_note(&plan));
         Ok(Self { notes, ..plan })
     }
 
@@ -121,12 +129,12 @@ impl Plan {
         sweep: &Sweep,
         settings: Vec<Vec<Option<Value>>>,
         seeds: Vec<u64>,
-        with: (Limits, &Shared),
-        ready: Option<&Ready>,
+        with: (Limits, &SharedInputs),
+        ready: Option<&LoadedExperiments>,
     ) -> Result<Self, Error> {
-        let mut known = load_all(sweep, &settings, &seeds, with, ready)?;
+        let mut known = load_settings(sweep, &settings, &seeds, with, ready)?;
         let remarks = known.iter_mut().filter_map(|one| one.remark.take());
-        let mut notes = migsim_experiment::notes(remarks);
+        let mut notes = migsim_experiment::merge_remarks(remarks);
         for note in known.iter().flat_map(|one| &one.setting_notes) {
             if !notes.contains(note) {
                 notes.push(note.clone());
@@ -136,14 +144,14 @@ impl Plan {
         let drawn: Vec<bool> = known.iter().map(|one| one.uses_seed).collect();
         let is_random = drawn.contains(&true);
         if !is_random {
-            notes.extend(note_of_seeds(sweep, &seeds));
+            notes.extend(seeds_without_effect_note(sweep, &seeds));
             seeds.truncate(1);
         }
         let names = sweep.parameters.iter().map(|one| one.name.clone());
         let names: Vec<String> = names.collect();
         // If a setting draws nothing, only the run with its first seed is known.
-        let with_seeds = |(known, values): (Known, &Vec<Option<Value>>)| {
-            let mut runs = known.runs;
+        let with_seeds = |(known, values): (KnownProperties, &Vec<Option<Value>>)| {
+            let mut runs = known.run_ids;
             if runs.len() < seeds.len() {
                 runs = run_ids(sweep, values, &seeds, with)?;
             }
@@ -186,20 +194,20 @@ impl Plan {
         &self,
         sweep: &Sweep,
         (setting, seed): (usize, u64),
-        (limits, shared): (Limits, &Shared),
+        (limits, shared): (Limits, &SharedInputs),
     ) -> Result<Experiment, Error> {
-        load(sweep, &self.settings[setting], seed, (limits, shared))
+        load_experiment(sweep, &self.settings[setting], seed, (limits, shared))
     }
 }
 
 /// Hint in the note that seeds have no effect: a setting that makes runs depend on the seed.
-const DISTURB: &str = "`--set runtime.noise=0.01` disturbs the work of each process at random";
+const NOISE_HINT: &str = "`--set runtime.noise=0.01` disturbs the work of each process at random";
 
 /// Returns the note for the user that the seeds have no effect; `None` if the user did not choose a seed.
-fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
+fn seeds_without_effect_note(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
-        let given = sweep.seeds.as_ref().map(Spec::count);
+        let given = sweep.seeds.as_ref().map(ValuesSpec::count);
         given.map_or_else(
             || sweep.fixed_settings().is_chosen("seed"),
             |count| count == 1,
@@ -207,11 +215,11 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     };
     match seeds {
         [_, _, ..] => Some(format!(
-            "seeds change nothing here: no setting draws anything at random; only seed {first} is run; {DISTURB}"
+            "seeds change nothing here: no setting draws anything at random; only seed {first} is run; {NOISE_HINT}"
         )),
         _ => is_chosen().then(|| {
             format!(
-                "seed {first} changes nothing here: no setting draws anything at random; {DISTURB}"
+                "seed {first} changes nothing here: no setting draws anything at random; {NOISE_HINT}"
             )
         }),
     }
@@ -219,14 +227,14 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
 
 /// Loads each setting, and returns the identities of its runs, whether seeds change them, and notes. A setting that cannot be
 /// loaded is kept as failed, unless all fail or a name is misspelt.
-fn load_all(
+fn load_settings(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
     seeds: &[u64],
-    with: (Limits, &Shared),
-    ready: Option<&Ready>,
-) -> Result<Vec<Known>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| load_known(sweep, values, seeds, with, ready);
+    with: (Limits, &SharedInputs),
+    ready: Option<&LoadedExperiments>,
+) -> Result<Vec<KnownProperties>, Error> {
+    let of_one = |values: &Vec<Option<Value>>| load_properties(sweep, values, seeds, with, ready);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
     let mut all = Vec::with_capacity(loaded.len());
@@ -234,10 +242,10 @@ fn load_all(
         all.push(match loaded {
             Ok(known) => known,
             Err(error) if all_fail || is_misspelt(&error) => {
-                return Err(with_nearest(error, sweep, seeds[0], with));
+                return Err(hint_nearest_key(error, sweep, seeds[0], with));
             }
             // The setting becomes a row with its error.
-            Err(_) => Known::broken(sweep, values, seeds)?,
+            Err(_) => KnownProperties::of_invalid(sweep, values, seeds)?,
         });
     }
     Ok(all)
@@ -245,11 +253,16 @@ fn load_all(
 
 /// Returns whether the error is an unknown name, which would be an error in every setting of the sweep.
 fn is_misspelt(error: &Error) -> bool {
-    matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown.is_some()))
+    matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown_name.is_some()))
 }
 
 /// Adds the most similar known key as a hint to an error about an unknown varied key.
-fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared)) -> Error {
+fn hint_nearest_key(
+    error: Error,
+    sweep: &Sweep,
+    seed: u64,
+    with: (Limits, &SharedInputs),
+) -> Error {
     let Error::Input(problems) = error else {
         return error;
     };
@@ -258,8 +271,8 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
         parameters: Vec::new(),
         ..sweep.clone()
     };
-    let known = load(&alone, &[], seed, with)
-        .map(|experiment| keys::variable_names(&sweep.registry, &experiment.resolved));
+    let known = load_experiment(&alone, &[], seed, with)
+        .map(|experiment| keys::variable_names(&sweep.registry, &experiment.resolved_settings));
     let hinted = |problem: Problem| {
         let source = problem.location.source.clone().unwrap_or_default();
         let varied = sweep
@@ -271,7 +284,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
         };
         let problem = Problem {
             location: migsim_base::error::Location {
-                source: Some(one.source.clone()),
+                source: Some(one.definition_text.clone()),
                 ..problem.location
             },
             ..problem
@@ -281,9 +294,9 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
             .hint
             .as_ref()
             .is_none_or(|hint| hint.starts_with("known ") || hint.starts_with("did you mean "));
-        match nearest(&one.name, known.iter().map(String::as_str)) {
+        match most_similar_name(&one.name, known.iter().map(String::as_str)) {
             Some(nearest)
-                if is_open && matches!(problem.unknown.as_deref(), Some(Unknown::Key(_))) =>
+                if is_open && matches!(problem.unknown_name.as_deref(), Some(Unknown::Key(_))) =>
             {
                 problem.hint(did_you_mean(nearest))
             }
@@ -297,7 +310,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
 ///
 /// # Errors
 /// The seeds are not different whole numbers, or there are too many.
-pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
+pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
@@ -315,7 +328,7 @@ pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     };
     let mut seen = BTreeSet::new();
     let one = |value: &Value| {
-        let label = label(value);
+        let label = value_label(value);
         let seed = value.as_u64().ok_or_else(|| {
             wrong(format!(
                 "the seed `{label}` is not a whole number from 0 on"

@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 
 use super::effects::describe_extremes;
 use super::plan::Plan;
-use super::spec::label;
+use super::spec::value_label;
 use super::stats::Sample;
 use super::stats::format_short;
-use super::summary::{Summary, by_name};
-use migsim_base::words::counted;
+use super::summary::{Summary, values_by_name};
+use migsim_base::words::format_count;
 use migsim_output::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column};
 
 /// Maximum number of settings in the printed output for people.
-const MAX_SHOWN: usize = 10;
+const MAX_PRINTED_SETTINGS: usize = 10;
 
 impl Summary {
     /// Returns the result of a sweep as text in the output form `form` (for people, CSV or JSON). `runs` is the number of
@@ -33,15 +33,15 @@ impl Summary {
     ) -> io::Result<String> {
         Ok(match form {
             OutputForm::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
-            OutputForm::Json => format!("{:#}\n", self.json(plan, (runs, place))),
-            form => self.sheet(plan, (runs, place)).render(form),
+            OutputForm::Json => format!("{:#}\n", self.to_json(plan, (runs, place))),
+            form => self.printed_sheet(plan, (runs, place)).render(form),
         })
     }
 
     /// Creates the printed output for people: the best settings in a table, and the effects of the parameters.
-    fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
+    fn printed_sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
         let mut sheet = Sheet::default();
-        let runs = counted(runs, "run");
+        let runs = format_count(runs, "run");
         sheet.add_line(format!(
             "{runs} in {place}: runs.csv, summary.csv, index.html"
         ));
@@ -51,9 +51,9 @@ impl Summary {
         let ranked = self.ranked_settings();
         if ranked.len() > 1 {
             sheet.add_line("");
-            sheet.add_table(self.table(plan, &ranked));
-            if ranked.len() > MAX_SHOWN {
-                let more = ranked.len() - MAX_SHOWN;
+            sheet.add_table(self.best_settings_table(plan, &ranked));
+            if ranked.len() > MAX_PRINTED_SETTINGS {
+                let more = ranked.len() - MAX_PRINTED_SETTINGS;
                 sheet.add_line(format!("{more} more in summary.csv"));
             }
         }
@@ -65,10 +65,10 @@ impl Summary {
 
     /// Creates the table of the best settings, with a column for each parameter; `ranked` has the indices of the settings, the
     /// best first.
-    fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
-        let mut table = Table::new("settings", "", &self.columns(plan, ranked));
-        for &index in ranked.iter().take(MAX_SHOWN) {
-            table.push_row(self.row(plan, ranked, index));
+    fn best_settings_table(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let mut table = Table::new("settings", "", &self.setting_columns(plan, ranked));
+        for &index in ranked.iter().take(MAX_PRINTED_SETTINGS) {
+            table.push_row(self.setting_cells(plan, ranked, index));
         }
         table
     }
@@ -77,7 +77,7 @@ impl Summary {
     /// best and the worst mean.
     pub(super) fn ranking_table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut columns = vec![number_column("rank", "rank")];
-        columns.extend(self.columns(plan, ranked));
+        columns.extend(self.setting_columns(plan, ranked));
         let count = |index: usize| self.settings[index].goal.map_or(0, |sample| sample.count);
         let is_partial = ranked.iter().any(|&one| count(one) < plan.seeds.len());
         if is_partial {
@@ -97,7 +97,7 @@ impl Summary {
             let is_first = !self.not_separated.is_empty() && self.is_as_good_as_best(index);
             let (rank, tie) = if is_first { (1, "=") } else { (rank, tie) };
             let mut row = vec![Cell::value(rank, format!("{rank}{tie}"))];
-            row.extend(self.row(plan, ranked, index));
+            row.extend(self.setting_cells(plan, ranked, index));
             let mean_at = 2 + plan.names.len();
             let length = (mean(index) - ends[0]) / (ends[1] - ends[0]);
             if length.is_finite() {
@@ -113,12 +113,12 @@ impl Summary {
 
     /// Returns whether a setting is the best setting, or is not separated from the best setting by the tests.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
-        self.best.binary_search(&setting).is_ok()
+        self.best_settings.binary_search(&setting).is_ok()
             || self.not_separated.binary_search(&setting).is_ok()
     }
 
     /// Returns the columns of the table of settings: the parameters, the goal, and its differences.
-    fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
+    fn setting_columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
         let mut columns = vec![number_column("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
             let values = plan
@@ -147,12 +147,12 @@ impl Summary {
     }
 
     /// Returns the cells of the setting with this index in the table of settings.
-    fn row(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
+    fn setting_cells(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
         let setting = &self.settings[index];
         let mut row = vec![Cell::count(index + 1)];
         row.extend(plan.settings[index].iter().map(|value| match value {
-            Some(value) if value.is_number() => Cell::value(value.clone(), label(value)),
-            Some(value) => Cell::text(label(value)),
+            Some(value) if value.is_number() => Cell::value(value.clone(), value_label(value)),
+            Some(value) => Cell::text(value_label(value)),
             None => Cell::empty(),
         }));
         let of = |number: Option<f64>| {
@@ -165,7 +165,9 @@ impl Summary {
             row.push(of(setting.goal.and_then(|sample| sample.half_width())));
         }
         if self.has_baseline(ranked) {
-            let difference = setting.difference.filter(|_| setting.baseline != index);
+            let difference = setting
+                .difference_from_baseline
+                .filter(|_| setting.baseline != index);
             let baseline = self.settings[setting.baseline].goal;
             row.push(self.difference_cell(difference, baseline.map_or(0.0, |goal| goal.mean)));
         }
@@ -182,48 +184,52 @@ impl Summary {
             mean: sample.mean.abs(),
             ..sample
         };
-        let margin = self.basis.margin(self.goal.is_gain(), baseline);
-        let tone = if !self.basis.is_significant(size, margin, self.candidates()) {
-            Tone::Plain
-        } else if self.goal.is_better(sample.mean, 0.0) {
-            Tone::Good
-        } else {
-            Tone::Bad
-        };
+        let margin = self.test_conditions.margin(self.goal.is_gain(), baseline);
+        let tone =
+            if !self
+                .test_conditions
+                .is_significant(size, margin, self.count_ranked_settings())
+            {
+                Tone::Plain
+            } else if self.goal.is_better(sample.mean, 0.0) {
+                Tone::Good
+            } else {
+                Tone::Bad
+            };
         let sign = if sample.mean > 0.0 { "+" } else { "" };
         let shown = format!("{sign}{}", sample.format());
         Cell::value(sample.mean, shown).with_tone(tone)
     }
 
     /// Returns the result of a sweep as JSON.
-    fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
+    fn to_json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
         let settings = self.settings.iter().enumerate().map(|(index, setting)| {
             let mut row = Map::new();
             row.insert("setting".into(), (index + 1).into());
-            let values = by_name(&plan.names, &plan.settings[index]);
+            let values = values_by_name(&plan.names, &plan.settings[index]);
             row.insert("values".into(), values.into());
             row.extend(setting.named_statistics(self.goal));
             Value::Object(row)
         });
         let sensitivity = self.effects.iter().map(|effect| {
-            let values = effect.values.iter();
+            let values = effect.means_by_value.iter();
             json!({
-                "parameter": plan.names[effect.parameter],
-                "share": effect.share,
+                "parameter": plan.names[effect.parameter_index],
+                "share": effect.variance_share,
                 "values": values.map(|(value, mean)| json!({ "value": value, "mean": mean })).collect::<Vec<Value>>(),
             })
         });
-        let best = self.best.iter().map(|one| one + 1);
+        let best = self.best_settings.iter().map(|one| one + 1);
         json!({
             "folder": place,
             "runs": runs,
             "planned": plan.runs.len(),
             "goal": self.goal.name(),
-            "tried": self.candidates(),
+            "tried": self.count_ranked_settings(),
             "best": best.collect::<Vec<usize>>(),
             "not_separated": self.not_separated.iter().map(|one| one + 1).collect::<Vec<usize>>(),
-            "correction": if self.basis.has_tests() { "bonferroni" } else { "none" },
-            "indifference_percent": self.basis.indifference.percent(),
+            "correction": if self.test_conditions.has_tests() { "bonferroni" } else { "none" },
+            "indifference_percent": self.test_conditions.indifference.percent(),
             "settings": settings.collect::<Vec<Value>>(),
             "sensitivity": sensitivity.collect::<Vec<Value>>(),
         })
@@ -237,19 +243,19 @@ impl Summary {
         let names = self
             .effects
             .iter()
-            .map(|effect| &plan.names[effect.parameter]);
+            .map(|effect| &plan.names[effect.parameter_index]);
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
         let mut lines = vec![
             String::new(),
             "sensitivity: share of the variance between settings, values from best to worst".into(),
         ];
         lines.extend(self.effects.iter().map(|effect| {
-            let share = effect.share;
+            let share = effect.variance_share;
             let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-            let name = &plan.names[effect.parameter];
+            let name = &plan.names[effect.parameter_index];
             format!(
                 "  {name:<width$} {share:>8}  {}",
-                describe_extremes(&effect.values)
+                describe_extremes(&effect.means_by_value)
             )
         }));
         lines

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use migsim_experiment::Experiment;
-use migsim_platform::{LoadedPlatform, memory_of};
+use migsim_platform::{LoadedPlatform, platform_memory};
 
 /// Maximum estimated memory of all stored experiments \[B\].
 const MAX_MEMORY: f64 = 16e6;
@@ -19,7 +19,7 @@ const PROCESS: f64 = 64.0;
 
 /// A thread-safe store of loaded experiments, by the identities of the runs for which they were loaded.
 #[derive(Debug, Default)]
-pub(super) struct Ready(Mutex<Kept>);
+pub(super) struct LoadedExperiments(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -28,32 +28,32 @@ struct Kept {
     /// Estimated memory of all stored experiments \[B\].
     used_memory: f64,
     /// The platform of the experiment that was stored last; the next experiment often has the same platform.
-    platform: Option<Arc<LoadedPlatform>>,
+    last_platform: Option<Arc<LoadedPlatform>>,
 }
 
-impl Ready {
+impl LoadedExperiments {
     /// Stores a loaded experiment for the run with this identity, unless the stored experiments would need too much memory.
-    pub(super) fn keep(&self, run: &str, experiment: Experiment) {
+    pub(super) fn store_experiment(&self, run: &str, experiment: Experiment) {
         let mut kept = self.lock();
         let platform = &experiment.platform;
         let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
         let processes = PROCESS * experiment.workload.processes() as f64;
         let own = SETTINGS_MEMORY + experiment.workload.extent().bytes + processes;
-        let needed = if kept.platform.as_ref().is_some_and(is_shared) {
+        let needed = if kept.last_platform.as_ref().is_some_and(is_shared) {
             own
         } else {
-            own + memory_of(&platform.platform)
+            own + platform_memory(&platform.platform)
         };
         if kept.used_memory + needed > MAX_MEMORY {
             return;
         }
         kept.used_memory += needed;
-        kept.platform = Some(Arc::clone(platform));
+        kept.last_platform = Some(Arc::clone(platform));
         kept.experiments.insert(run.to_owned(), experiment);
     }
 
     /// Removes the experiment that was stored for the run with this identity, and returns it; `None` if none was stored.
-    pub(super) fn take(&self, run: &str) -> Option<Experiment> {
+    pub(super) fn take_experiment(&self, run: &str) -> Option<Experiment> {
         self.lock().experiments.remove(run)
     }
 

@@ -14,49 +14,49 @@ use rayon::prelude::*;
 
 use super::config::Sweep;
 use super::plan::Plan;
-use super::ready::Ready;
+use super::ready::LoadedExperiments;
 use super::row::Row;
 use super::setting::scenario_i_key;
 use super::store::Store;
 use migsim_base::error::Error;
 use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
-use migsim_experiment::{Experiment, Limits, Progress, Shared, get_or_make};
+use migsim_experiment::{Experiment, Limits, Progress, SharedInputs, get_or_compute};
 
 /// The data that all runs of a sweep share, so that files are read and common work is done only once.
 #[derive(Debug, Default)]
-pub struct Common {
+pub struct SharedRunData {
     /// Platforms and built-in experiments that were already read from files.
-    pub files: Shared,
+    pub files: SharedInputs,
     /// Experiments that were loaded when the plan was created, and that will soon be run.
-    pub(super) ready: Ready,
+    pub(super) loaded_experiments: LoadedExperiments,
     /// The data shared by runs that differ only in their policies; the key is a text of all other settings.
-    by_other_settings: Mutex<BTreeMap<String, Arc<Alike>>>,
+    by_other_settings: Mutex<BTreeMap<String, Arc<PolicyIndependentData>>>,
     /// The memory that is still available for caches of simulated supersteps.
     memo_budget: MemoBudget,
 }
 
 /// The data shared by runs that differ only in their policies.
 #[derive(Debug)]
-struct Alike {
+struct PolicyIndependentData {
     /// The makespan of scenario i (no rescheduling) \[s\], which does not depend on the policy; not set before it has been
     /// simulated.
-    scenario_i: OnceLock<f64>,
+    scenario_i_makespan: OnceLock<f64>,
     /// The cache of supersteps that were simulated, by placement.
     memo: Memo,
 }
 
 /// A counter of the finished runs for a progress bar, which any thread can increase.
 #[derive(Debug, Default)]
-pub struct Done(AtomicU64);
+pub struct FinishedRuns(AtomicU64);
 
-impl Done {
+impl FinishedRuns {
     /// Returns the number of runs that are finished.
-    pub fn runs(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Increases the number of finished runs by one.
-    pub(super) fn add(&self) {
+    pub(super) fn add_run(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -68,17 +68,20 @@ pub struct Shard {
     /// The index of the part, counted from 0.
     pub index: usize,
     /// The number of parts into which the plan is divided.
-    pub parts: usize,
+    pub part_count: usize,
 }
 
 impl Shard {
     /// The whole plan, as the only part.
-    pub const WHOLE: Self = Self { index: 0, parts: 1 };
+    pub const WHOLE: Self = Self {
+        index: 0,
+        part_count: 1,
+    };
 
     /// Returns the runs of `plan` that belong to this part, each with its index in the plan and its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
         let own = plan.runs.iter().map(String::as_str).enumerate();
-        own.skip(self.index).step_by(self.parts)
+        own.skip(self.index).step_by(self.part_count)
     }
 }
 
@@ -103,9 +106,9 @@ pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
 pub fn simulate_runs(
     (sweep, plan): (&Sweep, &Plan),
     runs: &[usize],
-    (limits, common): (Limits, &Common),
+    (limits, common): (Limits, &SharedRunData),
     store: &Mutex<Store>,
-    done: &Done,
+    done: &FinishedRuns,
 ) -> Result<(), Error> {
     let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
         let row = simulate_row((sweep, plan), run, (limits, common));
@@ -114,10 +117,10 @@ pub fn simulate_runs(
         if store.get(id) != Some(&row) {
             store.add(id, row)?;
         }
-        done.add();
+        done.add_run();
         Ok(())
     });
-    common.ready.clear();
+    common.loaded_experiments.clear();
     done_with
 }
 
@@ -125,9 +128,9 @@ pub fn simulate_runs(
 pub fn simulate_row(
     (sweep, plan): (&Sweep, &Plan),
     run: usize,
-    (limits, common): (Limits, &Common),
+    (limits, common): (Limits, &SharedRunData),
 ) -> Row {
-    let load = || match common.ready.take(&plan.runs[run]) {
+    let load = || match common.loaded_experiments.take_experiment(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
         None => plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files)),
     };
@@ -157,12 +160,12 @@ fn failed_row(error: &Error, is_input: bool) -> Row {
 ///
 /// # Errors
 /// A scenario cannot be simulated.
-fn simulate_scenarios(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
+fn simulate_scenarios(experiment: &Experiment, common: &SharedRunData) -> Result<Row, Error> {
     let progress = Progress::default();
     let key = scenario_i_key(experiment);
-    let alike = get_or_make(&common.by_other_settings, key, || {
-        Ok(Arc::new(Alike {
-            scenario_i: OnceLock::new(),
+    let alike = get_or_compute(&common.by_other_settings, key, || {
+        Ok(Arc::new(PolicyIndependentData {
+            scenario_i_makespan: OnceLock::new(),
             memo: Memo::new(common.memo_budget.clone()),
         }))
     })?;
@@ -175,11 +178,11 @@ fn simulate_scenarios(experiment: &Experiment, common: &Common) -> Result<Row, E
     for &scenario in &experiment.config.scenarios {
         if scenario == Scenario::I {
             // Two threads may both simulate it; the values are equal.
-            let alone = match alike.scenario_i.get() {
+            let alone = match alike.scenario_i_makespan.get() {
                 Some(&makespan) => makespan,
                 None => outcome(scenario)?.makespan.get(),
             };
-            row.makespan_s[0] = Some(*alike.scenario_i.get_or_init(|| alone));
+            row.makespan_s[0] = Some(*alike.scenario_i_makespan.get_or_init(|| alone));
             continue;
         }
         let outcome = outcome(scenario)?;

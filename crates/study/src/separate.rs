@@ -23,7 +23,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::{Sample, quantile, upper_tail};
+use super::stats::{Sample, student_quantile, student_upper_tail};
 
 /// Maximum probability that a comparison of policies contains any false statement (significance level of its tests).
 pub const SIGNIFICANCE: f64 = 0.05;
@@ -84,7 +84,7 @@ impl Indifference {
 
 /// Conditions of the statistical tests of a comparison: the seeds and the margin of indifference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Basis {
+pub struct TestConditions {
     /// Number of seeds with which each policy was run.
     pub seeds: usize,
     /// Whether the seed changes the result of at least one policy.
@@ -93,7 +93,7 @@ pub struct Basis {
     pub indifference: Indifference,
 }
 
-impl Basis {
+impl TestConditions {
     /// Returns whether tests are possible, that is, whether there are several seeds and the seed changes results.
     pub fn has_tests(self) -> bool {
         self.is_random && self.seeds > 1
@@ -130,7 +130,7 @@ impl Basis {
         } else if error == 0.0 {
             0.0
         } else {
-            upper_tail(above / error, difference.count - 1)
+            student_upper_tail(above / error, difference.count - 1)
         }
     }
 
@@ -143,12 +143,17 @@ impl Basis {
     /// Counts for each policy the policies that the tests show to be faster. `times` has the makespans of each policy by seed, in
     /// the unit of `margin`.
     pub fn count_faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
-        self.count_faster_drawn(times, &vec![self.is_random; times.len()], margin)
+        self.count_faster_if_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
     /// Counts for each policy the policies that the tests show to be faster, if the seed changes only the makespans of policies
     /// that are true in `drawn`. The other policies need one run. `margin` has the unit of `times`.
-    pub fn count_faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
+    pub fn count_faster_if_drawn(
+        self,
+        times: &[&[f64]],
+        drawn: &[bool],
+        margin: f64,
+    ) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();
         for slow in 0..policies {
@@ -190,8 +195,8 @@ impl Basis {
         let above = difference - margin;
         let suffices = |seeds: usize| {
             let freedom = (seeds - 1).min(MAX_FREEDOM);
-            let level = quantile(1.0 - 2.0 * SIGNIFICANCE / hypotheses as f64, freedom);
-            let power = quantile(2.0 * POWER - 1.0, freedom);
+            let level = student_quantile(1.0 - 2.0 * SIGNIFICANCE / hypotheses as f64, freedom);
+            let power = student_quantile(2.0 * POWER - 1.0, freedom);
             (level + power) * deviation <= above * (seeds as f64).sqrt()
         };
         let (mut low, mut high) = (1, 2);
@@ -234,8 +239,8 @@ fn rounded_up(number: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn basis(seeds: usize, is_random: bool, percent: f64) -> Basis {
-        Basis {
+    fn basis(seeds: usize, is_random: bool, percent: f64) -> TestConditions {
+        TestConditions {
             seeds,
             is_random,
             indifference: Indifference(percent),
@@ -276,7 +281,7 @@ mod tests {
         // Only the second policy depends on seeds.
         let drawn = [false, true, false];
         assert_eq!(
-            basis(1, true, 0.0).count_faster_drawn(&times, &drawn, 0.0),
+            basis(1, true, 0.0).count_faster_if_drawn(&times, &drawn, 0.0),
             [0, 0, 1]
         );
     }

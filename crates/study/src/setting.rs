@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::config::Sweep;
 use super::keys;
-use super::ready::Ready;
+use super::ready::LoadedExperiments;
 use super::whole::object_of;
 use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{
-    Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, Shared, remove_informative_keys,
+    Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, SharedInputs,
+    remove_informative_keys,
 };
 
 /// Returns the name of the policy in a setting or, if the policy does not vary, the policy of the experiment.
@@ -34,7 +35,7 @@ pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
             let value = value.as_ref()?;
             Some(Flag {
                 key: keys::key_for_policy(&sweep.registry, &one.name, &policy)?,
-                flag: format!("{} {}", one.name, super::spec::label(value)),
+                source_text: format!("{} {}", one.name, super::spec::value_label(value)),
                 value: object_of(&one.name, value),
             })
         })
@@ -46,7 +47,7 @@ pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
 /// The result equals the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A
 /// varied key replaces a part of a varied object that contains it. Constants of the network that flags set apply to each network
 /// that varies.
-pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
+pub fn layers_of_run(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
     let mut varied = varied_flags(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
     varied.sort_by_key(|one| one.key.split(['.', '[']).count());
@@ -60,14 +61,14 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
         let flag = format!("seed {seed}");
         flags.push(Flag {
             key: "seed".into(),
-            flag,
+            source_text: flag,
             value: seed.into(),
         });
     }
     // The origins of values are for people; runs of a sweep leave them out.
     flags.push(Flag {
         key: "origins".into(),
-        flag: "origins".into(),
+        source_text: "origins".into(),
         value: json!({}),
     });
     let mut layers = sweep.base.clone();
@@ -76,22 +77,22 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
 }
 
 /// Loads the experiment of a setting with the seed `seed`. If the sweep has no seeds, the seed of the experiment is kept.
-pub(super) fn load(
+pub(super) fn load_experiment(
     sweep: &Sweep,
     values: &[Option<Value>],
     seed: u64,
-    (limits, shared): (Limits, &Shared),
+    (limits, shared): (Limits, &SharedInputs),
 ) -> Result<Experiment, Error> {
     let seed = sweep.seeds.is_some().then_some(seed);
-    let layers = layers(sweep, values, seed);
+    let layers = layers_of_run(sweep, values, seed);
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
 /// Properties of a setting that are known before any of its runs is simulated.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownProperties {
     /// Identities of the runs of the setting: one per seed, or only the identity for the first seed if seeds change nothing.
-    pub(super) runs: Vec<String>,
+    pub(super) run_ids: Vec<String>,
     /// Whether the seed changes the results of the setting.
     pub(super) uses_seed: bool,
     /// Remark about the built-in experiment that completed the settings; `None` if there is no remark.
@@ -100,16 +101,17 @@ pub(super) struct Known {
     pub(super) setting_notes: Vec<String>,
 }
 
-impl Known {
+impl KnownProperties {
     /// Creates the properties of a setting whose values do not form a valid experiment.
-    pub(super) fn broken(
+    pub(super) fn of_invalid(
         sweep: &Sweep,
         values: &[Option<Value>],
         seeds: &[u64],
     ) -> Result<Self, Error> {
-        let identity = Identity::of_invalid(&layers(sweep, values, None).merged()?);
+        let identity =
+            Identity::from_invalid_settings(&layers_of_run(sweep, values, None).merged()?);
         Ok(Self {
-            runs: identity.ids(seeds),
+            run_ids: identity.run_ids(seeds),
             uses_seed: false,
             remark: None,
             setting_notes: Vec::new(),
@@ -119,24 +121,24 @@ impl Known {
 
 /// Loads the experiment of a setting with the first of `seeds`, and determines the properties of the setting without a
 /// simulation. The loaded experiment is kept in `ready`, if given, for its run.
-pub(super) fn load_known(
+pub(super) fn load_properties(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
-    with: (Limits, &Shared),
-    ready: Option<&Ready>,
-) -> Result<Known, Error> {
-    let experiment = load(sweep, values, seeds[0], with)?;
+    with: (Limits, &SharedInputs),
+    ready: Option<&LoadedExperiments>,
+) -> Result<KnownProperties, Error> {
+    let experiment = load_experiment(sweep, values, seeds[0], with)?;
     let uses_seed = experiment.uses_seed();
     let seeds = if uses_seed { seeds } else { &seeds[..1] };
-    let known = Known {
-        runs: Identity::of_experiment(&experiment).ids(seeds),
+    let known = KnownProperties {
+        run_ids: Identity::from_experiment(&experiment).run_ids(seeds),
         uses_seed,
-        remark: experiment.remark.clone(),
+        remark: experiment.basis_remark.clone(),
         setting_notes: experiment.setting_notes.clone(),
     };
     if let Some(ready) = ready {
-        ready.keep(&known.runs[0], experiment);
+        ready.store_experiment(&known.run_ids[0], experiment);
     }
     Ok(known)
 }
@@ -146,31 +148,31 @@ pub(super) fn run_ids(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
-    with: (Limits, &Shared),
+    with: (Limits, &SharedInputs),
 ) -> Result<Vec<String>, Error> {
-    let experiment = load(sweep, values, seeds[0], with)?;
-    Ok(Identity::of_experiment(&experiment).ids(seeds))
+    let experiment = load_experiment(sweep, values, seeds[0], with)?;
+    Ok(Identity::from_experiment(&experiment).run_ids(seeds))
 }
 
 /// Number of hexadecimal digits of the SHA-256 hash that identify a run (32 digits are 128 bits).
-const DIGITS: usize = 32;
+const ID_DIGITS: usize = 32;
 
 /// All data on which the results of a run depend, except the seed, as JSON.
 #[derive(Debug)]
 struct Identity(Value);
 
 /// Returns the identity (a hexadecimal hash) of the run of an experiment with the seed in its settings.
-pub(super) fn identity(experiment: &Experiment) -> String {
-    Identity::of_experiment(experiment).id(experiment.config.seed)
+pub(super) fn run_id(experiment: &Experiment) -> String {
+    Identity::from_experiment(experiment).run_id(experiment.config.seed)
 }
 
 impl Identity {
     /// Collects all data that identify the runs of an experiment: its settings, the hashes of its files, and the version of the
     /// program.
-    fn of_experiment(experiment: &Experiment) -> Self {
-        let mut settings = experiment.resolved.clone();
+    fn from_experiment(experiment: &Experiment) -> Self {
+        let mut settings = experiment.resolved_settings.clone();
         remove_informative_keys(&mut settings);
-        let inputs = experiment.inputs.iter();
+        let inputs = experiment.input_files.iter();
         settings["inputs"] = inputs
             .map(|input| json!([input.role, input.sha256]))
             .collect();
@@ -179,35 +181,39 @@ impl Identity {
     }
 
     /// Collects the data that identify runs whose values do not form a valid experiment: all settings that the user gave.
-    fn of_invalid(given: &Value) -> Self {
+    fn from_invalid_settings(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
     /// Returns the identity of the run with this seed, as a hexadecimal hash.
-    fn id(&mut self, seed: u64) -> String {
+    fn run_id(&mut self, seed: u64) -> String {
         self.0["seed"] = seed.into();
         let mut digest = sha256(self.0.to_string().as_bytes());
-        digest.truncate(DIGITS);
+        digest.truncate(ID_DIGITS);
         digest
     }
 
     /// Returns the identities of the runs with each of `seeds`, as hexadecimal hashes.
-    fn ids(mut self, seeds: &[u64]) -> Vec<String> {
-        seeds.iter().map(|seed| self.id(*seed)).collect()
+    fn run_ids(mut self, seeds: &[u64]) -> Vec<String> {
+        seeds.iter().map(|seed| self.run_id(*seed)).collect()
     }
 }
 
 /// Returns a text of all settings on which the result of scenario i depends. The policy is left out, because scenario i never
 /// calls it.
 pub(super) fn scenario_i_key(experiment: &Experiment) -> String {
-    let settings = experiment.resolved.as_object().into_iter().flatten();
+    let settings = experiment
+        .resolved_settings
+        .as_object()
+        .into_iter()
+        .flatten();
     let is_kept =
         |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "policy" && key != "scenarios";
     let mut text = String::new();
     for (key, value) in settings.filter(|(key, _)| is_kept(key)) {
         let _ = write!(text, "{key} {value} ");
     }
-    for input in &experiment.inputs {
+    for input in &experiment.input_files {
         let _ = write!(text, "{} {} ", input.role, input.sha256);
     }
     text

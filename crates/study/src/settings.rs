@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::config::{Combine, Parameter, Sweep};
 use super::setting::policy_of;
-use super::spec::{Spec, label};
+use super::spec::{ValuesSpec, value_label};
 use super::whole::object_of;
 use super::{draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::{self, Limits};
-use migsim_experiment::{Flag, lookup};
+use migsim_experiment::{Flag, value_at_path};
 
 /// Maximum number of runs of a plan, because their names and rows must fit into memory.
 pub const MAX_RUNS: u64 = 1_000_000;
@@ -31,12 +31,12 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     };
     let seed = sweep.fixed_flags.iter().find(|flag| flag.key == "seed");
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
-        let (seeds, flag) = (spec.text(), &flag.flag);
+        let (seeds, flag) = (spec.text(), &flag.source_text);
         let message = format!("the seeds are {seeds}, but `{flag}` fixes one seed");
         refuse(message, flag, LEAVE_ONE_OUT);
     }
     for (index, one) in sweep.parameters.iter().enumerate() {
-        let (name, source) = (&one.name, &one.source);
+        let (name, source) = (&one.name, &one.definition_text);
         if name == "seed" {
             let hint = "write `--seeds` (in a file, the key `seeds`)";
             refuse(
@@ -54,7 +54,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         }
         let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
         if let Some(flag) = sweep.fixed_flags.iter().find(fixes) {
-            let message = format!("`{name}` varies, but `{}` fixes it", flag.flag);
+            let message = format!("`{name}` varies, but `{}` fixes it", flag.source_text);
             refuse(message, source, LEAVE_ONE_OUT);
         }
         if one.spec.has_fine_range() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
@@ -63,7 +63,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             refuse(message, source, hint);
         }
     }
-    problems.extend(check_parts(sweep));
+    problems.extend(check_parts_of_objects(sweep));
     if problems.is_empty() {
         Ok(())
     } else {
@@ -73,14 +73,14 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
 
 /// Returns errors for flags and parameters that set a part of an object which varies as a whole. The results would otherwise be
 /// labelled with a value that was not used.
-fn check_parts(sweep: &Sweep) -> Vec<Problem> {
+fn check_parts_of_objects(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
     let under = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
     let policies = sweep.registry.policies().iter().len();
     let fixed = sweep.fixed_flags.iter();
-    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
+    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.source_text));
     let varied = sweep.parameters.iter();
-    let varied = varied.map(|one| (under(&one.name), &one.source));
+    let varied = varied.map(|one| (under(&one.name), &one.definition_text));
     for (inner, source) in fixed.chain(varied) {
         for outer in &sweep.parameters {
             let mut pairs = inner.iter().zip(under(&outer.name));
@@ -89,14 +89,15 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
                 part.starts_with(['.', '[']).then(|| part.to_owned())
             });
             let Some(part) = part else { continue };
-            let gives = |value: &Value| lookup(&object_of(&outer.name, value), &part).is_some();
+            let gives =
+                |value: &Value| value_at_path(&object_of(&outer.name, value), &part).is_some();
             if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
                 let message = format!(
                     "`{}` varies, but `{source}` overrides a part of its value `{}`",
                     outer.name,
-                    label(value)
+                    value_label(value)
                 );
-                let problem = Problem::new(message).source(&outer.source);
+                let problem = Problem::new(message).source(&outer.definition_text);
                 problems.push(
                     problem.hint(
                         "leave out this part, either in the values or where it is overridden",
@@ -109,7 +110,7 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
 }
 
 /// Returns an error if a plan has too many runs, before memory is allocated for the runs.
-pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
+pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     let counts = value_counts(sweep);
     let settings = match sweep.combine {
         Combine::Grid => counts
@@ -126,7 +127,7 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
                     short.spec.count()
                 );
                 return Err(Problem::new(message)
-                    .source(&short.source)
+                    .source(&short.definition_text)
                     .hint(
                         "give each parameter the same number of values, or one value: `zip` combines the first values of all parameters, \
                         then the second ones, and so on",
@@ -144,15 +145,15 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
         Combine::Random(wanted) => u128::from(wanted.min(draw::grid_size(&counts))),
         Combine::Latin(wanted) => u128::from(wanted),
     };
-    let seeds = sweep.seeds.as_ref().map_or(1, Spec::count);
+    let seeds = sweep.seeds.as_ref().map_or(1, ValuesSpec::count);
     let runs = settings.saturating_mul(u128::from(seeds));
     let longest = sweep.parameters.iter().max_by_key(|one| one.spec.count());
     let place = longest
         .filter(|one| one.spec.count() >= seeds)
-        .map_or("--seeds", |one| &one.source);
+        .map_or("--seeds", |one| &one.definition_text);
     if runs <= u128::from(MAX_RUNS) {
-        let needed = memory::plan_memory(runs as f64);
-        let checked = limits.check("the plan", needed, format!("{runs} runs"));
+        let needed = memory::study_plan_memory(runs as f64);
+        let checked = limits.check_memory("the plan", needed, format!("{runs} runs"));
         return checked.map_err(|problem| problem.source(place).into());
     }
     let by: Vec<String> = counts.iter().map(u64::to_string).collect();
@@ -208,7 +209,7 @@ pub(super) fn list_settings(
             planned - settings.len()
         ));
     }
-    check_options(sweep, &settings)?;
+    check_parameters_apply(sweep, &settings)?;
     Ok(settings)
 }
 
@@ -216,7 +217,7 @@ pub(super) fn list_settings(
 /// that does not apply in the setting.
 pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
-    let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
+    let values = specs.map(|(one, rank)| Some(one.spec.value_at(*rank)));
     let mut values: Vec<Option<Value>> = values.collect();
     let policy = policy_of(sweep, &values);
     // Without a load, the parameters of the load do not apply.
@@ -238,7 +239,10 @@ pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
 }
 
 /// Checks that each parameter applies to at least one setting of the plan.
-pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> Result<(), Error> {
+pub(super) fn check_parameters_apply(
+    sweep: &Sweep,
+    settings: &[Vec<Option<Value>>],
+) -> Result<(), Error> {
     for (index, one) in sweep.parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
             let policies: BTreeSet<String> = (0..settings.len())
@@ -251,7 +255,7 @@ pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> R
                 policies.join("`, `")
             );
             return Err(Problem::new(message)
-                .source(&one.source)
+                .source(&one.definition_text)
                 .hint("leave this option out, or choose another policy with `--policy`")
                 .into());
         }

@@ -7,8 +7,8 @@
 
 use serde_json::Value;
 
-use migsim_base::document::typed_value;
-use migsim_output::guarded;
+use migsim_base::document::parse_typed_value;
+use migsim_output::guard_cell;
 
 /// Number of steps into which a range of decimals without a step is divided.
 pub const FINE_STEPS: u64 = 10_000;
@@ -18,7 +18,7 @@ const MAX_DIGITS: u32 = 15;
 
 /// The values of a parameter, as a list of single values and ranges in the order of the user.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spec {
+pub struct ValuesSpec {
     /// Single values and ranges, in their order.
     parts: Vec<Part>,
     /// The values as the user wrote them.
@@ -48,7 +48,7 @@ struct Range {
     is_fine: bool,
 }
 
-impl Spec {
+impl ValuesSpec {
     /// Parses the values of a parameter as a user writes them on the command line.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Spec {
             }
             parts.push(match parse_range(part)? {
                 Some(range) => Part::Range(range),
-                None => Part::One(typed_value(part)),
+                None => Part::One(parse_typed_value(part)),
             });
         }
         Ok(Self {
@@ -140,13 +140,13 @@ impl Spec {
     ///
     /// # Panics
     /// There are no more than `index` values.
-    pub fn get(&self, index: u64) -> Value {
+    pub fn value_at(&self, index: u64) -> Value {
         let mut rest = index;
         for part in &self.parts {
             match part {
                 Part::One(value) if rest == 0 => return value.clone(),
                 Part::One(_) => rest -= 1,
-                Part::Range(range) if rest < range.count => return range.get(rest),
+                Part::Range(range) if rest < range.count => return range.value_at(rest),
                 Part::Range(range) => rest -= range.count,
             }
         }
@@ -157,14 +157,14 @@ impl Spec {
     pub fn ends(&self) -> Vec<Value> {
         let ends = |part: &Part| match part {
             Part::One(value) => vec![value.clone()],
-            Part::Range(range) => vec![range.get(0), range.get(range.count - 1)],
+            Part::Range(range) => vec![range.value_at(0), range.value_at(range.count - 1)],
         };
         self.parts.iter().flat_map(ends).collect()
     }
 
     /// Lists all values, including every value of the ranges.
     pub fn values(&self) -> impl Iterator<Item = Value> {
-        (0..self.count()).map(|index| self.get(index))
+        (0..self.count()).map(|index| self.value_at(index))
     }
 
     /// Returns the values as the user wrote them.
@@ -174,7 +174,7 @@ impl Spec {
 }
 
 impl Range {
-    fn get(&self, index: u64) -> Value {
+    fn value_at(&self, index: u64) -> Value {
         let decimal = self.start + i128::from(index) * self.step;
         let text = format_decimal(decimal, self.digits);
         match &self.unit {
@@ -330,7 +330,7 @@ pub(super) fn split_at_commas(text: &str) -> Vec<&str> {
 }
 
 /// Formats a value for a table: a text without quotes, a float without a fraction as a whole number, and any other value as JSON.
-pub fn label(value: &Value) -> String {
+pub fn value_label(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => {
@@ -344,8 +344,8 @@ pub fn label(value: &Value) -> String {
 /// is empty.
 pub fn csv_field(value: Option<&Value>) -> String {
     match value {
-        Some(Value::String(text)) => guarded(text).into_owned(),
-        Some(other) => label(other),
+        Some(Value::String(text)) => guard_cell(text).into_owned(),
+        Some(other) => value_label(other),
         None => String::new(),
     }
 }
@@ -357,7 +357,7 @@ mod tests {
     use serde_json::json;
 
     fn values(text: &str) -> Value {
-        Spec::parse(text).unwrap().values().collect()
+        ValuesSpec::parse(text).unwrap().values().collect()
     }
 
     #[test]
@@ -399,19 +399,22 @@ mod tests {
 
     #[test]
     fn a_range_without_a_step_is_fine() {
-        let spec = Spec::parse("0.5..1.0").unwrap();
+        let spec = ValuesSpec::parse("0.5..1.0").unwrap();
         assert!(spec.has_fine_range());
         assert_eq!(spec.count(), FINE_STEPS + 1);
-        assert_eq!(spec.get(0), json!(0.5));
-        assert_eq!(spec.get(1), json!(0.50005)); // 0.5 / 10 000
-        assert_eq!(spec.get(FINE_STEPS), json!(1.0));
+        assert_eq!(spec.value_at(0), json!(0.5));
+        assert_eq!(spec.value_at(1), json!(0.50005)); // 0.5 / 10 000
+        assert_eq!(spec.value_at(FINE_STEPS), json!(1.0));
     }
 
     #[test]
     fn a_huge_range_costs_nothing_to_count() {
-        assert_eq!(Spec::parse("1..1000000000").unwrap().count(), 1_000_000_000);
         assert_eq!(
-            Spec::parse("0..1:1e-12").unwrap().count(),
+            ValuesSpec::parse("1..1000000000").unwrap().count(),
+            1_000_000_000
+        );
+        assert_eq!(
+            ValuesSpec::parse("0..1:1e-12").unwrap().count(),
             1_000_000_000_001
         );
     }
@@ -422,13 +425,13 @@ mod tests {
         let text = "100000000000000e15..0.000000000000001:-1";
         assert_eq!(values(text), json!([text]));
         assert_eq!(
-            Spec::parse("0.000000000000001..999999999999999.0:1")
+            ValuesSpec::parse("0.000000000000001..999999999999999.0:1")
                 .unwrap()
                 .count(),
             999_999_999_999_999
         );
         assert!(
-            Spec::parse("-999999999999999..999999999999999.5")
+            ValuesSpec::parse("-999999999999999..999999999999999.5")
                 .unwrap()
                 .has_fine_range()
         );
@@ -436,15 +439,15 @@ mod tests {
 
     #[test]
     fn single_values_are_replaced_and_huge_ranges_stay() {
-        let spec = Spec::parse("a,1..1000000000000").unwrap();
+        let spec = ValuesSpec::parse("a,1..1000000000000").unwrap();
         let spec = spec.map_single(|value| json!([value]));
-        assert_eq!(spec.get(0), json!(["a"]));
+        assert_eq!(spec.value_at(0), json!(["a"]));
         assert_eq!(spec.count(), 1_000_000_000_001);
     }
 
     #[test]
     fn errors_of_ranges_name_the_problem() {
-        let error = |text: &str| Spec::parse(text).unwrap_err();
+        let error = |text: &str| ValuesSpec::parse(text).unwrap_err();
         assert!(error("5..1").contains("is empty"));
         assert!(error("1..5:-1").contains("wrong sign"));
         assert!(error("1..5:0").contains("is 0"));
@@ -456,23 +459,23 @@ mod tests {
     #[test]
     fn files_and_command_lines_give_equal_values() {
         assert_eq!(
-            Spec::from_json(&json!("1..3"))
+            ValuesSpec::from_json(&json!("1..3"))
                 .unwrap()
                 .values()
                 .collect::<Value>(),
             json!([1, 2, 3])
         );
-        let list = Spec::from_json(&json!(["a,b", 2])).unwrap();
+        let list = ValuesSpec::from_json(&json!(["a,b", 2])).unwrap();
         assert_eq!(list.to_json(), json!(["a,b", 2]));
-        assert_eq!(Spec::parse("1..3").unwrap().to_json(), json!("1..3"));
-        assert!(Spec::from_json(&json!([])).is_err());
+        assert_eq!(ValuesSpec::parse("1..3").unwrap().to_json(), json!("1..3"));
+        assert!(ValuesSpec::from_json(&json!([])).is_err());
     }
 
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in "[-0-9.,:e \\[\\]\"a]{0,24}") {
-            if let Ok(spec) = Spec::parse(&text) {
-                let _ = (spec.get(0), spec.get(spec.count() - 1));
+            if let Ok(spec) = ValuesSpec::parse(&text) {
+                let _ = (spec.value_at(0), spec.value_at(spec.count() - 1));
             }
         }
     }

@@ -5,7 +5,7 @@
 //! migration is no merit of a policy. The comparison therefore also names the built-in mapping rule whose initial placement has
 //! the lowest mean makespan of scenario i.
 
-use super::separate::Basis;
+use super::separate::TestConditions;
 use super::stats::{Sample, format_short};
 use migsim_experiment::StaticStart;
 use migsim_output::compare_makespans;
@@ -14,7 +14,7 @@ use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Explanation of the number `best_static_makespan_s` in sentences: the mean makespan of scenario i from the best initial
 /// placement \[s\].
-const MAKESPAN: Meaning = Meaning::new(
+const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the mean makespan of scenario i from the best static start, over the seeds",
@@ -32,14 +32,14 @@ pub struct StaticStanding {
     pub is_start_of_policies: bool,
     /// Makespan of scenario i from this initial placement minus the makespan of the best policy with the same seed \[s\], over
     /// the seeds. The best policy has the lowest mean makespan.
-    pub behind: Sample,
+    pub behind_best_policy: Sample,
     /// Gain of scenario i from this initial placement over scenario i from the initial placement of the policies \[%\], over the
     /// seeds.
-    pub gain: Option<Sample>,
+    pub gain_percent: Option<Sample>,
     /// Makespan of scenario i \[s\], over the seeds, from the initial placement of each mapping rule.
-    pub by_rule: Vec<(Rule, Sample)>,
+    pub makespans_by_rule: Vec<(Rule, Sample)>,
     /// Mean makespan of the best policy over the seeds \[s\].
-    best_policy: f64,
+    best_policy_makespan: f64,
     /// Description of this initial placement, as the subject of a sentence.
     description: &'static str,
 }
@@ -54,7 +54,12 @@ impl StaticStanding {
     ///
     /// The mapping rule and the policy are chosen from the same seeds. The number of tests is therefore the number of pairs of a
     /// rule and a policy.
-    pub(super) fn sentence(&self, policy: &str, basis: Basis, policies: usize) -> Sentence {
+    pub(super) fn sentence(
+        &self,
+        policy: &str,
+        basis: TestConditions,
+        policies: usize,
+    ) -> Sentence {
         if self.is_start_of_policies {
             return "No built-in start is faster without moves than the start of these runs."
                 .into();
@@ -64,15 +69,15 @@ impl StaticStanding {
             "{} that never migrates (`{}`, {})",
             self.description,
             self.label(),
-            MAKESPAN
+            BEST_STATIC_MAKESPAN
                 .with_value(mean)
-                .shown_as(format!("{} s", format_short(mean)))
+                .with_shown_text(format!("{} s", format_short(mean)))
         );
-        let margin = basis.margin(false, self.best_policy);
-        let tests = policies * self.by_rule.len();
+        let margin = basis.margin(false, self.best_policy_makespan);
+        let tests = policies * self.makespans_by_rule.len();
         let size = Sample {
-            mean: self.behind.mean.abs(),
-            ..self.behind
+            mean: self.behind_best_policy.mean.abs(),
+            ..self.behind_best_policy
         };
         if !basis.is_significant(size, margin, tests) {
             return if basis.is_random {
@@ -89,7 +94,7 @@ impl StaticStanding {
                 )
             };
         }
-        let (verb, joined) = compare_makespans(self.best_policy, mean);
+        let (verb, joined) = compare_makespans(self.best_policy_makespan, mean);
         say!("`{}` {} {} {}.", policy, verb, joined, start)
     }
 }
@@ -138,10 +143,10 @@ pub(super) fn find_best_start(
         rule: start.rule,
         makespan,
         is_start_of_policies: start.is_start_of_run,
-        behind: Sample::from_numbers(&behind)?,
-        gain: gain.and_then(|gain| Sample::from_numbers(&gain)),
-        by_rule: all,
-        best_policy: Sample::from_numbers(best_policy)?.mean,
+        behind_best_policy: Sample::from_numbers(&behind)?,
+        gain_percent: gain.and_then(|gain| Sample::from_numbers(&gain)),
+        makespans_by_rule: all,
+        best_policy_makespan: Sample::from_numbers(best_policy)?.mean,
         description: start.description(),
     })
 }
@@ -158,8 +163,8 @@ mod tests {
         ]
     }
 
-    fn basis(seeds: usize) -> Basis {
-        Basis {
+    fn basis(seeds: usize) -> TestConditions {
+        TestConditions {
             seeds,
             is_random: seeds > 1,
             indifference: Indifference::default(),
@@ -172,8 +177,11 @@ mod tests {
         // The policy is 12 s behind with each seed: its mean is 24 s, compared with 12 s.
         let best =
             find_best_start(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0])).unwrap();
-        assert_eq!((best.rule, best.behind.mean), (Rule::ByCore, -12.0));
-        assert_eq!(best.gain.unwrap().mean, 75.0);
+        assert_eq!(
+            (best.rule, best.behind_best_policy.mean),
+            (Rule::ByCore, -12.0)
+        );
+        assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(
             best.sentence("refine", basis(3), 1).text(),
             "`refine` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 12.00 s)."

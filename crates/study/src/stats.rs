@@ -37,12 +37,12 @@ impl Sample {
     /// deviation s of n numbers. `None` for a single number.
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
-        Some(quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
+        Some(student_quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
     /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is more than one number).
     pub fn format(&self) -> String {
-        with_half(self.mean, self.half_width())
+        format_with_half_width(self.mean, self.half_width())
     }
 }
 
@@ -63,7 +63,7 @@ pub struct Estimate {
 impl Estimate {
     /// Formats the mean, followed by half the width of its 95 % confidence interval (if there is one).
     pub fn format(&self) -> String {
-        with_half(self.mean, self.ci95)
+        format_with_half_width(self.mean, self.ci95)
     }
 }
 
@@ -89,14 +89,14 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Returns the t for which Student's t distribution with `freedom` degrees of freedom has the probability `inside` between -t and
 /// t. It is found by bisection.
-pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
+pub(super) fn student_quantile(inside: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    while central_probability(high, freedom) < inside {
+    while student_central_probability(high, freedom) < inside {
         (low, high) = (high, 2.0 * high);
     }
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if central_probability(middle, freedom) < inside {
+        if student_central_probability(middle, freedom) < inside {
             low = middle;
         } else {
             high = middle;
@@ -106,13 +106,13 @@ pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
 }
 
 /// Computes the probability of values above `t` (at least 0) in Student's t distribution with `freedom` degrees of freedom.
-pub(super) fn upper_tail(t: f64, freedom: usize) -> f64 {
-    ((1.0 - central_probability(t, freedom)) / 2.0).max(0.0)
+pub(super) fn student_upper_tail(t: f64, freedom: usize) -> f64 {
+    ((1.0 - student_central_probability(t, freedom)) / 2.0).max(0.0)
 }
 
 /// Computes the probability between -t and t in Student's t distribution with ν = `freedom` degrees of freedom. The formulas are
 /// 26.7.3 and 26.7.4 of Abramowitz and Stegun (1964), with θ = atan(t/√ν).
-fn central_probability(t: f64, freedom: usize) -> f64 {
+fn student_central_probability(t: f64, freedom: usize) -> f64 {
     let angle = (t / (freedom as f64).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let is_odd = freedom % 2 == 1;
@@ -144,7 +144,7 @@ pub fn format_short(number: f64) -> String {
 }
 
 /// Formats a mean, followed by half the width of its confidence interval if `half` is given.
-pub fn with_half(mean: f64, half: Option<f64>) -> String {
+pub fn format_with_half_width(mean: f64, half: Option<f64>) -> String {
     match half {
         Some(half) => format!("{} ± {}", format_short(mean), format_short(half)),
         None => format_short(mean),
@@ -170,10 +170,10 @@ mod tests {
             (1000, 1.962),
         ];
         for (freedom, expected) in table {
-            let found = quantile(CONFIDENCE, freedom);
+            let found = student_quantile(CONFIDENCE, freedom);
             assert!((found - expected).abs() < 5e-4, "{freedom}: {found}");
             assert!(
-                (upper_tail(found, freedom) - 0.025).abs() < 1e-12,
+                (student_upper_tail(found, freedom) - 0.025).abs() < 1e-12,
                 "{freedom}"
             );
         }

@@ -22,7 +22,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
 
 /// Name of the file with the rows of finished runs.
-pub const FILE: &str = "runs.jsonl";
+pub const ROWS_FILE: &str = "runs.jsonl";
 
 /// Number of hexadecimal digits of the checksum at the beginning of a line.
 const CHECKSUM_DIGITS: usize = 16;
@@ -55,7 +55,7 @@ pub struct Store {
 
 /// Returns the path of the page that `migsim report` wrote into a folder; `None` if there is no page, or if another program wrote
 /// the file.
-fn page_of(folder: &Path) -> Option<PathBuf> {
+fn report_page(folder: &Path) -> Option<PathBuf> {
     const START: u64 = 1024;
     let path = folder.join("report.html");
     let is_file = symlink_metadata(&path).is_ok_and(|found| found.is_file());
@@ -68,7 +68,7 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
 
 /// Opens the file of the rows at `path` for reading and appending, and creates it if it does not exist. A path that is no regular
 /// file is refused.
-fn open_locked(path: &Path) -> Result<File, Error> {
+fn open_rows_file(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let problem =
@@ -89,19 +89,19 @@ impl Store {
     /// # Errors
     /// The folder cannot be read or written, or another process has opened its store.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        let path = folder.join(FILE);
+        let path = folder.join(ROWS_FILE);
         let name = path.display().to_string();
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut file = lock_folder(open_locked(&path)?, "sweep", folder)?;
+        let mut file = lock_folder(open_rows_file(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (rows, dropped) = read_lines(&bytes);
         let mut replaced = None;
         if dropped > 0 {
             // A new file is written and renamed: if the process is killed, either the old or the new file is left.
-            let whole: Vec<&[u8]> = lines(&bytes)
+            let whole: Vec<&[u8]> = split_lines(&bytes)
                 .filter(|line| read_record(line).is_some())
                 .collect();
             let (draft, mended) = Draft::create(&path)?;
@@ -113,7 +113,7 @@ impl Store {
         }
         Ok(Self {
             file: Some((path, file)),
-            stale_page: page_of(folder),
+            stale_page: report_page(folder),
             rows,
             dropped_lines: dropped,
             _replaced: replaced,
@@ -195,14 +195,14 @@ fn checksum(bytes: &[u8]) -> String {
 }
 
 /// Splits the content of the file into lines.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
 /// Reads the rows of all lines that match their checksums, and counts the lines that do not.
 fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
-    for line in lines(bytes) {
+    for line in split_lines(bytes) {
         match read_record(line) {
             Some(record) => {
                 rows.insert(record.id, record.row);
@@ -229,7 +229,7 @@ fn read_record(line: &[u8]) -> Option<Record> {
 /// # Errors
 /// The file of rows does not exist or cannot be read.
 pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
-    let path = folder.join(FILE);
+    let path = folder.join(ROWS_FILE);
     let cannot = |error: &dyn std::fmt::Display| {
         let problem = Problem::new(format!("cannot read the runs: {error}"));
         problem
@@ -250,7 +250,7 @@ pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
 /// # Errors
 /// The file of rows exists but cannot be read.
 pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
-    if folder.join(FILE).exists() {
+    if folder.join(ROWS_FILE).exists() {
         read_rows(folder)
     } else {
         Ok(BTreeMap::new())
@@ -275,7 +275,7 @@ mod tests {
                 .add(&format!("r{run}"), row(f64::from(run) + 0.1))
                 .unwrap();
         }
-        std::fs::read(folder.join(FILE)).unwrap()
+        std::fs::read(folder.join(ROWS_FILE)).unwrap()
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
     fn a_line_that_is_cut_off_anywhere_loses_only_its_own_run() {
         let folder = tempfile::tempdir().unwrap();
         let whole = filled(folder.path());
-        let path = folder.path().join(FILE);
+        let path = folder.path().join(ROWS_FILE);
         let first_two = whole
             .split_inclusive(|byte| *byte == b'\n')
             .take(2)
@@ -327,7 +327,7 @@ mod tests {
     fn a_damaged_line_in_the_middle_is_taken_out_and_the_others_stay() {
         let folder = tempfile::tempdir().unwrap();
         let mut bytes = filled(folder.path());
-        let path = folder.path().join(FILE);
+        let path = folder.path().join(ROWS_FILE);
         let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 30;
         bytes[second] ^= 1;
         std::fs::write(&path, &bytes).unwrap();

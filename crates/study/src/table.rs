@@ -8,10 +8,10 @@ use super::plan::Plan;
 use super::row::Row;
 use super::run::Shard;
 use super::spec::csv_field;
-use migsim_output::guarded;
+use migsim_output::guard_cell;
 
 /// Headings of the columns with results; these follow the columns of the parameters and the seed.
-const COLUMNS: [&str; 14] = [
+const RESULT_COLUMNS: [&str; 14] = [
     "makespan_i_s",
     "makespan_ii_s",
     "makespan_iii_s",
@@ -36,9 +36,9 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_field("setting")?;
     for name in &plan.names {
-        table.write_field(guarded(name).as_ref())?;
+        table.write_field(guard_cell(name).as_ref())?;
     }
-    table.write_record(["seed"].into_iter().chain(COLUMNS))?;
+    table.write_record(["seed"].into_iter().chain(RESULT_COLUMNS))?;
     for (run, id) in shard.runs(plan) {
         let Some(row) = rows.get(id) else {
             continue;
@@ -77,6 +77,6 @@ fn result_fields(row: &Row) -> [String; 11] {
         count(row.migrations),
         calls_cost,
         migrations_cost,
-        guarded(row.error.as_deref().unwrap_or_default()).into_owned(),
+        guard_cell(row.error.as_deref().unwrap_or_default()).into_owned(),
     ]
 }

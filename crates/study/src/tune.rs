@@ -21,23 +21,23 @@ use serde_json::Value;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::goal::Goal;
-use super::plan::{Plan, seeds};
+use super::plan::{Plan, seeds_of_sweep};
 use super::row::Row;
-use super::run::{Common, Done, Shard, missing_runs, simulate_runs};
+use super::run::{FinishedRuns, Shard, SharedRunData, missing_runs, simulate_runs};
 use super::separate::Indifference;
-use super::setting::{load, policy_of};
-use super::settings::{check_options, check_parameters, value_counts, values_at};
-use super::spec::{Spec, label};
+use super::setting::{load_experiment, policy_of};
+use super::settings::{check_parameters, check_parameters_apply, value_counts, values_at};
+use super::spec::{ValuesSpec, value_label};
 use super::stats::{Estimate, Sample};
 use super::store::Store;
-use super::summary::by_name;
-use super::tune_report::{self as report, DefaultsComparison, Named, Round, TuneReport};
+use super::summary::values_by_name;
+use super::tune_report::{self as report, DefaultsComparison, NamedValues, Round, TuneReport};
 use super::{change, draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_experiment::Registry;
-use migsim_experiment::{Limits, Shared, lookup};
+use migsim_experiment::{Limits, SharedInputs, value_at_path};
 
 /// Maximum number of values of a parameter. It is limited because all values are compared with the default in order to find the
 /// nearest one.
@@ -63,7 +63,7 @@ pub type Setting = Vec<Option<Value>>;
 ///
 /// # Errors
 /// A range cannot be parsed. Ranges are part of the program, so this error is a fault of the program.
-pub fn default_parameters(
+pub fn tunable_parameters(
     registry: &Registry,
     policy: &str,
     is_fixed: impl Fn(&str) -> bool,
@@ -78,11 +78,11 @@ pub fn default_parameters(
         .iter()
         .filter(|(option, _)| is_free(option));
     own.map(|(option, range)| {
-        let flag = entry.flags.iter().find(|flag| flag.key == *option);
+        let flag = entry.flags.iter().find(|flag| flag.option_name == *option);
         let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());
         let source = format!("the usual range of `{name}`");
         let wrong = |message| Problem::new(message).source(&source);
-        let spec = Spec::parse(range).map_err(wrong)?;
+        let spec = ValuesSpec::parse(range).map_err(wrong)?;
         Ok(Parameter::new(registry, &name, spec, source))
     })
     .collect()
@@ -101,21 +101,21 @@ pub struct Tuning<'a> {
     pub budget: usize,
     /// Seeds for the comparison of the best setting with the defaults; `None` stands for the 20 seeds after the largest seed of
     /// the search.
-    pub fresh_seeds_spec: Option<&'a Spec>,
+    pub fresh_seeds_spec: Option<&'a ValuesSpec>,
     /// Limits on the memory of a run.
     pub limits: Limits,
     /// Data that all runs share, such as files that were already read.
-    pub common: &'a Common,
+    pub common: &'a SharedRunData,
     /// Store of the rows of finished runs.
     pub store: &'a Mutex<Store>,
     /// Counter of the finished runs, for a progress bar.
-    pub done: &'a Done,
+    pub finished_runs: &'a FinishedRuns,
 }
 
 /// Result of a search for good settings: the best setting, a report, and all runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct TuningResult {
     /// Best setting that the search found.
     pub best: Setting,
     /// Report of the search; its field `command` is still empty.
@@ -131,14 +131,14 @@ impl Tuning<'_> {
     ///
     /// # Errors
     /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
-    pub fn run(&self) -> Result<Found, Error> {
-        self.check()?;
-        let seeds = seeds(self.sweep)?;
+    pub fn run(&self) -> Result<TuningResult, Error> {
+        self.check_varied_parameters()?;
+        let seeds = seeds_of_sweep(self.sweep)?;
         let fresh = self.fresh_seeds(&seeds)?;
-        let defaults = self.defaults(seeds[0])?;
-        let is_random = self.is_random(&defaults, &seeds)?;
+        let defaults = self.default_setting(seeds[0])?;
+        let is_random = self.seeds_change_results(&defaults, &seeds)?;
         let seeds = if is_random { seeds } else { vec![seeds[0]] };
-        let mut search = Search {
+        let mut search = SearchState {
             tuning: self,
             seeds: &seeds,
             finished_runs: 0,
@@ -148,7 +148,7 @@ impl Tuning<'_> {
             rounds: Vec::new(),
         };
         let best = search.search(&defaults)?;
-        let Search {
+        let SearchState {
             finished_runs: spent,
             run_ids: mut asked,
             tried_settings: tried,
@@ -161,29 +161,29 @@ impl Tuning<'_> {
             .iter()
             .filter(|one| setting_key(one) != setting_key(&best) && mean(one) == mean(&best));
         let ties = ties.filter(|one| mean(one).is_some());
-        let ties: Vec<Named> = ties.map(|one| self.with_names(one)).collect();
+        let ties: Vec<NamedValues> = ties.map(|one| self.named_values(one)).collect();
         let pair = if setting_key(&best) == setting_key(&defaults) {
             vec![best.clone()]
         } else {
             vec![best.clone(), defaults.clone()]
         };
         let plan = self.run_plan(pair, if is_random { fresh } else { seeds.clone() })?;
-        let comparison = self.comparison(&plan);
+        let comparison = self.compare_with_defaults(&plan);
         let compared = plan.seeds.iter();
         let all_seeds: BTreeSet<u64> = seeds.iter().chain(compared).copied().collect();
         asked.extend(plan.runs.iter().cloned());
         let settings = tried.len();
-        let all = self.plan(tried, all_seeds.into_iter().collect())?;
-        let rows = self.rows(&asked);
+        let all = self.create_plan(tried, all_seeds.into_iter().collect())?;
+        let rows = self.stored_rows(&asked);
         // Use the order of the plan; the order of the rows is that of the run identities, which has no meaning.
         let done = all.runs.iter().filter_map(|id| rows.get(id));
         let errors: Vec<&String> = done.filter_map(|row| row.error.as_ref()).collect();
         let report = TuneReport {
             goal: self.goal.name().to_owned(),
-            parameters: self.names(),
-            best: self.with_names(&best),
+            parameters: self.parameter_names(),
+            best: self.named_values(&best),
             ties,
-            defaults: self.with_names(&defaults),
+            defaults: self.named_values(&defaults),
             search: report::Search {
                 runs: spent,
                 settings,
@@ -196,7 +196,7 @@ impl Tuning<'_> {
             comparison,
             command: String::new(),
         };
-        Ok(Found {
+        Ok(TuningResult {
             failed_runs: errors.first().map(|&first| (errors.len(), first.clone())),
             best,
             report,
@@ -205,18 +205,18 @@ impl Tuning<'_> {
     }
 
     /// Returns the names of the varied parameters, in their order.
-    fn names(&self) -> Vec<String> {
+    fn parameter_names(&self) -> Vec<String> {
         let parameters = self.sweep.parameters.iter();
         parameters.map(|one| one.name.clone()).collect()
     }
 
     /// Returns the values of a setting by the names of the parameters; parameters that do not apply are left out.
-    fn with_names(&self, setting: &Setting) -> Named {
-        by_name(&self.names(), setting)
+    fn named_values(&self, setting: &Setting) -> NamedValues {
+        values_by_name(&self.parameter_names(), setting)
     }
 
     /// Checks that there are parameters, that they can vary, and that none has more than the maximum number of values.
-    fn check(&self) -> Result<(), Error> {
+    fn check_varied_parameters(&self) -> Result<(), Error> {
         let sweep = self.sweep;
         if sweep.parameters.is_empty() {
             let policy = policy_of(sweep, &[]);
@@ -235,7 +235,7 @@ impl Tuning<'_> {
             let count = one.spec.count();
             let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
             return Err(Problem::new(message)
-                .source(&one.source)
+                .source(&one.definition_text)
                 .hint("use larger steps")
                 .into());
         }
@@ -256,7 +256,7 @@ impl Tuning<'_> {
                 .take(usize::try_from(FRESH_SEEDS).unwrap_or(usize::MAX))
                 .collect());
         };
-        let fresh = seeds(&Sweep {
+        let fresh = seeds_of_sweep(&Sweep {
             seeds: Some(spec.clone()),
             ..self.sweep.clone()
         })?;
@@ -270,28 +270,28 @@ impl Tuning<'_> {
     }
 
     /// Returns the values that the parameters have in the experiment without tuning.
-    fn defaults(&self, seed: u64) -> Result<Setting, Error> {
+    fn default_setting(&self, seed: u64) -> Result<Setting, Error> {
         let alone = Sweep {
             parameters: Vec::new(),
             ..self.sweep.clone()
         };
-        let experiment = load(&alone, &[], seed, (self.limits, &self.common.files))?;
+        let experiment = load_experiment(&alone, &[], seed, (self.limits, &self.common.files))?;
         let value = |one: &Parameter| {
             let key =
                 keys::key_for_policy(&self.sweep.registry, &one.name, experiment.policy_name())?;
-            lookup(&experiment.resolved, &key).cloned()
+            value_at_path(&experiment.resolved_settings, &key).cloned()
         };
         Ok(self.sweep.parameters.iter().map(value).collect())
     }
 
     /// Returns whether the seed changes the results of the defaults or of any of some random settings.
-    fn is_random(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
+    fn seeds_change_results(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
         let mut some = self.draw_settings(SAMPLED_SETTINGS);
-        check_options(self.sweep, &some)?;
+        check_parameters_apply(self.sweep, &some)?;
         some.push(defaults.clone());
         let two = vec![seeds[0], seeds[0].wrapping_add(1)];
-        let plan = self.plan(some, two)?;
-        change::check(self.sweep, &plan, (self.limits, &self.common.files))?;
+        let plan = self.create_plan(some, two)?;
+        change::check_parameter_effects(self.sweep, &plan, (self.limits, &self.common.files))?;
         Ok(plan.seeds.len() > 1)
     }
 
@@ -307,25 +307,32 @@ impl Tuning<'_> {
     }
 
     /// Creates a plan that runs each of `settings` with each of `seeds`.
-    fn plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
-        let (shared, ready): (&Shared, _) = (&self.common.files, Some(&self.common.ready));
+    fn create_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
+        let (shared, ready): (&SharedInputs, _) =
+            (&self.common.files, Some(&self.common.loaded_experiments));
         Plan::from_settings(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
     /// Creates a plan that runs each of `settings` with each of `seeds`, and simulates those runs that have no row yet.
     fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
-        let plan = self.plan(settings, seeds)?;
+        let plan = self.create_plan(settings, seeds)?;
         let runs = {
             let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
             missing_runs(&plan, Shard::WHOLE, store.rows())
         };
         let with = (self.limits, self.common);
-        simulate_runs((self.sweep, &plan), &runs, with, self.store, self.done)?;
+        simulate_runs(
+            (self.sweep, &plan),
+            &runs,
+            with,
+            self.store,
+            self.finished_runs,
+        )?;
         Ok(plan)
     }
 
     /// Returns the stored rows of the runs with the identities `ids`.
-    fn rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
+    fn stored_rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let own = ids.iter();
         own.filter_map(|id| Some((id.clone(), store.get(id)?.clone())))
@@ -342,7 +349,7 @@ impl Tuning<'_> {
     }
 
     /// Compares the first setting of a plan (the best setting) with its last setting (the defaults), seed by seed.
-    fn comparison(&self, plan: &Plan) -> DefaultsComparison {
+    fn compare_with_defaults(&self, plan: &Plan) -> DefaultsComparison {
         let goals = self.goals(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
         let pairs: Vec<(f64, f64)> = best
@@ -373,12 +380,12 @@ impl Tuning<'_> {
 
 /// Returns the texts of the values of a setting. Settings are equal if these texts are equal.
 fn setting_key(setting: &[Option<Value>]) -> Vec<Option<String>> {
-    let labels = setting.iter().map(|value| value.as_ref().map(label));
+    let labels = setting.iter().map(|value| value.as_ref().map(value_label));
     labels.collect()
 }
 
 /// State of a search for good settings: the runs, means and rounds up to now.
-struct Search<'a> {
+struct SearchState<'a> {
     /// Task of the search: its parameters, goal and budget.
     tuning: &'a Tuning<'a>,
     /// Seeds of the search, with which settings are compared.
@@ -396,9 +403,9 @@ struct Search<'a> {
 }
 
 /// A setting, and the mean of its goal over the seeds with which it was run; `None` if a run failed.
-type Scored = (Setting, Option<f64>);
+type ScoredSetting = (Setting, Option<f64>);
 
-impl Search<'_> {
+impl SearchState<'_> {
     /// Returns the number of runs of the budget that are not yet used.
     fn remaining_runs(&self) -> usize {
         self.tuning.budget.saturating_sub(self.finished_runs)
@@ -411,7 +418,7 @@ impl Search<'_> {
         method: &str,
         settings: Vec<Setting>,
         seeds: usize,
-    ) -> Result<Vec<Scored>, Error> {
+    ) -> Result<Vec<ScoredSetting>, Error> {
         let plan = self
             .tuning
             .run_plan(settings.clone(), self.seeds[..seeds].to_vec())?;
@@ -433,7 +440,7 @@ impl Search<'_> {
             Some(Sample::from_numbers(&whole?)?.mean)
         });
         let count = settings.len();
-        let mut scored: Vec<Scored> = settings.into_iter().zip(means).collect();
+        let mut scored: Vec<ScoredSetting> = settings.into_iter().zip(means).collect();
         if seeds == self.seeds.len() {
             let all = scored.iter();
             self.means
@@ -445,7 +452,7 @@ impl Search<'_> {
             settings: count,
             seeds,
             runs: self.finished_runs - before,
-            best: self.tuning.with_names(&scored[0].0),
+            best: self.tuning.named_values(&scored[0].0),
             mean: scored[0].1,
         });
         Ok(scored)
@@ -464,12 +471,12 @@ impl Search<'_> {
 
     /// Runs successive halving and then compass searches within the budget, and returns the best setting.
     fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
-        let mut found = self.halving(defaults)?;
+        let mut found = self.run_successive_halving(defaults)?;
         for centre in found.clone() {
             if self.remaining_runs() < self.seeds.len() {
                 break;
             }
-            let end = self.compass(centre)?;
+            let end = self.run_compass_search(centre)?;
             found.push(end);
         }
         found.sort_by(|(_, a), (_, b)| self.compare_means(*a, *b));
@@ -477,7 +484,7 @@ impl Search<'_> {
         if mean.is_some() {
             return Ok(best);
         }
-        let rows = self.tuning.rows(&self.run_ids);
+        let rows = self.tuning.stored_rows(&self.run_ids);
         let error = rows.values().find_map(|row| row.error.clone());
         let message = error.unwrap_or_else(|| "the goal has no value".into());
         let problem = Problem::new(format!("no setting could be run: {message}"));
@@ -488,7 +495,7 @@ impl Search<'_> {
 
     /// Runs successive halving, and returns the settings of the last round from the best to the worst. The defaults take part in
     /// every round.
-    fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
+    fn run_successive_halving(&mut self, defaults: &Setting) -> Result<Vec<ScoredSetting>, Error> {
         let seeds = self.seeds.len();
         let first =
             first_round_settings(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
@@ -496,7 +503,7 @@ impl Search<'_> {
             let problem = Problem::new(format!(
                 "a budget of {} runs is too small for {}",
                 self.tuning.budget,
-                counted(seeds, "seed")
+                format_count(seeds, "seed")
             ));
             return Err(problem
                 .source("--budget")
@@ -515,7 +522,7 @@ impl Search<'_> {
             if own == seeds {
                 return Ok(scored);
             }
-            let is_default = |(one, _): &Scored| setting_key(one) == setting_key(defaults);
+            let is_default = |(one, _): &ScoredSetting| setting_key(one) == setting_key(defaults);
             scored.retain(|one| !is_default(one));
             scored.truncate(scored.len().div_ceil(HALVING_FACTOR));
             settings = scored.into_iter().map(|(one, _)| one).collect();
@@ -524,7 +531,7 @@ impl Search<'_> {
     }
 
     /// Runs a compass search that begins at `centre`, and returns the best setting that it finds, with its mean goal.
-    fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
+    fn run_compass_search(&mut self, mut centre: ScoredSetting) -> Result<ScoredSetting, Error> {
         let longest = value_counts(self.tuning.sweep)
             .into_iter()
             .max()
@@ -571,7 +578,7 @@ impl Search<'_> {
             let sides = [place.checked_sub(own), Some(place), place.checked_add(own)];
             for rank in sides.into_iter().flatten().filter(|rank| *rank < count) {
                 let mut other = centre.clone();
-                other[index] = Some(one.spec.get(rank));
+                other[index] = Some(one.spec.value_at(rank));
                 if one.name == "policy" {
                     other = self.adapt_to_policy(other);
                 }
@@ -592,7 +599,7 @@ impl Search<'_> {
         parameters
             .map(|(one, value)| {
                 keys::key_for_policy(&sweep.registry, &one.name, &policy)
-                    .map(|_| value.unwrap_or_else(|| one.spec.get(0)))
+                    .map(|_| value.unwrap_or_else(|| one.spec.value_at(0)))
             })
             .collect()
     }
@@ -617,12 +624,12 @@ fn first_round_settings(budget: usize, seeds: usize) -> Option<usize> {
 
 /// Returns the index of the value in `spec` that is nearest to the number `value`. For other values, returns the index of the
 /// equal value, or 0 if there is none.
-fn nearest_index(spec: &Spec, value: &Value) -> u64 {
+fn nearest_index(spec: &ValuesSpec, value: &Value) -> u64 {
     let distance = |rank: u64| {
-        let other = spec.get(rank);
+        let other = spec.value_at(rank);
         match (other.as_f64(), value.as_f64()) {
             (Some(a), Some(b)) => (a - b).abs(),
-            _ if label(&other) == label(value) => 0.0,
+            _ if value_label(&other) == value_label(value) => 0.0,
             _ => f64::INFINITY,
         }
     };
@@ -651,11 +658,11 @@ mod tests {
 
     #[test]
     fn a_value_has_the_index_of_the_nearest_number() {
-        let spec = Spec::parse("2,4,8,16").unwrap();
+        let spec = ValuesSpec::parse("2,4,8,16").unwrap();
         assert_eq!(nearest_index(&spec, &json!(8)), 2);
         assert_eq!(nearest_index(&spec, &json!(11.0)), 2);
         assert_eq!(nearest_index(&spec, &json!(99)), 3);
-        let names = Spec::parse("serial,parallel").unwrap();
+        let names = ValuesSpec::parse("serial,parallel").unwrap();
         assert_eq!(nearest_index(&names, &json!("parallel")), 1);
         assert_eq!(nearest_index(&names, &json!("other")), 0);
     }
@@ -664,7 +671,7 @@ mod tests {
     fn usual_parameters_are_those_of_the_policy_that_are_free() {
         let names = |policy: &str, fixed: &str| -> Vec<String> {
             let registry = Registry::standard();
-            let parameters = default_parameters(&registry, policy, |name| name == fixed);
+            let parameters = tunable_parameters(&registry, policy, |name| name == fixed);
             parameters
                 .unwrap()
                 .into_iter()

@@ -11,24 +11,24 @@ use super::goal::Goal;
 use super::page::{INITIAL_ROWS, ranking_table};
 use super::plan::Plan;
 use super::row::Row;
-use super::separate::{Basis, Indifference};
+use super::separate::{Indifference, TestConditions};
 use super::stats::{Estimate, Sample, format_short};
 use super::store;
 use super::summary::{Summary, format_setting};
 use migsim_base::document::{Document, read_text};
-use migsim_base::error::{Error, Problem, visible};
-use migsim_base::words::counted;
-use migsim_output::frame::{list, sections_page};
-use migsim_output::{Cell, Sheet, Table, escaped, number_column, read_inside, text_column};
+use migsim_base::error::{Error, Problem, escape_control_characters};
+use migsim_base::words::format_count;
+use migsim_output::frame::{list_html, sections_page};
+use migsim_output::{Cell, Sheet, Table, escape_html, number_column, read_inside, text_column};
 
 /// Name of the file with the report.
-pub const FILE: &str = "tune.json";
+pub const REPORT_FILE: &str = "tune.json";
 
 /// Maximum number of equally good settings that the report names.
-const MAX_TIES: usize = 4;
+const MAX_NAMED_TIES: usize = 4;
 
 /// Values of a setting by the names of their parameters; parameters that do not apply are left out.
-pub type Named = Map<String, Value>;
+pub type NamedValues = Map<String, Value>;
 
 /// Result of a search for good settings, as it is stored in the folder of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,11 +40,11 @@ pub struct TuneReport {
     /// Names of the varied parameters, in their order.
     pub parameters: Vec<String>,
     /// Best setting that the search found: the values of the parameters by name.
-    pub best: Named,
+    pub best: NamedValues,
     /// Other settings whose mean goal over the seeds of the search equals the mean goal of the best setting.
-    pub ties: Vec<Named>,
+    pub ties: Vec<NamedValues>,
     /// Values that the parameters have without tuning.
-    pub defaults: Named,
+    pub defaults: NamedValues,
     /// Extent of the search: its runs, settings, seeds and rounds.
     pub search: Search,
     /// Whether the seed changes the results of runs.
@@ -88,7 +88,7 @@ pub struct Round {
     /// Number of runs in this round that no earlier round had already done.
     pub runs: usize,
     /// Best setting of this round: the values of the parameters by name.
-    pub best: Named,
+    pub best: NamedValues,
     /// Mean of the goal for the best setting of this round, in the unit of the goal; absent if no setting could be run.
     pub mean: Option<f64>,
 }
@@ -157,10 +157,10 @@ impl TuneReport {
         let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
         let result = format!(
             "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
-            escaped(&self.describe_gain()),
-            self.comparison_table().html(INITIAL_ROWS),
-            list(&Vec::from_iter(ties)),
-            escaped(&visible(&self.command))
+            escape_html(&self.describe_gain()),
+            self.comparison_table().to_html(INITIAL_ROWS),
+            list_html(&Vec::from_iter(ties)),
+            escape_html(&escape_control_characters(&self.command))
         );
         let note = "<p class=\"note\">The means are over all seeds that a setting was run with, those of the comparison included; a setting with few seeds was dropped early. The best is judged on fresh seeds above.</p>\n";
         let sections = [
@@ -172,13 +172,13 @@ impl TuneReport {
             (
                 "search",
                 "Search: its rounds",
-                self.round_table().html(INITIAL_ROWS),
+                self.round_table().to_html(INITIAL_ROWS),
             ),
             ("settings", "Settings: all that were tried", settings + note),
         ];
         let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
         let title = format!("Search over {}", self.parameters.join(", "));
-        let lead = format!("<p>{}.</p>\n", escaped(&self.heading()));
+        let lead = format!("<p>{}.</p>\n", escape_html(&self.heading()));
         sections_page(&title, &lead, sections, &[])
     }
 
@@ -187,15 +187,15 @@ impl TuneReport {
         let search = &self.search;
         format!(
             "{} of {} with {}, for the best {}",
-            counted(search.runs, "run"),
-            counted(search.settings, "setting"),
-            counted(search.seeds.len(), "seed"),
+            format_count(search.runs, "run"),
+            format_count(search.settings, "setting"),
+            format_count(search.seeds.len(), "seed"),
             self.goal
         )
     }
 
     /// Returns the best setting and the defaults, each with its name, its goal on the new seeds, and its values.
-    fn compared_settings(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
+    fn compared_settings(&self) -> [(&'static str, Option<Estimate>, &NamedValues); 2] {
         let compared = &self.comparison;
         [
             ("best", compared.best, &self.best),
@@ -234,10 +234,14 @@ impl TuneReport {
         let ties = &self.ties;
         let named = ties
             .iter()
-            .take(MAX_TIES)
+            .take(MAX_NAMED_TIES)
             .map(|one| self.format_setting(one));
         let named = named.collect::<Vec<_>>().join("; ");
-        let more = if ties.len() > MAX_TIES { "; ..." } else { "" };
+        let more = if ties.len() > MAX_NAMED_TIES {
+            "; ..."
+        } else {
+            ""
+        };
         let (count, verb) = match ties.len() {
             0 => return None,
             1 => ("1 other".to_owned(), "is"),
@@ -292,7 +296,7 @@ impl TuneReport {
         } else {
             "%"
         };
-        let basis = Basis {
+        let basis = TestConditions {
             seeds: compared.seeds.len(),
             is_random: self.is_random,
             indifference: compared.indifference,
@@ -341,7 +345,7 @@ impl TuneReport {
     }
 
     /// Formats the values of a setting with the names of the parameters, such as `alpha=4 x=0.5`.
-    fn format_setting(&self, setting: &Named) -> String {
+    fn format_setting(&self, setting: &NamedValues) -> String {
         let values = self.parameters.iter().map(|name| setting.get(name));
         let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
         format_setting(&self.parameters, &values)
@@ -353,7 +357,7 @@ impl TuneReport {
 /// # Errors
 /// The folder cannot be read, or its files contradict each other.
 pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
-    let path = folder.join(FILE);
+    let path = folder.join(REPORT_FILE);
     let name = path.display().to_string();
     let hint = "name a folder that `migsim tune --out` has written";
     let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;

@@ -8,19 +8,19 @@ use serde_json::Value;
 use super::plan::Plan;
 
 /// Maximum number of values of a parameter for which figures draw each value separately.
-pub(super) const MAX_VALUES: usize = 24;
+pub(super) const MAX_DRAWN_VALUES: usize = 24;
 
 /// Distinct values of a parameter in the settings of a plan, and the value of each setting as an index.
 #[derive(Debug)]
-pub(super) struct Values<'p> {
+pub(super) struct ParameterValues<'p> {
     /// Distinct values of the parameter, in the order of their first occurrence.
-    pub(super) distinct: Vec<&'p Value>,
+    pub(super) distinct_values: Vec<&'p Value>,
     /// For each setting of the plan, the index of its value in the list of distinct values; `None` if the parameter does not
     /// apply.
-    pub(super) indices: Vec<Option<usize>>,
+    pub(super) value_indices: Vec<Option<usize>>,
 }
 
-impl<'p> Values<'p> {
+impl<'p> ParameterValues<'p> {
     /// Collects the distinct values of the parameter with the index `parameter` from the settings of the plan.
     pub(super) fn of_parameter(plan: &'p Plan, parameter: usize) -> Self {
         let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
@@ -35,13 +35,13 @@ impl<'p> Values<'p> {
             })
             .collect();
         Self {
-            distinct,
-            indices: ranks,
+            distinct_values: distinct,
+            value_indices: ranks,
         }
     }
 
     /// Collects the distinct values of every parameter, in the order of the parameters.
-    pub(super) fn of_all(plan: &'p Plan) -> Vec<Self> {
+    pub(super) fn of_all_parameters(plan: &'p Plan) -> Vec<Self> {
         let parameters = 0..plan.names.len();
         parameters
             .map(|parameter| Self::of_parameter(plan, parameter))
@@ -50,8 +50,8 @@ impl<'p> Values<'p> {
 
     /// Returns for each distinct value the indices of the settings that have this value.
     pub(super) fn settings_by_value(&self) -> Vec<Vec<usize>> {
-        let mut with = vec![Vec::new(); self.count()];
-        for (setting, rank) in self.indices.iter().enumerate() {
+        let mut with = vec![Vec::new(); self.count_distinct()];
+        for (setting, rank) in self.value_indices.iter().enumerate() {
             if let Some(rank) = rank {
                 with[*rank].push(setting);
             }
@@ -60,7 +60,7 @@ impl<'p> Values<'p> {
     }
 
     /// Returns the number of distinct values of the parameter.
-    pub(super) fn count(&self) -> usize {
-        self.distinct.len()
+    pub(super) fn count_distinct(&self) -> usize {
+        self.distinct_values.len()
     }
 }

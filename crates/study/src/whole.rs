@@ -7,39 +7,39 @@
 
 use serde_json::{Map, Value};
 
-use super::spec::{Spec, label, split_at_commas};
-use migsim_base::document::{typed_value, value_as_typed};
+use super::spec::{ValuesSpec, split_at_commas, value_label};
+use migsim_base::document::{format_typed_value, parse_typed_value};
 use migsim_platform::load::from_flag;
 
 /// Keys whose objects can be written as a text. The second name of each pair is the key in the object whose value begins the
 /// text.
-const WHOLE_KEYS: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
+const TEXT_FORM_KEYS: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
 
 /// Separator between the texts of loads that act at the same time.
-const AND: &str = " & ";
+const LOAD_SEPARATOR: &str = " & ";
 
 /// Returns whether the objects that are values of `key` can be written as a text.
 pub fn has_text_form(key: &str) -> bool {
-    WHOLE_KEYS.iter().any(|(whole, _)| *whole == key)
+    TEXT_FORM_KEYS.iter().any(|(whole, _)| *whole == key)
 }
 
 /// Parses a list of values of the parameter `key` from the command line.
 ///
 /// # Errors
 /// A value is wrong; the error states what is wrong.
-pub(super) fn parse_values(key: &str, text: &str) -> Result<Spec, String> {
-    let values = items(text)?;
+pub(super) fn parse_values(key: &str, text: &str) -> Result<ValuesSpec, String> {
+    let values = split_values(text)?;
     let values: Result<Vec<Value>, String> =
-        values.iter().map(|one| normalised(key, one)).collect();
-    Ok(Spec::from_list(values?, text))
+        values.iter().map(|one| to_text_form(key, one)).collect();
+    Ok(ValuesSpec::from_list(values?, text))
 }
 
 /// Converts a value of `key` in a sweep file to its text form; a value without a text form is returned unchanged.
 ///
 /// # Errors
 /// A value is wrong; the error states what is wrong.
-pub(super) fn normalised(key: &str, value: &Value) -> Result<Value, String> {
-    read_value(key, value).map(|whole| text_of(key, &whole))
+pub(super) fn to_text_form(key: &str, value: &Value) -> Result<Value, String> {
+    parse_value(key, value).map(|whole| text_of(key, &whole))
 }
 
 /// Combines the values of several `--load` flags into loads that act at the same time, one value of each flag, in every
@@ -50,29 +50,29 @@ pub(super) fn normalised(key: &str, value: &Value) -> Result<Value, String> {
 pub fn combine_loads(flags: &[String]) -> Result<Vec<Value>, String> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     for flag in flags {
-        let choices = items(flag)?;
+        let choices = split_values(flag)?;
         let with = |so_far: &Vec<String>| -> Vec<Vec<String>> {
-            let one = |choice: &Value| [&so_far[..], &[label(choice)]].concat();
+            let one = |choice: &Value| [&so_far[..], &[value_label(choice)]].concat();
             choices.iter().map(one).collect()
         };
         all = all.iter().flat_map(with).collect();
     }
-    let together = |texts: &Vec<String>| normalised("load", &texts.join(AND).into());
+    let together = |texts: &Vec<String>| to_text_form("load", &texts.join(LOAD_SEPARATOR).into());
     all.iter().map(together).collect()
 }
 
 /// Converts a text that is a value of `key` to the object that it stands for. A value without a text form, or with a wrong text,
 /// is returned unchanged.
 pub fn object_of(key: &str, value: &Value) -> Value {
-    read_value(key, value).unwrap_or_else(|_| value.clone())
+    parse_value(key, value).unwrap_or_else(|_| value.clone())
 }
 
 /// Splits a list from the command line into its values, which are texts or JSON values.
-fn items(text: &str) -> Result<Vec<Value>, String> {
+fn split_values(text: &str) -> Result<Vec<Value>, String> {
     let mut items: Vec<Value> = Vec::new();
     for part in split_at_commas(text) {
         let part = part.trim();
-        let json = Some(typed_value(part)).filter(|json| !json.is_string());
+        let json = Some(parse_typed_value(part)).filter(|json| !json.is_string());
         match (json, items.last_mut()) {
             (Some(json), _) if json.is_object() || json.is_array() || json.is_null() => {
                 items.push(json);
@@ -93,11 +93,14 @@ fn items(text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// Converts a value of `key`, which may be a text, to the object that it stands for.
-fn read_value(key: &str, value: &Value) -> Result<Value, String> {
+fn parse_value(key: &str, value: &Value) -> Result<Value, String> {
     match (key, value) {
-        ("load", Value::String(text)) => {
-            from_flag(&text.split(AND).map(str::to_owned).collect::<Vec<_>>())
-        }
+        ("load", Value::String(text)) => from_flag(
+            &text
+                .split(LOAD_SEPARATOR)
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        ),
         ("workload", Value::String(text)) => parse_application(text),
         _ => Ok(value.clone()),
     }
@@ -108,7 +111,7 @@ fn parse_application(text: &str) -> Result<Value, String> {
     let mut keys = Map::new();
     for part in split_at_commas(text) {
         let (key, value) = match part.split_once('=') {
-            Some((key, value)) => (key.trim(), typed_value(value.trim())),
+            Some((key, value)) => (key.trim(), parse_typed_value(value.trim())),
             None if keys.is_empty() => ("app", Value::from(part.trim())),
             None => return Err(format!("`{part}` is not of the form KEY=VALUE")),
         };
@@ -122,20 +125,20 @@ fn parse_application(text: &str) -> Result<Value, String> {
 /// Returns the text form of a value of `key`; a value without a text form is returned unchanged.
 pub fn text_of(key: &str, value: &Value) -> Value {
     let texts = match value {
-        Value::Array(all) => all.iter().map(|one| text_of_one(key, one)).collect(),
-        one => text_of_one(key, one).map(|text| vec![text]),
+        Value::Array(all) => all.iter().map(|one| text_of_object(key, one)).collect(),
+        one => text_of_object(key, one).map(|text| vec![text]),
     };
-    let text = texts.map(|texts: Vec<String>| Value::from(texts.join(AND)));
-    let means_it = |text: &Value| read_value(key, text).as_ref() == Ok(value);
+    let text = texts.map(|texts: Vec<String>| Value::from(texts.join(LOAD_SEPARATOR)));
+    let means_it = |text: &Value| parse_value(key, text).as_ref() == Ok(value);
     text.filter(means_it).unwrap_or_else(|| value.clone())
 }
 
 /// Returns the text form of one object; `None` if the object has no text form.
-fn text_of_one(key: &str, value: &Value) -> Option<String> {
+fn text_of_object(key: &str, value: &Value) -> Option<String> {
     if value.is_null() {
         return Some("none".to_owned());
     }
-    let (_, head) = WHOLE_KEYS.iter().find(|(whole, _)| *whole == key)?;
+    let (_, head) = TEXT_FORM_KEYS.iter().find(|(whole, _)| *whole == key)?;
     let keys = value.as_object()?;
     let mut text = keys.get(*head)?.as_str()?.to_owned();
     for (name, value) in keys.iter().filter(|(name, _)| name != head) {
@@ -144,7 +147,7 @@ fn text_of_one(key: &str, value: &Value) -> Option<String> {
                 let places = places.iter().map(Value::as_str);
                 places.collect::<Option<Vec<&str>>>()?.join("+")
             }
-            other => value_as_typed(other),
+            other => format_typed_value(other),
         };
         text = format!("{text},{name}={value}");
     }
@@ -199,7 +202,7 @@ mod tests {
             json!({"kind": "file", "file": "a,b.csv"}),
             json!({"step": 1}),
         ] {
-            assert_eq!(normalised("load", &odd), Ok(odd));
+            assert_eq!(to_text_form("load", &odd), Ok(odd));
         }
     }
 

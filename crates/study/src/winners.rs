@@ -10,31 +10,31 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::compare::{Comparison, Known};
+use super::compare::{AdditionalResults, Comparison};
 use super::plan::Plan;
 use super::row::Row;
 use super::separate::Indifference;
-use super::spec::{csv_field, label};
+use super::spec::{csv_field, value_label};
 use super::stats::format_short;
-use super::values::Values;
+use super::values::ParameterValues;
 use migsim_output::figure::{self, Figure, Style};
 
 /// Comparison of the policies at one pair of values of the two parameters, which is one cell of the map.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Won {
+pub struct MapCell {
     /// Indices of the two values in the lists of values in [`Winners::axes`].
     pub value_indices: [usize; 2],
     /// Comparison of the policies at these values, sorted from the best to the worst policy.
     pub comparison: Comparison,
 }
 
-impl Won {
+impl MapCell {
     /// Computes how much longer the second best policy takes than the best policy, in percent of the best mean makespan \[%\];
     /// `None` if only one policy ran.
     pub fn lead_percent(&self) -> Option<f64> {
         let best = self.comparison.standings.first()?;
         let next = self.comparison.second_best()?;
-        Some(100.0 * next.behind?.mean / best.makespan.mean)
+        Some(100.0 * next.behind_best_policy?.mean / best.makespan.mean)
     }
 
     /// Returns whether the best policy is separated: all others are slower by more than the margin of indifference, significantly
@@ -58,7 +58,7 @@ pub struct Winners {
     /// Names of the compared policies, as the user wrote them.
     pub policies: Vec<String>,
     /// Comparisons at all pairs of values at which at least one policy ran with all seeds.
-    pub cells: Vec<Won>,
+    pub cells: Vec<MapCell>,
 }
 
 impl Winners {
@@ -75,7 +75,9 @@ impl Winners {
             return None;
         };
         let values = |parameter: usize| -> Vec<Value> {
-            let distinct = Values::of_parameter(plan, parameter).distinct.into_iter();
+            let distinct = ParameterValues::of_parameter(plan, parameter)
+                .distinct_values
+                .into_iter();
             distinct.cloned().collect()
         };
         let axes = [x, y].map(|parameter| (plan.names[parameter].clone(), values(parameter)));
@@ -101,9 +103,9 @@ impl Winners {
                     }
                 }
                 let comparison =
-                    Comparison::from_rows(&here, rows, &Known::default(), indifference);
+                    Comparison::from_rows(&here, rows, &AdditionalResults::default(), indifference);
                 if !comparison.standings.is_empty() {
-                    cells.push(Won {
+                    cells.push(MapCell {
                         value_indices: [column, row],
                         comparison,
                     });
@@ -111,7 +113,7 @@ impl Winners {
             }
         }
         Some(Self {
-            policies: values(policy).iter().map(label).collect(),
+            policies: values(policy).iter().map(value_label).collect(),
             axes,
             cells,
         })
@@ -119,12 +121,12 @@ impl Winners {
 
     /// Describes in one sentence per policy at how many pairs of values the policy is the fastest and is separated from all
     /// others.
-    pub fn verdict(&self) -> String {
+    pub fn verdict_text(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
             let is_best =
-                |won: &&Won| won.is_compared() && won.comparison.standings[0].policy == *policy;
-            let won: Vec<&Won> = self.cells.iter().filter(is_best).collect();
+                |won: &&MapCell| won.is_compared() && won.comparison.standings[0].policy == *policy;
+            let won: Vec<&MapCell> = self.cells.iter().filter(is_best).collect();
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
@@ -148,7 +150,7 @@ impl Winners {
     }
 
     /// Returns the values of a cell of the map: the value on the horizontal axis and the value on the vertical axis.
-    pub fn values(&self, won: &Won) -> [&Value; 2] {
+    pub fn values_of_cell(&self, won: &MapCell) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
 
@@ -162,10 +164,10 @@ impl Winners {
         for won in &self.cells {
             let best = &won.comparison.standings[0];
             let next = won.comparison.second_best();
-            let half = next.and_then(|next| next.behind?.half_width());
+            let half = next.and_then(|next| next.behind_best_policy?.half_width());
             let number =
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-            let [beside, above] = self.values(won);
+            let [beside, above] = self.values_of_cell(won);
             let fields = [
                 csv_field(Some(beside)),
                 csv_field(Some(above)),
@@ -189,9 +191,9 @@ impl Winners {
             .axes
             .each_ref()
             .map(|axis| json!({ "parameter": axis.0, "values": axis.1 }));
-        let of_cell = |won: &Won| {
+        let of_cell = |won: &MapCell| {
             json!({
-                "values": self.values(won),
+                "values": self.values_of_cell(won),
                 "best": won.comparison.standings[0].policy,
                 "margin_percent": won.lead_percent(),
                 "is_separated": won.is_separated(),
@@ -201,7 +203,7 @@ impl Winners {
         json!({
             "correction": self.cells.first().map(|won| won.comparison.basis.correction()),
             "indifference_percent": self.cells.first().map(|won| won.comparison.basis.indifference.percent()),
-            "verdict": self.verdict(),
+            "verdict": self.verdict_text(),
             "axes": axes,
             "cells": self.cells.iter().map(of_cell).collect::<Vec<_>>(),
         })
@@ -209,32 +211,32 @@ impl Winners {
 
     /// Draws the map of winners: each pair of values has the colour of its fastest policy.
     pub fn figure(&self, style: &Style) -> Figure {
-        let winner = |won: &Won| {
+        let winner = |won: &MapCell| {
             let best = &won.comparison.standings[0].policy;
             self.policies.iter().position(|policy| policy == best)
         };
-        let of_cell = |won: &Won| {
+        let of_cell = |won: &MapCell| {
             Some(figure::WinnerCell {
                 column_and_row: won.value_indices,
-                winner: winner(won)?,
-                text: won.lead_percent().map_or(String::new(), |margin| {
+                winner_index: winner(won)?,
+                margin_text: won.lead_percent().map_or(String::new(), |margin| {
                     format!("{} %", format_short(margin))
                 }),
-                is_separated: won.is_separated(),
+                is_clear_winner: won.is_separated(),
             })
         };
         let axes = self
             .axes
             .each_ref()
-            .map(|(name, values)| (name.clone(), values.iter().map(label).collect()));
-        let chart = figure::Winners {
+            .map(|(name, values)| (name.clone(), values.iter().map(value_label).collect()));
+        let chart = figure::WinnerMap {
             name: format!(
                 "The fastest policy by {} and {}",
                 self.axes[0].0, self.axes[1].0
             ),
-            names: self.policies.clone(),
+            policy_names: self.policies.clone(),
             remark: "%: margin over the next; hatched: not separated".into(),
-            axes,
+            parameters: axes,
             cells: self.cells.iter().filter_map(of_cell).collect(),
         };
         Figure::new("map", chart.draw(style))
@@ -289,11 +291,11 @@ mod tests {
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
         let verdict = "`a` is fastest at 1 of 2 pairs of values, and separated from all others at 0 of them. \
                        `b` is fastest at 1 of 2 pairs of values, and separated from all others at 1 of them.";
-        assert_eq!(winners.verdict(), verdict);
+        assert_eq!(winners.verdict_text(), verdict);
         assert!(
             winners
                 .figure(&Style::default())
-                .svg()
+                .to_svg()
                 .contains("not separated")
         );
         // With one seed, a single run is sufficient only for policies that draw nothing.
@@ -304,7 +306,7 @@ mod tests {
         };
         let separated = |plan: &Plan| {
             let winners = Winners::from_rows(plan, &rows, Indifference::default()).unwrap();
-            let cells = winners.cells.iter().map(Won::is_separated);
+            let cells = winners.cells.iter().map(MapCell::is_separated);
             cells.collect::<Vec<bool>>()
         };
         assert_eq!(separated(&single), [false, false]);

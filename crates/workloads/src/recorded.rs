@@ -8,101 +8,116 @@ use migsim_base::units::{Instructions, ProcessId};
 
 /// The work and the messages of all supersteps of a workload, in flat lists.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Recorded {
+pub(super) struct StoredSupersteps {
     /// All computations in the order of supersteps, each as the process and its work.
-    work: Vec<(ProcessId, Instructions)>,
+    work_of_processes: Vec<(ProcessId, Instructions)>,
     /// All messages in the order of supersteps.
     messages: Vec<Message>,
     /// For each superstep, the ranges of its work and its messages in the two lists.
-    steps: Vec<Step>,
+    superstep_ranges: Vec<SuperstepRanges>,
 }
 
 /// The ranges of the work and the messages of one superstep in the lists of all supersteps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
+struct SuperstepRanges {
     /// Range of the superstep in the list of all work.
-    work: Range<usize>,
+    work_range: Range<usize>,
     /// Range of the superstep in the list of all messages.
-    messages: Range<usize>,
+    message_range: Range<usize>,
 }
 
-impl Recorded {
+impl StoredSupersteps {
     /// Returns the number of supersteps.
     pub(super) fn len(&self) -> usize {
-        self.steps.len()
+        self.superstep_ranges.len()
     }
 
     /// Returns whether no superstep has been added yet.
     pub(super) fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.superstep_ranges.is_empty()
     }
 
     /// Reserves memory for `supersteps` more supersteps, without their work and messages.
-    pub(super) fn reserve(&mut self, supersteps: usize) {
-        self.steps.reserve_exact(supersteps);
+    pub(super) fn reserve_supersteps(&mut self, supersteps: usize) {
+        self.superstep_ranges.reserve_exact(supersteps);
     }
 
     /// Begins the next superstep, which is empty at first; work and messages are then added to it.
     pub(super) fn open_superstep(&mut self) {
         let behind = |count: usize| count..count;
-        self.steps.push(Step {
-            work: behind(self.work.len()),
-            messages: behind(self.messages.len()),
+        self.superstep_ranges.push(SuperstepRanges {
+            work_range: behind(self.work_of_processes.len()),
+            message_range: behind(self.messages.len()),
         });
     }
 
     /// Adds the work of a process to the superstep that was opened last.
     pub(super) fn add_work(&mut self, process: ProcessId, work: Instructions) {
-        self.work.push((process, work));
-        if let Some(last) = self.steps.last_mut() {
-            last.work.end = self.work.len();
+        self.work_of_processes.push((process, work));
+        if let Some(last) = self.superstep_ranges.last_mut() {
+            last.work_range.end = self.work_of_processes.len();
         }
     }
 
     /// Adds a message to the superstep that was opened last.
     pub(super) fn add_message(&mut self, message: Message) {
         self.messages.push(message);
-        if let Some(last) = self.steps.last_mut() {
-            last.messages.end = self.messages.len();
+        if let Some(last) = self.superstep_ranges.last_mut() {
+            last.message_range.end = self.messages.len();
         }
     }
 
     /// Closes the superstep that was opened last. If its work, or its messages, equal those of the superstep before, they are
     /// stored only once.
     pub(super) fn close_superstep(&mut self) {
-        if let [.., before, last] = &mut *self.steps {
-            share_if_equal(&mut self.work, &before.work, &mut last.work);
-            share_if_equal(&mut self.messages, &before.messages, &mut last.messages);
+        if let [.., before, last] = &mut *self.superstep_ranges {
+            share_if_equal(
+                &mut self.work_of_processes,
+                &before.work_range,
+                &mut last.work_range,
+            );
+            share_if_equal(
+                &mut self.messages,
+                &before.message_range,
+                &mut last.message_range,
+            );
         }
     }
 
     /// Adds a superstep that is equal to the last superstep.
     pub(super) fn repeat_superstep(&mut self) {
-        let last = self.steps.last().cloned();
-        self.steps.extend(last);
+        let last = self.superstep_ranges.last().cloned();
+        self.superstep_ranges.extend(last);
     }
 
     /// Writes the work and the messages of a superstep into `plan`, which must have been cleared.
     pub(super) fn fill(&self, superstep: usize, plan: &mut Plan) {
-        let step = &self.steps[superstep];
-        for (process, work) in &self.work[step.work.clone()] {
+        let step = &self.superstep_ranges[superstep];
+        for (process, work) in &self.work_of_processes[step.work_range.clone()] {
             plan.work[process.index()] = *work;
         }
         plan.messages
-            .extend_from_slice(&self.messages[step.messages.clone()]);
+            .extend_from_slice(&self.messages[step.message_range.clone()]);
     }
 
     /// Returns whether a superstep is equal to the superstep before, so that both refer to the same stored data.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
-        let before = superstep.checked_sub(1).map(|before| &self.steps[before]);
-        before == Some(&self.steps[superstep])
+        let before = superstep
+            .checked_sub(1)
+            .map(|before| &self.superstep_ranges[before]);
+        before == Some(&self.superstep_ranges[superstep])
     }
 
     /// Returns the maximum number of messages in a superstep, and twice the size of the stored work and messages \[B\], because
     /// the lists may have unused capacity.
     pub(super) fn extent(&self) -> Extent {
-        let messages = self.steps.iter().map(|step| step.messages.len()).max();
-        let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
+        let messages = self
+            .superstep_ranges
+            .iter()
+            .map(|step| step.message_range.len())
+            .max();
+        let records = (self.work_of_processes.len() * size_of::<(ProcessId, Instructions)>())
+            as f64
             + (self.messages.len() * size_of::<Message>()) as f64;
         Extent {
             messages: messages.unwrap_or(0) as f64,

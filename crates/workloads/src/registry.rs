@@ -27,37 +27,37 @@ use migsim_base::units::Bytes;
 /// Returns the table of the built-in applications.
 pub fn standard() -> Table {
     let rows = vec![
-        row::<LbmConfig>(
+        entry::<LbmConfig>(
             "lbm",
             "Lattice Boltzmann on equal slices: each process computes and sends to its right neighbour",
             "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
         ),
-        row::<LuConfig>(
+        entry::<LuConfig>(
             "lu",
             "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
             "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
         ),
-        row::<SwConfig>(
+        entry::<SwConfig>(
             "sw",
             "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
             "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
         ),
-        row::<SyntheticConfig>(
+        entry::<SyntheticConfig>(
             "synthetic",
             "random work and messages by a pattern and distributions, for any number of processes",
             "-",
         ),
-        row::<TableConfig>(
+        entry::<TableConfig>(
             "table",
             "CSV tables of the work of each process in each superstep and, optionally, of the messages",
             "-",
         ),
-        row::<TraceConfig>(
+        entry::<TraceConfig>(
             "trace",
             "a trace: a text file with the work, messages, memory, hosts and moves of an application (`migsim schema trace`)",
             "-",
         ),
-        row::<VtConfig>(
+        entry::<VtConfig>(
             "vt",
             "tasks recorded by DARMA/vt, in the files that LBAF reads: one JSON file per rank, plain or compressed with brotli",
             "DARMA/vt, schema LBDatafile (scripts/LBDatafile_schema.py)",
@@ -80,75 +80,75 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
 
     /// Keys of the options that determine the number of processes. If a value needs more memory than is available, it is refused
     /// before the application is created.
-    const PROCESSES: &'static [&'static str] = &[];
+    const PROCESS_KEYS: &'static [&'static str] = &[];
 
     /// Keys of the options that determine the number of supersteps; an error about too many supersteps names them.
-    const SUPERSTEPS: &'static [&'static str] = &[];
+    const SUPERSTEP_KEYS: &'static [&'static str] = &[];
 
     /// Keys of the options that follow the name of the application in titles of reports: a number as `n=500`, a text unchanged.
-    const TITLE: &'static [&'static str] = &[];
+    const TITLE_KEYS: &'static [&'static str] = &[];
 
     /// Creates the application with these options.
     ///
     /// # Errors
     /// Options are out of range or inconsistent; each problem has its key, as `workload.<key>`.
-    fn application(self) -> Result<Built, Error>;
+    fn application(self) -> Result<BuiltWorkload, Error>;
 }
 
 /// An entry of the table of applications: name, summary, source, and how the application is created ([`WorkloadKind`]).
-pub type Entry = plugin::Entry<Kind>;
+pub type Entry = plugin::Entry<WorkloadKind>;
 
 /// The table of applications, which are found by their names.
-pub type Table = plugin::Table<Kind>;
+pub type Table = plugin::Table<WorkloadKind>;
 
 /// What the table of applications stores about each application besides its name: how it is created from its options, and what
 /// these options determine.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub struct WorkloadKind {
     /// How the application is created from its options.
-    make: Make,
+    constructor: Constructor,
     /// Keys of the options that determine the number of processes.
-    processes: &'static [&'static str],
+    process_keys: &'static [&'static str],
     /// Keys of the options that determine the number of supersteps.
-    supersteps: &'static [&'static str],
+    superstep_keys: &'static [&'static str],
     /// Keys of the options that titles of reports show.
-    title: &'static [&'static str],
+    title_keys: &'static [&'static str],
     /// Whether the application has an option `seed`; computed when it is first needed.
     has_seed: OnceLock<bool>,
     /// Function that returns the JSON Schema of the options.
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    schema_generator: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// How an application is created from its options: by functions of a Rust type, or by an object.
 #[derive(Clone, Copy, Debug)]
-enum Make {
+enum Constructor {
     /// By functions, because the options are described by a Rust type.
     Typed {
-        build: fn(&Value) -> Result<Built, Error>,
+        build: fn(&Value) -> Result<BuiltWorkload, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
     /// By an object, because the options are not described by a Rust type.
-    Maker(&'static dyn Maker<Built>),
+    Maker(&'static dyn Maker<BuiltWorkload>),
 }
 
 /// Creates the entry of an application whose options have no Rust type; `maker` creates the application. The options `n` and
 /// `procs`, if they exist, can be set by command-line flags.
-pub fn row_of_maker(
-    maker: &'static dyn Maker<Built>,
+pub fn entry_of_maker(
+    maker: &'static dyn Maker<BuiltWorkload>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    const FLAGS: &[OptionFlag] = &[ORDER, PROCS];
-    let options = maker.resolve(&Map::new()).unwrap_or_default();
+    const FLAGS: &[OptionFlag] = &[ORDER_FLAG, PROCESSES_FLAG];
+    let options = maker.resolve_options(&Map::new()).unwrap_or_default();
     let has = |key: &str| options.contains_key(key);
-    let kind = Kind {
-        make: Make::Maker(maker),
-        processes: if has("procs") { &["procs"] } else { &[] },
-        supersteps: &["supersteps", "n"],
-        title: if has("n") { &["n"] } else { &[] },
+    let kind = WorkloadKind {
+        constructor: Constructor::Maker(maker),
+        process_keys: if has("procs") { &["procs"] } else { &[] },
+        superstep_keys: &["supersteps", "n"],
+        title_keys: if has("n") { &["n"] } else { &[] },
         has_seed: OnceLock::from(has("seed")),
-        schema: SchemaGenerator::subschema_for::<Map<String, Value>>,
+        schema_generator: SchemaGenerator::subschema_for::<Map<String, Value>>,
     };
     let mut entry = Entry::new::<Map<String, Value>>([name, summary, source], kind);
     entry.flags = match (has("n"), has("procs")) {
@@ -161,54 +161,54 @@ pub fn row_of_maker(
 }
 
 /// Creates the entry of an application whose options have the Rust type `T`.
-pub fn row<T: WorkloadOptions>(
+pub fn entry<T: WorkloadOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
-    let kind = Kind {
-        make: Make::Typed {
+    let kind = WorkloadKind {
+        constructor: Constructor::Typed {
             build: |workload| read_options::<T>(workload)?.application(),
             resolve: resolve_options::<T>,
         },
-        processes: T::PROCESSES,
-        supersteps: T::SUPERSTEPS,
-        title: T::TITLE,
+        process_keys: T::PROCESS_KEYS,
+        superstep_keys: T::SUPERSTEP_KEYS,
+        title_keys: T::TITLE_KEYS,
         has_seed: OnceLock::new(),
-        schema: SchemaGenerator::subschema_for::<T>,
+        schema_generator: SchemaGenerator::subschema_for::<T>,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
-    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
+    (entry.flags, entry.file_options) = (T::FLAGS, T::FILES);
     entry
 }
 
-impl plugin::Kind for Kind {
-    type Product = Built;
+impl plugin::Kind for WorkloadKind {
+    type Product = BuiltWorkload;
 
     const SECTION: Option<&'static str> = None;
 
     /// Creates the application from the object `workload` of an experiment, whose key `app` is ignored.
-    fn build(&self, workload: &Value) -> Result<Built, Error> {
-        match self.make {
-            Make::Typed { build, .. } => build(workload),
-            Make::Maker(maker) => {
-                plugin::make(maker, &without_app(workload)).map_err(with_workload_prefix)
+    fn build(&self, workload: &Value) -> Result<BuiltWorkload, Error> {
+        match self.constructor {
+            Constructor::Typed { build, .. } => build(workload),
+            Constructor::Maker(maker) => {
+                plugin::create_plugin(maker, &without_app(workload)).map_err(with_workload_prefix)
             }
         }
     }
 
     /// Returns the options of the application with all defaults filled in, without the key `app`.
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
-        match self.make {
-            Make::Typed { resolve, .. } => resolve(workload),
-            Make::Maker(maker) => {
-                plugin::resolve(maker, &without_app(workload)).map_err(with_workload_prefix)
+        match self.constructor {
+            Constructor::Typed { resolve, .. } => resolve(workload),
+            Constructor::Maker(maker) => {
+                plugin::resolve_options(maker, &without_app(workload)).map_err(with_workload_prefix)
             }
         }
     }
 }
 
-impl Kind {
+impl WorkloadKind {
     /// Returns the title of an application in reports: its name, and those options in the object `workload` of an experiment that
     /// titles show.
     pub fn title(&self, name: &str, workload: &Value) -> String {
@@ -217,7 +217,7 @@ impl Kind {
             Value::Null => String::new(),
             value => format!(" {key}={value}"),
         };
-        let shown: String = self.title.iter().map(shown).collect();
+        let shown: String = self.title_keys.iter().map(shown).collect();
         format!("{name}{shown}")
     }
 
@@ -225,7 +225,7 @@ impl Kind {
     pub fn has_seed(&self) -> bool {
         *self.has_seed.get_or_init(|| {
             let mut generator = SchemaGenerator::default();
-            let schema = (self.schema)(&mut generator).to_value();
+            let schema = (self.schema_generator)(&mut generator).to_value();
             let all = generator.take_definitions(true);
             let has_seed = |one: &Value| one.pointer("/properties/seed").is_some();
             all.values().chain([&schema]).any(has_seed)
@@ -234,8 +234,11 @@ impl Kind {
 
     /// Returns the key and the value of the option in `workload` that requests the largest number of processes; `None` if no
     /// option states a number.
-    pub fn processes(&self, workload: &Map<String, Value>) -> Option<(&'static str, u64)> {
-        let asked = self.processes.iter();
+    pub fn requested_processes(
+        &self,
+        workload: &Map<String, Value>,
+    ) -> Option<(&'static str, u64)> {
+        let asked = self.process_keys.iter();
         let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
         asked.max_by_key(|(_, count)| *count)
     }
@@ -243,14 +246,14 @@ impl Kind {
     /// Returns the key in `workload` that an error about a too large experiment names: the option that sets the number of
     /// processes if `has_more_processes`, otherwise that of supersteps. If this option is not set, it is the option for the other
     /// number, or `app`.
-    pub fn key_of_size(
+    pub fn key_determining_size(
         &self,
         workload: &Map<String, Value>,
         has_more_processes: bool,
     ) -> &'static str {
-        let Kind {
-            processes,
-            supersteps,
+        let WorkloadKind {
+            process_keys: processes,
+            superstep_keys: supersteps,
             ..
         } = self;
         let (first, then) = if has_more_processes {
@@ -265,15 +268,16 @@ impl Kind {
 }
 
 /// The command-line flag `--n`, which sets the order of a matrix.
-const ORDER: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
+const ORDER_FLAG: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
 
 /// The command-line flag `--procs`, which sets the number of processes.
-const PROCS: OptionFlag = OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
+const PROCESSES_FLAG: OptionFlag =
+    OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
 
 /// An application that is ready to run, with the settings that it adds to the experiment, notes for the user, and its input
 /// files.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuiltWorkload {
     /// The application itself, which states the work and messages of each superstep.
     pub workload: Box<dyn Workload>,
     /// Settings that the application adds to the experiment; a trace, for example, may set keys of the runtime.
@@ -282,19 +286,19 @@ pub struct Built {
     pub notes: Vec<String>,
     /// Files from which the application was read, each with its path as given and its SHA-256 in hexadecimal digits; the manifest
     /// of a run lists them.
-    pub inputs: Vec<(String, String)>,
+    pub input_files: Vec<(String, String)>,
     /// Facts about the recording from which the application comes; empty if the application is not a recorded program.
     pub recording: Recording,
 }
 
-impl Built {
+impl BuiltWorkload {
     /// Creates an application without settings, notes and input files, for applications that depend only on their options.
     pub fn new(workload: impl Workload + 'static) -> Self {
         Self {
             workload: Box::new(workload),
             settings: Vec::new(),
             notes: Vec::new(),
-            inputs: Vec::new(),
+            input_files: Vec::new(),
             recording: Recording::default(),
         }
     }
@@ -316,19 +320,19 @@ pub struct TraceConfig {
 }
 
 impl WorkloadOptions for LbmConfig {
-    const FLAGS: &'static [OptionFlag] = &[PROCS];
-    const PROCESSES: &'static [&'static str] = &["procs"];
-    const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
+    const FLAGS: &'static [OptionFlag] = &[PROCESSES_FLAG];
+    const PROCESS_KEYS: &'static [&'static str] = &["procs"];
+    const SUPERSTEP_KEYS: &'static [&'static str] = &["supersteps"];
 
-    fn application(self) -> Result<Built, Error> {
-        Ok(Built::new(Lbm::new(&self)?))
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        Ok(BuiltWorkload::new(Lbm::new(&self)?))
     }
 }
 
 impl WorkloadOptions for LuConfig {
     const FLAGS: &'static [OptionFlag] = &[
-        ORDER,
-        PROCS,
+        ORDER_FLAG,
+        PROCESSES_FLAG,
         OptionFlag::new(
             "grid",
             FlagValues::Grids,
@@ -336,44 +340,44 @@ impl WorkloadOptions for LuConfig {
         )
         .shown_as("MxN"),
     ];
-    const PROCESSES: &'static [&'static str] = &["procs"];
-    const SUPERSTEPS: &'static [&'static str] = &["n"];
-    const TITLE: &'static [&'static str] = &["n"];
+    const PROCESS_KEYS: &'static [&'static str] = &["procs"];
+    const SUPERSTEP_KEYS: &'static [&'static str] = &["n"];
+    const TITLE_KEYS: &'static [&'static str] = &["n"];
 
-    fn application(self) -> Result<Built, Error> {
-        Ok(Built::new(Lu::new(&self)?))
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        Ok(BuiltWorkload::new(Lu::new(&self)?))
     }
 }
 
 impl WorkloadOptions for SwConfig {
-    const FLAGS: &'static [OptionFlag] = &[ORDER, PROCS];
-    const PROCESSES: &'static [&'static str] = &["procs"];
-    const SUPERSTEPS: &'static [&'static str] = &["n"];
-    const TITLE: &'static [&'static str] = &["n"];
+    const FLAGS: &'static [OptionFlag] = &[ORDER_FLAG, PROCESSES_FLAG];
+    const PROCESS_KEYS: &'static [&'static str] = &["procs"];
+    const SUPERSTEP_KEYS: &'static [&'static str] = &["n"];
+    const TITLE_KEYS: &'static [&'static str] = &["n"];
 
-    fn application(self) -> Result<Built, Error> {
-        Ok(Built::new(Sw::new(&self)?))
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        Ok(BuiltWorkload::new(Sw::new(&self)?))
     }
 }
 
 impl WorkloadOptions for SyntheticConfig {
-    const FLAGS: &'static [OptionFlag] = &[PROCS];
+    const FLAGS: &'static [OptionFlag] = &[PROCESSES_FLAG];
     const FILES: &'static [&'static str] = &["messages"];
-    const PROCESSES: &'static [&'static str] = &["procs"];
-    const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
+    const PROCESS_KEYS: &'static [&'static str] = &["procs"];
+    const SUPERSTEP_KEYS: &'static [&'static str] = &["supersteps"];
 
-    fn application(self) -> Result<Built, Error> {
-        let (application, sha256) = Synthetic::new_with_hash(&self)?;
-        Ok(Built {
-            inputs: self.messages.into_iter().zip(sha256).collect(),
-            ..Built::new(application)
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        let (application, sha256) = Synthetic::new_with_file_hash(&self)?;
+        Ok(BuiltWorkload {
+            input_files: self.messages.into_iter().zip(sha256).collect(),
+            ..BuiltWorkload::new(application)
         })
     }
 }
 
 impl WorkloadOptions for TraceConfig {
     const FLAGS: &'static [OptionFlag] = &[
-        PROCS,
+        PROCESSES_FLAG,
         OptionFlag::new(
             "trace",
             FlagValues::Texts,
@@ -382,10 +386,11 @@ impl WorkloadOptions for TraceConfig {
         .shown_as("FILE"),
     ];
     const FILES: &'static [&'static str] = &["trace"];
-    const TITLE: &'static [&'static str] = &["trace"];
+    const TITLE_KEYS: &'static [&'static str] = &["trace"];
 
-    fn application(self) -> Result<Built, Error> {
-        let bytes = built_in::read(&self.trace).map_err(|problem| problem.key("workload.trace"))?;
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        let bytes = built_in::read_trace_bytes(&self.trace)
+            .map_err(|problem| problem.key("workload.trace"))?;
         let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
         let processes = trace.processes();
         if self.procs.is_some_and(|wanted| wanted != processes) {
@@ -396,13 +401,13 @@ impl WorkloadOptions for TraceConfig {
                 .into());
         }
         if let Some(memory) = self.memory {
-            trace = trace.with_memory(memory);
+            trace = trace.with_default_memory(memory);
         }
-        Ok(Built {
+        Ok(BuiltWorkload {
             settings: trace.settings().to_vec(),
             recording: trace.recording().clone(),
-            inputs: vec![(self.trace, sha256(&bytes))],
-            ..Built::new(trace)
+            input_files: vec![(self.trace, sha256(&bytes))],
+            ..BuiltWorkload::new(trace)
         })
     }
 }
@@ -423,9 +428,9 @@ impl WorkloadOptions for TableConfig {
         .shown_as("FILE"),
     ];
     const FILES: &'static [&'static str] = &["work", "messages"];
-    const TITLE: &'static [&'static str] = &["work"];
+    const TITLE_KEYS: &'static [&'static str] = &["work"];
 
-    fn application(self) -> Result<Built, Error> {
+    fn application(self) -> Result<BuiltWorkload, Error> {
         let read = |key: &str, file: &String| {
             let bytes = read_bytes(file.as_ref());
             bytes.map_err(|problem| problem.key(format!("workload.{key}")))
@@ -436,12 +441,12 @@ impl WorkloadOptions for TableConfig {
         let application = Tables::of_bytes(&work, messages.as_deref(), &self)?;
         let files = [Some(self.work), self.messages].into_iter().flatten();
         let bytes = [Some(work), messages].into_iter().flatten();
-        Ok(Built {
-            inputs: files
+        Ok(BuiltWorkload {
+            input_files: files
                 .zip(bytes)
                 .map(|(file, bytes)| (file, sha256(&bytes)))
                 .collect(),
-            ..Built::new(application)
+            ..BuiltWorkload::new(application)
         })
     }
 }
@@ -454,17 +459,18 @@ impl WorkloadOptions for VtConfig {
     )
     .shown_as("PREFIX")];
     const FILES: &'static [&'static str] = &["data"];
-    const TITLE: &'static [&'static str] = &["data"];
+    const TITLE_KEYS: &'static [&'static str] = &["data"];
 
-    fn application(self) -> Result<Built, Error> {
-        let files = read_rank_files(&self.data)
-            .map_err(|error| error.map_unplaced(|problem| problem.key("workload.data")))?;
-        let (application, note) = Vt::of_files(&files, &self)?;
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        let files = read_rank_files(&self.data).map_err(|error| {
+            error.map_problems_without_location(|problem| problem.key("workload.data"))
+        })?;
+        let (application, note) = Vt::from_files(&files, &self)?;
         let hash = |file: RankFile| (file.source, sha256(&file.bytes));
-        Ok(Built {
+        Ok(BuiltWorkload {
             notes: vec![note],
-            inputs: files.into_iter().map(hash).collect(),
-            ..Built::new(application)
+            input_files: files.into_iter().map(hash).collect(),
+            ..BuiltWorkload::new(application)
         })
     }
 }
@@ -501,7 +507,7 @@ pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Resul
         let message = without_rust_types(&error.into_inner().to_string());
         Problem::new(message)
             .key(key)
-            .hint(describe(&schemars::schema_for!(T), first))
+            .hint(option_description(&schemars::schema_for!(T), first))
             .into()
     })
 }
@@ -567,7 +573,7 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
         .map(|key| {
             Problem::unknown("key", key)
                 .key(format!("workload.{key}"))
-                .known("keys", known.iter().copied())
+                .with_known_names("keys", known.iter().copied())
         });
     let required = schema
         .get("required")
@@ -580,13 +586,13 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
         .map(|key| {
             Problem::new(format!("the key `{key}` is missing"))
                 .key("workload")
-                .hint(describe(schema, key))
+                .hint(option_description(schema, key))
         });
     unknown.chain(missing).collect()
 }
 
 /// Returns the description of an option in the JSON Schema, for the hint of a problem.
-fn describe(schema: &Schema, key: &str) -> String {
+fn option_description(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))
         .and_then(Value::as_str)
@@ -700,7 +706,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            built.inputs,
+            built.input_files,
             [(path.to_owned(), sha256(&std::fs::read(path).unwrap()))]
         );
         // The digest of an empty text, as in FIPS 180-4 examples.

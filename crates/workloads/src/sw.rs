@@ -116,7 +116,7 @@ impl SwConfig {
 #[derive(Clone, Debug)]
 pub struct Sw {
     /// Order n of the matrix, which is also the number of processes.
-    order: usize,
+    matrix_order: usize,
     config: SwConfig,
     /// Size of each message, which is the n-th part of all messages of a column \[B\].
     message_size: Bytes,
@@ -157,14 +157,14 @@ impl Sw {
             return Err(Error::Input(problems));
         }
         Ok(Self {
-            order: usize::try_from(config.n).expect("at most MAX_ORDER"),
+            matrix_order: usize::try_from(config.n).expect("at most MAX_ORDER"),
             config: config.clone(),
             message_size: Bytes::of(message),
         })
     }
 
     /// Returns the work `I_t` of each active process in a superstep, counted from 0.
-    fn work(&self, superstep: usize) -> Instructions {
+    fn work_of_active_process(&self, superstep: usize) -> Instructions {
         let (first, last) = (
             self.config.first_instructions.get(),
             self.config.last_instructions.get(),
@@ -181,18 +181,18 @@ impl Sw {
 
 impl Workload for Sw {
     fn processes(&self) -> usize {
-        self.order
+        self.matrix_order
     }
 
     fn supersteps(&self) -> usize {
-        2 * self.order - 1
+        2 * self.matrix_order - 1
     }
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
-        let first = (superstep + 1).saturating_sub(self.order);
-        let last = superstep.min(self.order - 1);
-        plan.work[first..=last].fill(self.work(superstep));
-        let with_right_neighbour = first..(last + 1).min(self.order - 1);
+        let first = (superstep + 1).saturating_sub(self.matrix_order);
+        let last = superstep.min(self.matrix_order - 1);
+        plan.work[first..=last].fill(self.work_of_active_process(superstep));
+        let with_right_neighbour = first..(last + 1).min(self.matrix_order - 1);
         plan.messages
             .extend(with_right_neighbour.map(|process| Message {
                 from: ProcessId::from_index(process),

@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::plan::{PlanArguments, parse_shard};
 use super::settings::MemoryArguments;
-use super::{BENCHMARK, OUTPUT, SLURM};
+use super::{BENCHMARK_HEADING, OUTPUT, SLURM};
 use crate::cli::complete::text_parser;
 use crate::cli::options::parse_counts;
 use crate::experiment::suite::{Draw, Suite};
-use crate::sweep::{Shard, Spec};
+use crate::sweep::{Shard, ValuesSpec};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -29,29 +29,29 @@ use crate::sweep::{Shard, Spec};
     the rows.")]
 pub(in crate::cli) struct BenchArguments {
     /// The benchmark suite whose cases are run
-    #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
+    #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) suite: String,
     /// The set of randomly drawn cases by its number (1 is the public set), or `fixed` for the fixed cases: recorded programs,
     /// papers' applications, measured loads
-    #[arg(long, value_name = "N", value_parser = Draw::from_str, default_value_t = Draw::Number(1), help_heading = BENCHMARK)]
+    #[arg(long, value_name = "N", value_parser = Draw::from_str, default_value_t = Draw::Number(1), help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) draw: Draw,
     /// The number of cases to run, starting with case 1 [default: 100, or all fixed cases]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) cases: Option<u64>,
     /// Policies to run in addition to the default set of the suite, separated by commas
-    #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK)]
+    #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) policies: Option<String>,
     /// The seeds with which each case is run [default: the seeds of the suite]
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = BENCHMARK)]
-    pub(in crate::cli) seeds: Option<Spec>,
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = BENCHMARK_HEADING)]
+    pub(in crate::cli) seeds: Option<ValuesSpec>,
     /// The number of the case that `--show` prints
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), requires = "show", help_heading = BENCHMARK)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), requires = "show", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) case: Option<u64>,
     /// Print one case (see `--case`) as an experiment file, and run nothing
-    #[arg(long, requires = "case", conflicts_with_all = ["json", "format", "out"], help_heading = BENCHMARK)]
+    #[arg(long, requires = "case", conflicts_with_all = ["json", "format", "out"], help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) show: bool,
     /// Run only part I of N parts of the benchmark; `migsim sweep merge` joins the results of the parts
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = BENCHMARK)]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) shard: Option<Shard>,
 
     /// Run the parts as a job array of Slurm, wait for the jobs and merge the results; the same command resubmits preempted and

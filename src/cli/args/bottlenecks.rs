@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::figure::{FIGURES, FigureArguments};
+use super::figure::{FIGURE_FORMATS, FigureArguments};
 use super::plan::PlanArguments;
 use super::settings::SettingsArguments;
 use super::{FIGURE, OUTPUT, QUESTION, VARIED};
 use crate::cli::options::parse_counts;
 use crate::figure::Format;
-use crate::sweep::Spec;
+use crate::sweep::ValuesSpec;
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +31,7 @@ pub(in crate::cli) struct BottleneckArguments {
     pub(in crate::cli) settings: SettingsArguments,
     /// The seeds with which each change of the platform or settings is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
-    pub(in crate::cli) seeds: Option<Spec>,
+    pub(in crate::cli) seeds: Option<ValuesSpec>,
     /// Also run each change with the decisions that the policy made in the unchanged run, and show this gain beside the gain with
     /// new decisions
     #[arg(long, help_heading = QUESTION)]
@@ -57,7 +57,9 @@ pub(in crate::cli) struct BottleneckArguments {
 fn parse_figure(text: &str) -> Result<(PathBuf, Format), String> {
     let end = Path::new(text).extension();
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
-    let format = FIGURES.iter().find(|one| Some(one.0) == end.as_deref());
+    let format = FIGURE_FORMATS
+        .iter()
+        .find(|one| Some(one.0) == end.as_deref());
     let format = format.ok_or_else(|| "the name of a figure ends in .svg, .pdf or .png".to_owned());
     Ok((text.into(), format?.1))
 }

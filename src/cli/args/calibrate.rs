@@ -13,7 +13,7 @@ use crate::cli::complete;
 pub(in crate::cli) struct CalibrateArguments {
     /// The platform on which the table of messages was measured: a file (JSON or `SimGrid` XML) or a built-in name. Not needed if
     /// all processes ran on one host
-    #[arg(long, value_name = "FILE", required_unless_present = "program", value_parser = complete::platforms(), hide_possible_values = true)]
+    #[arg(long, value_name = "FILE", required_unless_present = "program", value_parser = complete::platform_parser(), hide_possible_values = true)]
     pub(in crate::cli) platform: Option<String>,
     /// The table of measured messages: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB
     /// `PingPong`
@@ -30,7 +30,7 @@ pub(in crate::cli) struct CalibrateArguments {
     pub(in crate::cli) between: Option<String>,
     /// The library whose remaining settings are kept (see `migsim list libraries`), or a file [default: the library of the
     /// measured MPI, else open-mpi]
-    #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME|FILE", value_parser = complete::library_parser(), hide_possible_values = true)]
     pub(in crate::cli) library: Option<String>,
     /// Write the calibrated library into this file, which `--library` accepts
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]

@@ -16,7 +16,7 @@ pub(in crate::cli) struct ExplainArguments {
     /// The superstep after which the rescheduling call takes place, counted from 1
     ///
     /// Without it, an overview of all calls is printed.
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
+    #[arg(long, value_name = "N", value_parser = parse_whole_number, help_heading = QUESTION)]
     pub(in crate::cli) superstep: Option<u64>,
     /// Explain what happened to this process, written as in the output (p24) or as a number (24)
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
@@ -43,7 +43,7 @@ pub(in crate::cli) struct SnapshotArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
     /// The superstep at whose end the barrier is, counted from 1
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
+    #[arg(long, value_name = "N", value_parser = parse_whole_number, help_heading = QUESTION)]
     pub(in crate::cli) superstep: u64,
     /// Write the state at the barrier into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
@@ -51,7 +51,7 @@ pub(in crate::cli) struct SnapshotArguments {
 }
 
 /// Parses a text as a whole number that is not negative.
-fn parse_count(text: &str) -> Result<u64, String> {
+fn parse_whole_number(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
 }

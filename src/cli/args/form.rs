@@ -3,14 +3,14 @@
 use clap::Args;
 
 use super::OUTPUT;
-use crate::cli::complete::one_of;
+use crate::cli::complete::named_value_parser;
 use crate::output::OutputForm;
 
 /// The flags of a command that determine the format of its printed results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FormArguments {
     /// Print the results as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
-    #[arg(long, value_parser = one_of(&FORMS), help_heading = OUTPUT)]
+    #[arg(long, value_parser = named_value_parser(&FORMS), help_heading = OUTPUT)]
     pub(super) format: Option<OutputForm>,
     /// The same as `--format json`
     #[arg(long, conflicts_with = "format", help_heading = OUTPUT)]
@@ -27,15 +27,15 @@ const FORMS: [(&str, OutputForm); 4] = [
 
 impl FormArguments {
     /// Returns the format in which results are printed: the format that `--json` or `--format` requests, or aligned columns.
-    pub(in crate::cli) fn form(self) -> OutputForm {
+    pub(in crate::cli) fn output_form(self) -> OutputForm {
         let json = self.json.then_some(OutputForm::Json);
         json.or(self.format).unwrap_or_default()
     }
 
     /// Returns the format in which results are printed. With `--quiet`, results are printed only if `--json` or `--format`
     /// requests it; otherwise the function returns `None`.
-    pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<OutputForm> {
+    pub(in crate::cli) fn output_form_unless_quiet(self, is_quiet: bool) -> Option<OutputForm> {
         let is_asked_for = self.json || self.format.is_some();
-        (is_asked_for || !is_quiet).then(|| self.form())
+        (is_asked_for || !is_quiet).then(|| self.output_form())
     }
 }

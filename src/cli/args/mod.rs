@@ -49,7 +49,7 @@ pub(super) use workload::WorkloadCommand;
 
 /// Heading in the help above the options that define a benchmark; the following constants are headings of other groups of
 /// options.
-const BENCHMARK: &str = "Benchmark";
+const BENCHMARK_HEADING: &str = "Benchmark";
 const COMPARISON: &str = "Comparison";
 const EXPERIMENT: &str = "Experiment";
 const FIGURE: &str = "Figure";

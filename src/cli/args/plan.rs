@@ -7,7 +7,7 @@ use super::settings::{SettingsArguments, parse_pair};
 use super::{OUTPUT, VARIED};
 use crate::cli::options::parse_counts;
 use crate::cli::threads;
-use crate::sweep::{Shard, Spec};
+use crate::sweep::{Shard, ValuesSpec};
 
 /// The flags that define an experiment and the parameters that are varied in its runs.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ pub(in crate::cli) struct VariedArguments {
     pub(in crate::cli) vary: Vec<(String, String)>,
     /// The seeds with which each combination of values is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
-    pub(in crate::cli) seeds: Option<Spec>,
+    pub(in crate::cli) seeds: Option<ValuesSpec>,
 }
 
 /// The flags of a command that simulates many runs, for its output and the number of threads.
@@ -34,7 +34,7 @@ pub(in crate::cli) struct PlanArguments {
     #[arg(long, short, help_heading = OUTPUT)]
     pub(in crate::cli) quiet: bool,
     /// The number of threads that simulate runs in parallel; at most 1024 [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
 }
 
@@ -49,6 +49,6 @@ pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
     }
     Ok(Shard {
         index: part - 1,
-        parts: of,
+        part_count: of,
     })
 }

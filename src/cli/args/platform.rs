@@ -17,7 +17,7 @@ pub(in crate::cli) enum PlatformCommand {
     )]
     Show {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
-        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
+        #[arg(value_parser = complete::platform_parser(), hide_possible_values = true)]
         platform: String,
         /// How a platform of zones is divided into clusters: zone (each zone that contains hosts), level=N (zones N levels below
         /// the outermost zone), name (by host names), or a CSV file (`host,cluster`)
@@ -41,7 +41,7 @@ pub(in crate::cli) enum PlatformCommand {
     )]
     Export {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
-        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
+        #[arg(value_parser = complete::platform_parser(), hide_possible_values = true)]
         platform: String,
         /// The format in which the platform is written
         #[arg(long, value_enum, default_value = "simgrid")]

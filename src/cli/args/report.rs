@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::FIGURE;
-use super::figure::{FIGURES, FigureArguments};
+use super::figure::{FIGURE_FORMATS, FigureArguments};
 use super::settings::MemoryArguments;
-use crate::cli::complete::one_of;
+use crate::cli::complete::named_value_parser;
 use crate::figure;
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(in crate::cli) struct ReportArguments {
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
     /// The file format of the figure [default: by the ending of the file `--out`, or svg]
-    #[arg(long, value_parser = one_of(&FIGURES), requires = "figure", help_heading = FIGURE)]
+    #[arg(long, value_parser = named_value_parser(&FIGURE_FORMATS), requires = "figure", help_heading = FIGURE)]
     pub(in crate::cli) format: Option<figure::Format>,
     #[command(flatten)]
     pub(in crate::cli) style: FigureArguments,

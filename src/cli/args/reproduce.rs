@@ -8,7 +8,7 @@ use super::figure::FigureArguments;
 use super::form::FormArguments;
 use super::settings::MemoryArguments;
 use super::{FIGURE, OUTPUT};
-use crate::cli::complete::{self, one_of};
+use crate::cli::complete::{self, named_value_parser};
 use crate::cli::threads;
 use crate::figure;
 use crate::output::OutputForm;
@@ -20,7 +20,7 @@ pub(in crate::cli) struct ReproduceArguments {
     /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
     /// grid5000, the applications of the papers on Grid'5000; authors-2015, recorded calls of the authors' own program, decided
     /// again; audit, held-out predictions, sensitivity and ablation of all papers (takes minutes).
-    #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
+    #[arg(default_value = "all", value_parser = complete::paper_parser(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
     /// For one-reading: search for the best single set of rules for all papers, changing one option at a time, starting from the
     /// rules of this paper (or `default`); takes many minutes
@@ -35,7 +35,7 @@ pub(in crate::cli) struct ReproduceArguments {
     pub(in crate::cli) out: Option<PathBuf>,
     /// Print the tables as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure`,
     /// draw in svg, pdf or png [default: svg]
-    #[arg(long, value_parser = one_of(&REPRODUCE), help_heading = OUTPUT)]
+    #[arg(long, value_parser = named_value_parser(&REPRODUCE_FORMATS), help_heading = OUTPUT)]
     pub(in crate::cli) format: Option<ReproduceFormat>,
     /// The same as `--format json`
     #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = OUTPUT)]
@@ -50,7 +50,7 @@ pub(in crate::cli) struct ReproduceArguments {
     #[arg(long, short)]
     pub(in crate::cli) quiet: bool,
     /// The number of threads that simulate papers and their runs in parallel; at most 1024 [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
     #[command(flatten)]
     pub(in crate::cli) memory: MemoryArguments,
@@ -64,7 +64,7 @@ pub(in crate::cli) enum ReproduceFormat {
 }
 
 /// The formats of tables and figures of a reproduction, with the names by which `--format` accepts them.
-const REPRODUCE: [(&str, ReproduceFormat); 7] = [
+const REPRODUCE_FORMATS: [(&str, ReproduceFormat); 7] = [
     ("table", ReproduceFormat::Tables(OutputForm::Table)),
     ("markdown", ReproduceFormat::Tables(OutputForm::Markdown)),
     ("csv", ReproduceFormat::Tables(OutputForm::Csv)),
@@ -76,7 +76,7 @@ const REPRODUCE: [(&str, ReproduceFormat); 7] = [
 
 impl ReproduceArguments {
     /// Returns the flags that determine the format of printed tables; a format of figures is ignored.
-    pub(in crate::cli) fn form(&self) -> FormArguments {
+    pub(in crate::cli) fn table_form(&self) -> FormArguments {
         let format = match self.format {
             Some(ReproduceFormat::Tables(form)) => Some(form),
             _ => None,

@@ -79,7 +79,7 @@ pub(in crate::cli) struct RunArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) no_static_starts: bool,
     /// The number of threads that run scenarios in parallel; at most 1024 [default: one per scenario]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::thread_count_parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
 }
 

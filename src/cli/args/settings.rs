@@ -8,7 +8,7 @@ use super::{EXPERIMENT, MODEL, OUTPUT, POLICY};
 use crate::bsp::Scenario;
 use crate::cli::complete;
 use crate::cli::options::{OptionValues, parse_counts};
-use crate::sweep::Spec;
+use crate::sweep::ValuesSpec;
 use crate::units::Bytes;
 
 /// The flags that choose an experiment and change its settings.
@@ -17,11 +17,11 @@ pub(in crate::cli) struct SettingsArguments {
     /// An experiment: a JSON file or a built-in name (see `migsim list experiments`)
     ///
     /// `migsim schema experiment` describes the file. `migsim explain` and `migsim snapshot` also accept a run folder.
-    #[arg(value_parser = complete::experiments(), hide_possible_values = true)]
+    #[arg(value_parser = complete::experiment_parser(), hide_possible_values = true)]
     pub(in crate::cli) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
-    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = EXPERIMENT)]
+    #[arg(long, value_name = "FILE", value_parser = complete::platform_parser(), hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) platform: Option<String>,
     /// How a platform of zones is divided into clusters: zone (each zone that contains hosts), level=N (zones N levels below the
     /// outermost zone), name (by host names), or a CSV file (`host,cluster`)
@@ -43,7 +43,7 @@ pub(in crate::cli) struct SettingsArguments {
     ///
     /// `--set workload.seed=N` sets a separate seed for the application.
     #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
-    pub(in crate::cli) seed: Option<Spec>,
+    pub(in crate::cli) seed: Option<ValuesSpec>,
 
     /// Background load that slows hosts and links (see `migsim list loads`)
     ///
@@ -69,11 +69,11 @@ pub(in crate::cli) struct SettingsArguments {
     pub(in crate::cli) options: OptionValues,
 
     /// The network model (see `migsim list networks`)
-    #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = MODEL)]
+    #[arg(long, value_name = "NAME", value_parser = complete::network_parser(), hide_possible_values = true, help_heading = MODEL)]
     pub(in crate::cli) network: Option<String>,
     /// The message-passing library (see `migsim list libraries`), or a file that `migsim calibrate` wrote; other flags override
     /// its values
-    #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true, help_heading = MODEL)]
+    #[arg(long, value_name = "NAME|FILE", value_parser = complete::library_parser(), hide_possible_values = true, help_heading = MODEL)]
     pub(in crate::cli) library: Option<String>,
     /// Replace the value of a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
@@ -102,7 +102,7 @@ pub(in crate::cli) enum ScenarioChoice {
 
 impl ScenarioChoice {
     /// Returns the scenarios that the user chose, each once and in the order i, ii, iii; empty if the user chose none.
-    pub(in crate::cli) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
+    pub(in crate::cli) fn chosen_scenarios(choices: &[Self]) -> Vec<Scenario> {
         let is_chosen = |scenario: &Scenario| {
             choices.contains(&Self::All)
                 || choices.contains(&match scenario {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::plan::{PlanArguments, VariedArguments};
 use super::{OUTPUT, SEARCH};
 use crate::cli::options::parse_counts;
-use crate::sweep::Spec;
+use crate::sweep::ValuesSpec;
 use crate::sweep::separate::Indifference;
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(in crate::cli) struct TuneArguments {
     ///
     /// The default is the 20 seeds that follow the seeds of the search.
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = SEARCH)]
-    pub(in crate::cli) fresh: Option<Spec>,
+    pub(in crate::cli) fresh: Option<ValuesSpec>,
     /// The seed of the random choices of the search
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = SEARCH)]
     pub(in crate::cli) draw_seed: u64,

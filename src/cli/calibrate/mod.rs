@@ -9,46 +9,51 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::args::CalibrateArguments;
-use super::memory_limit::limits;
-use super::print::{print, print_line};
+use super::memory_limit::command_limits;
+use super::print::{print_line, print_text};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{
-    Calibration, Pings, calibrate, default_library_file, library_text, read_pings,
+    Calibration, MeasuredMessages, calibrate, default_library_file, library_text, read_pings,
 };
 use crate::memory::Purpose;
-use crate::output::{Cell, Sheet, Table, number_column, text_column, write_named};
+use crate::output::{Cell, Sheet, Table, number_column, text_column, write_user_file};
 use crate::platform::{self, Platform};
 
-pub(super) fn run(
+pub(super) fn run_calibrate(
     arguments: &CalibrateArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     refuse_table_as_output(arguments)?;
-    let source = Source::read_or_measure(arguments)?;
+    let source = MessageMeasurements::read_or_measure(arguments)?;
     let platform = &source.platform;
-    let pings = read_pings(&source.name, &source.text, platform, source.between())?;
+    let pings = read_pings(
+        &source.table_name,
+        &source.table_text,
+        platform,
+        source.host_pair(),
+    )?;
     let stem = arguments.out.as_deref().and_then(|path| path.file_stem());
     let name = stem.map_or_else(|| "calibrated".into(), |stem| stem.to_string_lossy());
-    let base = source.base.as_str();
-    let mut found = calibrate(platform, &pings, base, (&name, &source.name))?;
+    let base = source.base_library.as_str();
+    let mut found = calibrate(platform, &pings, base, (&name, &source.table_name))?;
     if let Some(machine) = &source.machine {
-        found.library["machine"] = machine.clone();
+        found.library_file["machine"] = machine.clone();
         if machine["transport"] == "tcp" && found.overhead.is_none() {
-            copy_overhead_inside(&mut found.library);
+            copy_overhead_inside(&mut found.library_file);
         }
     }
-    let is_taken = arguments.accept || found.doubts.is_empty();
+    let is_taken = arguments.accept || found.reasons_for_doubt.is_empty();
     if let Some(path) = arguments.out.as_ref().filter(|_| is_taken) {
-        write_named(path, library_text(&found).as_bytes())?;
+        write_user_file(path, library_text(&found).as_bytes())?;
     }
     let kept = if arguments.default && is_taken {
-        Some(write_default(&library_text(&found))?)
+        Some(write_default_library(&library_text(&found))?)
     } else {
         None
     };
-    let mut sheet = sheet(platform, &pings, (base, &found));
+    let mut sheet = calibration_sheet(platform, &pings, (base, &found));
     if let Some(machine) = source.machine.as_ref().and_then(Value::as_object) {
         let facts: Vec<String> = machine
             .iter()
@@ -56,8 +61,8 @@ pub(super) fn run(
             .collect();
         sheet.add_line(format!("machine: {}", facts.join(", ")));
     }
-    print(out, &sheet.render(arguments.form.form()))?;
-    for doubt in &found.doubts {
+    print_text(out, &sheet.render(arguments.form.output_form()))?;
+    for doubt in &found.reasons_for_doubt {
         print_line(errors, &format!("warning: {doubt}"));
     }
     if let Some(kept) = kept {
@@ -72,7 +77,7 @@ pub(super) fn run(
     if is_taken {
         Ok(())
     } else {
-        Err(doubtful_fit())
+        Err(doubtful_fit_error())
     }
 }
 
@@ -88,7 +93,7 @@ fn copy_overhead_inside(library: &mut Value) {
 }
 
 /// Writes the library that recorded traces use by default into the user's configuration folder, and returns the path of its file.
-fn write_default(text: &str) -> Result<PathBuf, Error> {
+fn write_default_library(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
         let problem = Problem::new(
             "there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set",
@@ -111,13 +116,13 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
             )
         })?;
     }
-    write_named(&file, text.as_bytes())?;
+    write_user_file(&file, text.as_bytes())?;
     Ok(file)
 }
 
 /// Returns the error for a fit that is too doubtful to be used; its exit code stops scripts that would continue without a
 /// library.
-fn doubtful_fit() -> Error {
+fn doubtful_fit_error() -> Error {
     let problem = Problem::new("the fit is doubtful, so that no library was written");
     let hint =
         "correct the table or the platform, or write the library in spite of this with `--accept`";
@@ -125,22 +130,22 @@ fn doubtful_fit() -> Error {
 }
 
 /// The measured times of single messages, and the conditions under which they were measured.
-struct Source {
+struct MessageMeasurements {
     /// Name of the table of measured messages, which is shown in errors and in the library.
-    name: String,
+    table_name: String,
     /// Content of the table of measured messages, as CSV or as the output of a benchmark program.
-    text: String,
+    table_text: String,
     /// Platform on which the messages were measured.
     platform: Platform,
     /// Names of the two hosts between which the messages were measured; `None` if the table names the hosts.
     hosts: Option<(String, String)>,
     /// Name of the library from which the fit takes all values that it does not determine.
-    base: String,
+    base_library: String,
     /// Description of the measured machine, which is stored in the library; `None` if the table was read from a file.
     machine: Option<Value>,
 }
 
-impl Source {
+impl MessageMeasurements {
     /// Reads the table of measured messages from the file that the user named, or measures messages with the command that the
     /// user named.
     fn read_or_measure(arguments: &CalibrateArguments) -> Result<Self, Error> {
@@ -159,8 +164,8 @@ impl Source {
         });
         let hosts = hosts.transpose()?;
         let opened = |name: &str| {
-            let limits = limits(&arguments.memory, None, Purpose::Look);
-            let opened = platform::open_within(name, limits);
+            let limits = command_limits(&arguments.memory, None, Purpose::Look);
+            let opened = platform::open_within_limits(name, limits);
             Ok::<_, Error>(
                 opened
                     .map_err(|error| error.with_default_source("--platform"))?
@@ -171,11 +176,11 @@ impl Source {
         let base = arguments.library.clone();
         if let (Some(table), Some(platform)) = (&arguments.table, platform.as_ref()) {
             return Ok(Self {
-                name: table.display().to_string(),
-                text: read_text(table)?,
+                table_name: table.display().to_string(),
+                table_text: read_text(table)?,
                 platform: platform.clone(),
                 hosts,
-                base: base.unwrap_or_else(|| DEFAULT_BASE.to_owned()),
+                base_library: base.unwrap_or_else(|| DEFAULT_BASE_LIBRARY.to_owned()),
                 machine: None,
             });
         }
@@ -183,7 +188,7 @@ impl Source {
     }
 
     /// Returns the names of the two hosts between which the messages were measured; `None` if the table names the hosts.
-    fn between(&self) -> Option<(&str, &str)> {
+    fn host_pair(&self) -> Option<(&str, &str)> {
         self.hosts
             .as_ref()
             .map(|(from, to)| (from.as_str(), to.as_str()))
@@ -191,9 +196,9 @@ impl Source {
 }
 
 /// Name of the library on which the fit is based if the user names no library and none was measured.
-const DEFAULT_BASE: &str = "open-mpi";
+const DEFAULT_BASE_LIBRARY: &str = "open-mpi";
 /// Platform file for measurements in which both processes run on one host.
-const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
+const ONE_HOST_PLATFORM: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
     { "name": "p", "hosts": 1, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "0 s" } } ] }"#;
 
 /// Measures the times of messages between two MPI processes that the command `program` starts.
@@ -203,8 +208,8 @@ fn measure(
     platform: Option<Platform>,
     hosts: Option<(String, String)>,
     base: Option<String>,
-) -> Result<Source, Error> {
-    let (rows, recording) = super::record::measure::measure(program)?;
+) -> Result<MessageMeasurements, Error> {
+    let (rows, recording) = super::record::measure::measure_messages(program)?;
     let is_one_host = rows.iter().all(|row| row.from == row.to);
     // Hosts that are one computer in truth, such as network namespaces, have one name.
     let is_named = is_one_host && hosts.is_some();
@@ -223,7 +228,7 @@ fn measure(
     }
     let platform = match platform {
         Some(platform) => platform,
-        None => platform::from_json("one host", ONE_HOST)?.platform,
+        None => platform::from_json("one host", ONE_HOST_PLATFORM)?.platform,
     };
     let first = || platform.hosts[0].name.clone();
     let (from, to) = hosts.unwrap_or_else(|| (first(), first()));
@@ -241,19 +246,20 @@ fn measure(
             .get(key)
             .map(|value| (key.to_owned(), Value::from(value)))
     };
-    let own = recording.get("library").unwrap_or(DEFAULT_BASE);
-    let is_known = crate::experiment::LIBRARIES
+    let own = recording.get("library").unwrap_or(DEFAULT_BASE_LIBRARY);
+    let is_known = crate::experiment::BUILT_IN_LIBRARIES
         .iter()
         .any(|library| library.name == own);
-    Ok(Source {
-        name: format!(
+    Ok(MessageMeasurements {
+        table_name: format!(
             "a ping-pong on {}",
             recording.get("host").unwrap_or("this host")
         ),
-        text,
+        table_text: text,
         platform,
         hosts: None,
-        base: base.unwrap_or_else(|| if is_known { own } else { DEFAULT_BASE }.to_owned()),
+        base_library: base
+            .unwrap_or_else(|| if is_known { own } else { DEFAULT_BASE_LIBRARY }.to_owned()),
         machine: Some(Value::Object(
             ["library", "version", "transport", "waiting", "host"]
                 .into_iter()
@@ -269,7 +275,7 @@ fn measured(
     _: Option<Platform>,
     _: Option<(String, String)>,
     _: Option<String>,
-) -> Result<Source, Error> {
+) -> Result<MessageMeasurements, Error> {
     let problem = Problem::new("`migsim calibrate -- COMMAND` needs Linux");
     Err(problem
         .hint("measure on Linux, and give the table with `--table`")
@@ -291,7 +297,11 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
 
 /// Creates the printed tables: the residuals of the fit, the calibrated constants, and the constants that the measurements do not
 /// determine.
-fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
+fn calibration_sheet(
+    platform: &Platform,
+    pings: &[MeasuredMessages],
+    (library, found): (&str, &Calibration),
+) -> Sheet {
     let columns = [
         text_column("from", "from"),
         text_column("to", "to"),
@@ -305,22 +315,22 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
     let mut table = Table::new("residuals", "", &columns);
     let name = |host: crate::units::HostId| platform.hosts[host.index()].name.clone();
     let in_ms = |seconds: f64| Cell::value(seconds, format!("{:.4}", seconds * 1e3));
-    for (ping, &predicted) in pings.iter().zip(&found.predicted) {
-        let off = 100.0 * (predicted / ping.time - 1.0);
+    for (ping, &predicted) in pings.iter().zip(&found.predicted_times) {
+        let off = 100.0 * (predicted / ping.median_time - 1.0);
         table.push_row([
             Cell::text(name(ping.from)),
             Cell::text(name(ping.to)),
             Cell::text(if ping.is_exchange { "exchange" } else { "ping" }),
             Cell::value(ping.bytes, format!("{}", ping.bytes)),
-            Cell::count(ping.count),
-            in_ms(ping.time),
+            Cell::count(ping.message_count),
+            in_ms(ping.median_time),
             in_ms(predicted),
             Cell::value(off, format!("{off:+.1}")),
         ]);
     }
     let mut sheet = Sheet::default();
     sheet.add_table(table);
-    let (overhead, factor) = found.in_use;
+    let (overhead, factor) = found.overhead_and_bandwidth_factor;
     let origin = |is_found: bool| {
         let kept = format!(" (not determined; as `{library}` has it)");
         if is_found { String::new() } else { kept }
@@ -348,7 +358,7 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
     }
     let residual = 100.0 * found.median_residual;
     sheet.add_line(format!("median residual: {residual:.1} %"));
-    for open in &found.undetermined {
+    for open in &found.undetermined_constants {
         sheet.add_line(format!("not determined: {open}"));
     }
     sheet

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGTERM;
 
 use crate::cli::args::RecordClock;
-use crate::cli::interrupt::Signals;
+use crate::cli::interrupt::EndSignals;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::workload::record::failure_reason;
@@ -21,13 +21,13 @@ use crate::workload::record::failure_reason;
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Time that the program has to end by itself after a signal that the terminal also sends to the program.
-const SELF_END_TIME: Duration = Duration::from_secs(1);
+const TIME_TO_END_BY_ITSELF: Duration = Duration::from_secs(1);
 /// Time that the program has to end after a signal was passed on to it; after this time, the program is killed.
-const PASSED_ON_TIME: Duration = Duration::from_secs(5);
+const TIME_TO_END_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 
 /// A program that is to be run, with or without the recorder.
 #[derive(Debug)]
-pub(super) struct Job<'a> {
+pub(super) struct ProgramToRun<'a> {
     /// The program and its arguments, as words.
     pub(super) program: &'a [String],
     /// Path of the library of the recorder, which is loaded into the program; `None` to run the program without the recorder.
@@ -42,17 +42,20 @@ pub(super) struct Job<'a> {
 ///
 /// # Errors
 /// The program cannot be started or fails, a signal has arrived, or nothing was recorded.
-pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
+pub(super) fn run_program(job: &ProgramToRun<'_>, signals: &EndSignals) -> Result<(), Error> {
     if signals.are_caught() {
         become_subreaper();
     }
-    let mut child = start(job)?;
+    let mut child = start_program(job)?;
     let status = loop {
         if let Some(signal) = signals.last_signal() {
-            end_all(&mut child, signal);
-            return Err(interrupted());
+            end_all_processes(&mut child, signal);
+            return Err(interrupted_error());
         }
-        if let Some(status) = child.try_wait().map_err(|error| wait_failed(&error))? {
+        if let Some(status) = child
+            .try_wait()
+            .map_err(|error| wait_failed_error(&error))?
+        {
             break status;
         }
         thread::sleep(POLL_INTERVAL);
@@ -60,16 +63,16 @@ pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     if status.success() {
         return check_recorded(job);
     }
-    Err(program_failed(status, job.folder))
+    Err(program_failed_error(status, job.folder))
 }
 
 /// Returns the error that stands for the end by a signal; its text is not printed.
-pub(super) fn interrupted() -> Error {
+pub(super) fn interrupted_error() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
 
 /// Starts the program without waiting for its end; loads the recorder into it if there is one.
-fn start(job: &Job<'_>) -> Result<Child, Error> {
+fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
     let [program, rest @ ..] = job.program else {
         return Err(Problem::new("no program")
             .hint("write the program after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`")
@@ -99,7 +102,7 @@ fn start(job: &Job<'_>) -> Result<Child, Error> {
 
 /// Checks that the recorder has written at least one record, as for each MPI program; does nothing if the program ran without the
 /// recorder.
-fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
+fn check_recorded(job: &ProgramToRun<'_>) -> Result<(), Error> {
     if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
         return Ok(());
     }
@@ -118,7 +121,7 @@ fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 
 /// Returns the error for a program that ended with a failure. If the recorder could not write its records, the error contains the
 /// reason, which the records tell.
-fn program_failed(status: ExitStatus, folder: &Path) -> Error {
+fn program_failed_error(status: ExitStatus, folder: &Path) -> Error {
     let mut texts = record_paths(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| failure_reason(&text).map(str::to_owned)) else {
         let message = format!("the program failed: {status}");
@@ -131,22 +134,22 @@ fn program_failed(status: ExitStatus, folder: &Path) -> Error {
 }
 
 /// Returns the error that is reported if the operating system cannot wait for the end of the program.
-fn wait_failed(error: &std::io::Error) -> Error {
+fn wait_failed_error(error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot wait for the program: {error}"));
     Error::Run(problem.hint("record it again"))
 }
 
 /// Ends the program and all processes that it has started after a signal: passes the signal on to them, and kills them if they do
 /// not end in time.
-fn end_all(child: &mut Child, signal: i32) {
+fn end_all_processes(child: &mut Child, signal: i32) {
     // The terminal also sends other signals to the program; a second one would disturb it while it ends.
-    if signal != SIGTERM && wait_for_end(child, SELF_END_TIME) {
+    if signal != SIGTERM && wait_for_end(child, TIME_TO_END_BY_ITSELF) {
         return;
     }
     let passed_on = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
     for signal in [passed_on, Signal::KILL] {
-        send(&descendants(std::process::id(), child), signal);
-        if wait_for_end(child, PASSED_ON_TIME) {
+        send_signal(&descendants(std::process::id(), child), signal);
+        if wait_for_end(child, TIME_TO_END_AFTER_SIGNAL) {
             return;
         }
     }
@@ -168,7 +171,7 @@ fn wait_for_end(child: &mut Child, time: Duration) -> bool {
 }
 
 /// Sends a signal to all processes with the ids in `family`.
-fn send(family: &BTreeSet<u32>, signal: Signal) {
+fn send_signal(family: &BTreeSet<u32>, signal: Signal) {
     for &id in family {
         if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
             let _ = kill_process(pid, signal); // the process may have ended just now
@@ -181,7 +184,9 @@ fn send(family: &BTreeSet<u32>, signal: Signal) {
 fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
-    let parents: Vec<(u32, u32)> = ids.filter_map(|id| Some((id, parent_of(id)?))).collect();
+    let parents: Vec<(u32, u32)> = ids
+        .filter_map(|id| Some((id, parent_process_id(id)?)))
+        .collect();
     let mut family = BTreeSet::from([root]);
     loop {
         let is_new = |(id, parent): &&(u32, u32)| family.contains(parent) && !family.contains(id);
@@ -211,13 +216,13 @@ fn become_subreaper() {
 }
 
 /// Returns the id of the parent of a process; `None` if the process has ended or the system is not Linux.
-fn parent_of(id: u32) -> Option<u32> {
-    parent_in(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+fn parent_process_id(id: u32) -> Option<u32> {
+    parse_parent_id(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
 /// Parses the id of the parent from the status line of a process (`/proc/ID/stat`); `None` if the process has ended. State and
 /// parent follow the name, which may contain spaces and parentheses (`man 5 proc_pid_stat`).
-fn parent_in(stat: &str) -> Option<u32> {
+fn parse_parent_id(stat: &str) -> Option<u32> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let has_ended = matches!(fields.next()?, "Z" | "X");
     fields.next()?.parse().ok().filter(|_| !has_ended)
@@ -229,8 +234,11 @@ mod tests {
 
     #[test]
     fn the_parent_of_a_process_follows_its_name() {
-        assert_eq!(parent_in("77 (a) b) S 12 77 77 0 -1 4194304"), Some(12));
-        assert_eq!(parent_in("77 (a) Z 12 77 77 0 -1 4194304"), None);
+        assert_eq!(
+            parse_parent_id("77 (a) b) S 12 77 77 0 -1 4194304"),
+            Some(12)
+        );
+        assert_eq!(parse_parent_id("77 (a) Z 12 77 77 0 -1 4194304"), None);
     }
 
     #[test]
@@ -249,7 +257,7 @@ mod tests {
             thread::sleep(POLL_INTERVAL);
         }
         assert_eq!(family.len(), 2, "the shell and the sleeper");
-        send(&family, Signal::KILL);
+        send_signal(&family, Signal::KILL);
         shell.wait().unwrap();
         assert!(descendants(root, &mut shell).is_empty());
     }

@@ -10,14 +10,14 @@ use crate::error::{Error, Problem};
 use crate::workload::record::RECORDER;
 
 /// Returns the path of the recorder's library. The library is compiled if it does not exist yet for this source and this `mpicc`.
-pub(super) fn recorder() -> Result<PathBuf, Error> {
+pub(super) fn compiled_recorder() -> Result<PathBuf, Error> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
     compiled_file("recorder", "so", RECORDER, &flags)
 }
 
 /// Returns the path of an MPI program with the source text `source`. The program is compiled if it does not exist yet for this
 /// source and this `mpicc`.
-pub(super) fn program(name: &str, source: &str) -> Result<PathBuf, Error> {
+pub(super) fn compiled_program(name: &str, source: &str) -> Result<PathBuf, Error> {
     compiled_file(name, "bin", source, &["-O2"])
 }
 
@@ -31,9 +31,9 @@ fn compiled_file(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Resu
         Error::from(problem.hint(hint))
     })?;
     let folder = cache_folder()?;
-    private::create(&folder)?;
+    private::create_private_folder(&folder)?;
     let text = [source.as_bytes(), &version.stdout, &version.stderr].concat();
-    let made = folder.join(format!("{name}-{:016x}.{suffix}", hash(&text)));
+    let made = folder.join(format!("{name}-{:016x}.{suffix}", fnv1a_hash(&text)));
     if !private::is_private_file(&made) {
         compile(&folder, &made, source, flags)?;
     }
@@ -90,12 +90,12 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
         let hint = "install an MPI library of version 3 and a C compiler for Linux";
         return Err(Error::Run(problem.hint(hint)));
     }
-    private::protect(&object).map_err(unwritable)?;
+    private::remove_write_permission(&object).map_err(unwritable)?;
     fs::rename(&object, made).map_err(unwritable)
 }
 
 /// Computes the 64-bit FNV-1a hash of the given bytes, which is the same on every machine and in every version of the program.
-fn hash(bytes: &[u8]) -> u64 {
+fn fnv1a_hash(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }

@@ -25,7 +25,7 @@ const MAX_ATTEMPTS: usize = 100;
 /// The folder for the records of the current recording. The folder is removed when this value is dropped, unless its records are
 /// kept.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct RecordsFolder {
     /// Path of the folder for the records.
     folder: PathBuf,
     /// Random part of the name of the folder.
@@ -36,7 +36,7 @@ pub(super) struct Records {
     is_kept: bool,
 }
 
-impl Records {
+impl RecordsFolder {
     /// Creates and locks a new folder for records, which only the user can access, in the folder `temporary`.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Records {
         let temporary = temporary.canonicalize()?;
         let id = format!("{:016x}", unique_number());
         let folder = temporary.join(format!("{RECORDING_PREFIX}{id}"));
-        private::create_new(&folder)?;
+        private::create_new_folder(&folder)?;
         let lock = File::create_new(folder.join(LOCK_FILE))?;
         if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             return Err(io::ErrorKind::NotFound.into());
@@ -88,7 +88,7 @@ impl Records {
     }
 
     /// Keeps the folder with the records after the end of the recording, under another name, and returns its path.
-    pub(super) fn keep(mut self) -> PathBuf {
+    pub(super) fn keep_records(mut self) -> PathBuf {
         self.is_kept = true;
         let kept = self
             .folder
@@ -100,7 +100,7 @@ impl Records {
     }
 }
 
-impl Drop for Records {
+impl Drop for RecordsFolder {
     fn drop(&mut self) {
         if !self.is_kept {
             // The next recording tries to remove it again.
@@ -110,7 +110,7 @@ impl Drop for Records {
 }
 
 /// Removes the folders that killed recordings of this user have left in the folder `temporary`.
-pub(super) fn remove_stale(temporary: &Path) {
+pub(super) fn remove_stale_folders(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for entry in entries {
         let is_ours = entry
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn folders_are_new_and_go_away() {
         let scratch = tempfile::tempdir().unwrap();
-        let one = Records::create(scratch.path()).unwrap();
-        let other = Records::create(scratch.path()).unwrap();
+        let one = RecordsFolder::create(scratch.path()).unwrap();
+        let other = RecordsFolder::create(scratch.path()).unwrap();
         assert_ne!(one.path(), other.path());
         drop((one, other));
         assert!(names(scratch.path()).is_empty());
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn only_folders_of_killed_recordings_are_stale() {
         let scratch = tempfile::tempdir().unwrap();
-        let alive = Records::create(scratch.path()).unwrap();
+        let alive = RecordsFolder::create(scratch.path()).unwrap();
         let killed = scratch.path().join("migsim-record-killed");
         let early = scratch.path().join("migsim-record-early");
         let foreign = scratch.path().join("migsim-record-foreign");
@@ -175,7 +175,7 @@ mod tests {
         }
         fs::write(killed.join(LOCK_FILE), "").unwrap();
         fs::write(foreign.join("0-0.record"), "").unwrap();
-        remove_stale(scratch.path());
+        remove_stale_folders(scratch.path());
         assert!(alive.path().exists() && foreign.exists());
         assert!(!killed.exists() && !early.exists());
     }
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn kept_records_are_not_stale() {
         let scratch = tempfile::tempdir().unwrap();
-        let records = Records::create(scratch.path()).unwrap();
+        let records = RecordsFolder::create(scratch.path()).unwrap();
         fs::write(records.path().join("0-0.record"), "text").unwrap();
-        let kept = records.keep();
-        remove_stale(scratch.path());
+        let kept = records.keep_records();
+        remove_stale_folders(scratch.path());
         assert_eq!(fs::read_to_string(kept.join("0-0.record")).unwrap(), "text");
     }
 }

@@ -4,22 +4,22 @@
 use std::num::ParseFloatError;
 use std::path::Path;
 
-use super::child::{self, Job};
-use super::folder::{self, Records};
-use super::{compile, records_in};
+use super::child::{self, ProgramToRun};
+use super::folder::{self, RecordsFolder};
+use super::{compile, read_records};
 use crate::cli::args::RecordClock;
-use crate::cli::interrupt::{self, Signals};
+use crate::cli::interrupt::{self, EndSignals};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::workload::record::{Measure, convert};
+use crate::workload::record::{WorkConversion, convert_to_trace};
 use crate::workload::trace::Recording;
 
 /// Source text of the ping-pong program in C.
-const PINGPONG: &str = include_str!("../calibrate/pingpong.c");
+const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");
 
 /// The measured time of one message, or of two messages in opposite directions.
 #[derive(Debug)]
-pub(in crate::cli) struct Row {
+pub(in crate::cli) struct MeasuredMessage {
     /// Name of the host of the sender.
     pub(in crate::cli) from: String,
     /// Name of the host of the receiver.
@@ -36,14 +36,16 @@ pub(in crate::cli) struct Row {
 /// description of the MPI library.
 ///
 /// The program is run twice: to measure, and under the recorder, which describes the MPI library.
-pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording), Error> {
+pub(in crate::cli) fn measure_messages(
+    program: &[String],
+) -> Result<(Vec<MeasuredMessage>, Recording), Error> {
     let (recorder, pingpong) = (
-        compile::recorder()?,
-        compile::program("pingpong", PINGPONG)?,
+        compile::compiled_recorder()?,
+        compile::compiled_program("pingpong", PINGPONG_SOURCE)?,
     );
-    folder::remove_stale(&std::env::temp_dir());
-    let signals = Signals::catch();
-    let records = Records::create(&std::env::temp_dir())?;
+    folder::remove_stale_folders(&std::env::temp_dir());
+    let signals = EndSignals::catch();
+    let records = RecordsFolder::create(&std::env::temp_dir())?;
     let done = run_both(program, (&recorder, &pingpong), &records, &signals);
     if let Some(signal) = signals.last_signal() {
         drop(records); // the exit does not drop values
@@ -55,33 +57,33 @@ pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording
 fn run_both(
     program: &[String],
     (recorder, pingpong): (&Path, &Path),
-    records: &Records,
-    signals: &Signals,
-) -> Result<(Vec<Row>, Recording), Error> {
+    records: &RecordsFolder,
+    signals: &EndSignals,
+) -> Result<(Vec<MeasuredMessage>, Recording), Error> {
     let table = records.path().join("pingpong.csv");
     let own = [pingpong, &table].map(|path| path.display().to_string());
     let program = [program, &own].concat();
-    let job = |recorder| Job {
+    let job = |recorder| ProgramToRun {
         program: &program,
         recorder,
         folder: records.path(),
         clock: RecordClock::Wall,
     };
-    child::run(&job(None), signals)?;
+    child::run_program(&job(None), signals)?;
     let text = read_text(&table)?;
-    child::run(&job(Some(recorder)), signals)?;
-    let made = convert(&[records_in(records.path())?], Measure::default())?;
-    Ok((rows(&text)?, made.recording))
+    child::run_program(&job(Some(recorder)), signals)?;
+    let made = convert_to_trace(&[read_records(records.path())?], WorkConversion::default())?;
+    Ok((parse_measured_messages(&text)?, made.recording_facts))
 }
 
 /// Parses the table of measured messages that the ping-pong program has written.
-fn rows(text: &str) -> Result<Vec<Row>, Error> {
+fn parse_measured_messages(text: &str) -> Result<Vec<MeasuredMessage>, Error> {
     let row = |line: &str| {
         let mut fields = line.rsplitn(5, ',');
         let mut field = || fields.next().unwrap_or_default().to_owned();
         let [time, bytes, to, from, kind] = [field(), field(), field(), field(), field()];
         let (bytes, time) = (bytes.parse()?, time.parse()?);
-        Ok::<Row, ParseFloatError>(Row {
+        Ok::<MeasuredMessage, ParseFloatError>(MeasuredMessage {
             from,
             to,
             bytes,
@@ -89,7 +91,8 @@ fn rows(text: &str) -> Result<Vec<Row>, Error> {
             kind,
         })
     };
-    let rows: Result<Vec<Row>, ParseFloatError> = text.lines().skip(1).map(row).collect();
+    let rows: Result<Vec<MeasuredMessage>, ParseFloatError> =
+        text.lines().skip(1).map(row).collect();
     rows.map_err(|_| {
         let problem = Problem::new("the table that the ping-pong wrote cannot be read");
         Error::Run(problem.hint("check whether the disk is full, and measure again"))
@@ -102,7 +105,8 @@ mod tests {
 
     #[test]
     fn rows_have_hosts_size_and_time() {
-        let found = rows("kind,from,to,bytes,time_s\nping,a,b,8,1.5e-06\n").unwrap();
+        let found =
+            parse_measured_messages("kind,from,to,bytes,time_s\nping,a,b,8,1.5e-06\n").unwrap();
         let [row] = &found[..] else {
             unreachable!("one row")
         };
@@ -110,6 +114,6 @@ mod tests {
             (&*row.kind, &*row.from, &*row.to, row.bytes, row.time),
             ("ping", "a", "b", 8.0, 1.5e-6)
         );
-        assert!(rows("kind,from,to,bytes,time_s\nping,a,b,8\n").is_err());
+        assert!(parse_measured_messages("kind,from,to,bytes,time_s\nping,a,b,8\n").is_err());
     }
 }

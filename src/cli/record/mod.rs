@@ -23,61 +23,64 @@ use std::sync::mpsc;
 use std::thread;
 
 use super::args::{RecordArguments, RecordClock, RecordTake};
-use super::interrupt::{self, Signals};
-use super::print::{self, print};
+use super::interrupt::{self, EndSignals};
+use super::print::{self, print_text};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::workload::record::{Conversion, Measure, convert};
-use child::{Job, POLL_INTERVAL, interrupted};
-use folder::Records;
-use trace::Trace;
+use crate::workload::record::{ConvertedTrace, WorkConversion, convert_to_trace};
+use child::{POLL_INTERVAL, ProgramToRun, interrupted_error};
+use folder::RecordsFolder;
+use trace::TraceOutput;
 
-pub(super) fn run(
+pub(super) fn run_record(
     arguments: &RecordArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let trace = Trace::open(&arguments.out)?;
+    let trace = TraceOutput::open(&arguments.out)?;
     if !arguments.from.is_empty() {
-        let runs = arguments.from.iter().map(|folder| records_in(folder));
-        let made = convert(&runs.collect::<Result<Vec<_>, _>>()?, arguments.measure())?;
-        trace.write(made.trace.as_bytes())?;
-        return report(arguments, &made, out, errors);
+        let runs = arguments.from.iter().map(|folder| read_records(folder));
+        let made = convert_to_trace(
+            &runs.collect::<Result<Vec<_>, _>>()?,
+            arguments.work_measure(),
+        )?;
+        trace.write_trace(made.trace_text.as_bytes())?;
+        return print_report(arguments, &made, out, errors);
     }
-    let library = compile::recorder()?;
-    folder::remove_stale(&std::env::temp_dir());
-    let signals = Signals::catch();
+    let library = compile::compiled_recorder()?;
+    folder::remove_stale_folders(&std::env::temp_dir());
+    let signals = EndSignals::catch();
     let mut runs = Vec::new();
-    let done = record_runs(arguments, &library, &signals, &mut runs)
-        .and_then(|()| convert_records(&runs, arguments.measure(), &signals));
+    let done = record_repetitions(arguments, &library, &signals, &mut runs)
+        .and_then(|()| convert_records(&runs, arguments.work_measure(), &signals));
     if let Some(signal) = signals.last_signal() {
         drop((trace, runs)); // the exit does not drop values
         interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
     }
     let made = done?;
-    if let Err(error) = trace.write(made.trace.as_bytes()) {
+    if let Err(error) = trace.write_trace(made.trace_text.as_bytes()) {
         return Err(with_kept_records(error, runs));
     }
-    report(arguments, &made, out, errors)
+    print_report(arguments, &made, out, errors)
 }
 
 /// Runs the program as often as the user requested under the recorder, each time with a new folder for the records. Adds these
 /// folders to `runs`.
-fn record_runs(
+fn record_repetitions(
     arguments: &RecordArguments,
     library: &Path,
-    signals: &Signals,
-    runs: &mut Vec<Records>,
+    signals: &EndSignals,
+    runs: &mut Vec<RecordsFolder>,
 ) -> Result<(), Error> {
     for _ in 0..arguments.repeat {
-        let records = Records::create(&std::env::temp_dir())?;
-        let job = Job {
+        let records = RecordsFolder::create(&std::env::temp_dir())?;
+        let job = ProgramToRun {
             program: &arguments.program,
             recorder: Some(library),
             folder: records.path(),
             clock: arguments.clock,
         };
-        child::run(&job, signals)?;
+        child::run_program(&job, signals)?;
         runs.push(records);
     }
     Ok(())
@@ -85,25 +88,26 @@ fn record_runs(
 
 /// Reads the records of all repetitions and converts them to a trace; stops early with an error if a signal arrives.
 fn convert_records(
-    runs: &[Records],
-    measure: Measure<'static>,
-    signals: &Signals,
-) -> Result<Conversion, Error> {
+    runs: &[RecordsFolder],
+    measure: WorkConversion<'static>,
+    signals: &EndSignals,
+) -> Result<ConvertedTrace, Error> {
     let (send, receive) = mpsc::channel();
     let folders: Vec<PathBuf> = runs.iter().map(|run| run.path().to_owned()).collect();
     let work = thread::spawn(move || {
-        let runs: Result<Vec<_>, Error> = folders.iter().map(|folder| records_in(folder)).collect();
-        let made = runs.and_then(|runs| convert(&runs, measure));
+        let runs: Result<Vec<_>, Error> =
+            folders.iter().map(|folder| read_records(folder)).collect();
+        let made = runs.and_then(|runs| convert_to_trace(&runs, measure));
         // After a signal the receiver is gone.
         let _ = send.send(made);
     });
     loop {
         match receive.recv_timeout(POLL_INTERVAL) {
             Ok(made) => return made,
-            Err(_) if signals.last_signal().is_some() => return Err(interrupted()),
+            Err(_) if signals.last_signal().is_some() => return Err(interrupted_error()),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => match work.join() {
-                Ok(()) => return Err(interrupted()),
+                Ok(()) => return Err(interrupted_error()),
                 Err(panic) => std::panic::resume_unwind(panic),
             },
         }
@@ -114,7 +118,7 @@ fn convert_records(
 ///
 /// # Errors
 /// The folder cannot be read, or it contains no records.
-fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
+fn read_records(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
         let problem = Problem::new(format!("cannot read the folder: {error}"));
@@ -138,8 +142,10 @@ fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
 }
 
 /// Keeps the folders with the records after an error, and adds their paths to the error, so that the program need not run again.
-fn with_kept_records(error: Error, runs: Vec<Records>) -> Error {
-    let folders = runs.into_iter().map(|run| run.keep().display().to_string());
+fn with_kept_records(error: Error, runs: Vec<RecordsFolder>) -> Error {
+    let folders = runs
+        .into_iter()
+        .map(|run| run.keep_records().display().to_string());
     let folders: Vec<String> = folders.collect();
     let hint = format!(
         "the records are in `{}`: make a trace from the records with `migsim record --from {} --out FILE`, then remove the records",
@@ -153,26 +159,26 @@ fn with_kept_records(error: Error, runs: Vec<Records>) -> Error {
 }
 
 /// Prints what was recorded to `out`, and notes about how the recording can be improved to `errors`.
-fn report(
+fn print_report(
     arguments: &RecordArguments,
-    made: &Conversion,
+    made: &ConvertedTrace,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let cores = thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
-    print(out, &summary::describe(arguments, made))?;
-    print::print_notes(&summary::notes(arguments, made, cores), errors);
+    print_text(out, &summary::describe_recording(arguments, made))?;
+    print::print_notes(&summary::recording_advice(arguments, made, cores), errors);
     Ok(())
 }
 
 impl RecordArguments {
     /// Returns the settings by which times become work: the speed, the clock, and whether the minimum or the median of the
     /// repetitions counts. Records of an earlier recording determine the clock themselves.
-    fn measure(&self) -> Measure<'static> {
+    fn work_measure(&self) -> WorkConversion<'static> {
         let is_kept = !self.from.is_empty();
-        Measure {
-            speed: self.speed,
-            clock: if is_kept { "" } else { self.clock.name() },
+        WorkConversion {
+            core_speed: self.speed,
+            clock_name: if is_kept { "" } else { self.clock.name() },
             takes_median: matches!(self.take, RecordTake::Median),
         }
     }

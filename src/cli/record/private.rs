@@ -10,11 +10,11 @@ use rustix::process::geteuid;
 use crate::error::{Error, Problem};
 
 /// Permission bits of a file or folder that allow its group or all other users to write.
-const WRITABLE: u32 = 0o022;
+const WRITABLE_BY_GROUP_OR_OTHERS: u32 = 0o022;
 /// Permission bit of a file or folder that allows all users to write.
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 /// Permission bit of a folder in which only the owner of a file can rename or remove the file.
-const STICKY: u32 = 0o1000;
+const STICKY_BIT: u32 = 0o1000;
 /// Permission bits of a folder that allow access only to its owner.
 const USER_ONLY: u32 = 0o700;
 
@@ -22,7 +22,7 @@ const USER_ONLY: u32 = 0o700;
 ///
 /// # Errors
 /// The folder exists or cannot be created.
-pub(super) fn create_new(folder: &Path) -> io::Result<()> {
+pub(super) fn create_new_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(USER_ONLY).create(folder)
 }
 
@@ -33,8 +33,8 @@ pub(super) fn create_new(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The folder cannot be created, or it is not safe.
-pub(super) fn create(folder: &Path) -> Result<(), Error> {
-    let failed = |error: io::Error| unsafe_folder(folder, &format!("cannot write: {error}"));
+pub(super) fn create_private_folder(folder: &Path) -> Result<(), Error> {
+    let failed = |error: io::Error| unsafe_folder_error(folder, &format!("cannot write: {error}"));
     let mut builder = DirBuilder::new();
     builder
         .recursive(true)
@@ -43,18 +43,21 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
         .map_err(failed)?;
     let folder = folder.canonicalize().map_err(failed)?;
     let found = fs::metadata(&folder).map_err(failed)?;
-    if !is_own(&found) {
-        return Err(unsafe_folder(&folder, "the folder belongs to another user"));
+    if !belongs_to_user(&found) {
+        return Err(unsafe_folder_error(
+            &folder,
+            "the folder belongs to another user",
+        ));
     }
-    if found.mode() & WRITABLE != 0 {
+    if found.mode() & WRITABLE_BY_GROUP_OR_OTHERS != 0 {
         fs::set_permissions(&folder, Permissions::from_mode(USER_ONLY)).map_err(failed)?;
     }
     for above in folder.ancestors().skip(1) {
         let found = fs::metadata(above).map_err(failed)?;
-        let is_safe = is_own(&found) || found.uid() == 0;
-        if !is_safe || found.mode() & (WRITABLE_BY_OTHERS | STICKY) == WRITABLE_BY_OTHERS {
+        let is_safe = belongs_to_user(&found) || found.uid() == 0;
+        if !is_safe || found.mode() & (WRITABLE_BY_OTHERS | STICKY_BIT) == WRITABLE_BY_OTHERS {
             let above = above.display();
-            return Err(unsafe_folder(
+            return Err(unsafe_folder_error(
                 &folder,
                 &format!("another user can replace the files in `{above}`"),
             ));
@@ -66,27 +69,30 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
 /// Returns whether a file belongs to the user and no other user can write it; `false` for a symbolic link and if there is no
 /// file.
 pub(super) fn is_private_file(path: &Path) -> bool {
-    fs::symlink_metadata(path)
-        .is_ok_and(|found| found.is_file() && is_own(&found) && found.mode() & WRITABLE == 0)
+    fs::symlink_metadata(path).is_ok_and(|found| {
+        found.is_file()
+            && belongs_to_user(&found)
+            && found.mode() & WRITABLE_BY_GROUP_OR_OTHERS == 0
+    })
 }
 
 /// Returns whether a folder belongs to the user; `false` for a symbolic link and if there is no folder.
 pub(super) fn is_own_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_own(&found))
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && belongs_to_user(&found))
 }
 
 /// Removes the permission of the group and of others to write a file.
-pub(super) fn protect(path: &Path) -> io::Result<()> {
+pub(super) fn remove_write_permission(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(USER_ONLY))
 }
 
 /// Returns whether the file or folder with the metadata `found` belongs to the user.
-fn is_own(found: &Metadata) -> bool {
+fn belongs_to_user(found: &Metadata) -> bool {
     found.uid() == geteuid().as_raw()
 }
 
 /// Returns the error for a folder that other users could change; `why` is the reason.
-fn unsafe_folder(folder: &Path, why: &str) -> Error {
+fn unsafe_folder_error(folder: &Path, why: &str) -> Error {
     let problem = Problem::new(why).source(folder.display().to_string());
     Error::Output(problem.hint(
         "set XDG_CACHE_HOME or HOME to a folder that only you can write to: the recorder is kept there",
@@ -105,13 +111,13 @@ mod tests {
     fn a_folder_is_made_for_the_user_alone_and_an_open_one_is_closed() {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("cache/migsim");
-        create(&folder).unwrap();
+        create_private_folder(&folder).unwrap();
         let mode = || fs::metadata(&folder).unwrap().mode() & 0o777;
         assert_eq!(mode(), USER_ONLY);
         with_mode(&folder, 0o777);
-        create(&folder).unwrap();
+        create_private_folder(&folder).unwrap();
         assert_eq!(mode(), USER_ONLY);
-        assert!(create_new(&folder).is_err());
+        assert!(create_new_folder(&folder).is_err());
     }
 
     #[test]
@@ -120,13 +126,15 @@ mod tests {
         let shared = scratch.path().join("shared");
         fs::create_dir(&shared).unwrap();
         with_mode(&shared, 0o777);
-        let error = create(&shared.join("migsim")).unwrap_err().to_string();
+        let error = create_private_folder(&shared.join("migsim"))
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("another user can replace the files in"),
             "{error}"
         );
         with_mode(&shared, 0o1777);
-        create(&shared.join("migsim")).unwrap();
+        create_private_folder(&shared.join("migsim")).unwrap();
     }
 
     #[test]
@@ -137,7 +145,7 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         with_mode(&file, 0o664);
         assert!(!is_private_file(&file));
-        protect(&file).unwrap();
+        remove_write_permission(&file).unwrap();
         assert!(is_private_file(&file));
         assert!(!is_private_file(&link) && !is_private_file(scratch.path()));
     }

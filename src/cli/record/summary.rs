@@ -4,26 +4,26 @@
 use std::fmt::Write as _;
 
 use super::super::args::{RecordArguments, RecordClock};
-use crate::words::counted;
-use crate::workload::record::{Conversion, Spread};
+use crate::words::format_count;
+use crate::workload::record::{ConvertedTrace, WorkVariation};
 
 /// Maximum number of processes whose differences between repetitions are printed; the processes with the largest differences are
 /// chosen.
-const MAX_PROCESSES: usize = 8;
+const MAX_PRINTED_PROCESSES: usize = 8;
 /// Difference between the repetitions of a process, relative to the shortest repetition, above which more repetitions are
 /// proposed.
-const WIDE_SPREAD: f64 = 0.1;
+const MAX_ACCEPTED_SPREAD: f64 = 0.1;
 
 /// Describes a recording and the resulting trace in lines of text, one for each fact.
-pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String {
+pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTrace) -> String {
     let mut text = format!(
         "{}: {}, {}, {}\n",
         arguments.out.display(),
-        counted(made.processes, "process"),
-        counted(made.supersteps, "superstep"),
-        counted(made.messages, "message"),
+        format_count(made.process_count, "process"),
+        format_count(made.superstep_count, "superstep"),
+        format_count(made.message_count, "message"),
     );
-    let fact = |key| made.recording.get(key);
+    let fact = |key| made.recording_facts.get(key);
     if let (Some(library), Some(version)) = (fact("library"), fact("version")) {
         let over =
             fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
@@ -40,9 +40,9 @@ pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String
     let _ = writeln!(
         text,
         "work: {clock}time x {} GHz ({origin})",
-        made.speed.get() / 1e9
+        made.core_speed.get() / 1e9
     );
-    let _ = writeln!(text, "recorder: {} ns a call", made.overhead);
+    let _ = writeln!(text, "recorder: {} ns a call", made.recorder_overhead_ns);
     let runs = fact("repetitions").unwrap_or("1");
     if runs != "1" {
         let _ = writeln!(
@@ -50,9 +50,13 @@ pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String
             "repetitions: {runs}; work of each process, the {} of each piece and the whole runs:",
             fact("piece").unwrap_or("least")
         );
-        for (rank, spread) in widest_spreads(&made.spreads) {
-            let [taken, least, most] =
-                [spread.combined_work, spread.min, spread.max].map(|time| time as f64 * 1e-9);
+        for (rank, spread) in widest_spreads(&made.work_variations) {
+            let [taken, least, most] = [
+                spread.combined_work_ns,
+                spread.min_work_ns,
+                spread.max_work_ns,
+            ]
+            .map(|time| time as f64 * 1e-9);
             let _ = writeln!(
                 text,
                 "  rank {rank}: {taken:.4} s taken, runs from {least:.4} to {most:.4} s"
@@ -64,28 +68,32 @@ pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String
 
 /// Selects the processes with the largest relative differences between repetitions, at most eight processes, in the order of
 /// their ranks.
-fn widest_spreads(spreads: &[Spread]) -> Vec<(usize, Spread)> {
-    let mut all: Vec<(usize, Spread)> = spreads.iter().copied().enumerate().collect();
+fn widest_spreads(spreads: &[WorkVariation]) -> Vec<(usize, WorkVariation)> {
+    let mut all: Vec<(usize, WorkVariation)> = spreads.iter().copied().enumerate().collect();
     all.sort_by(|(_, one), (_, other)| relative_spread(other).total_cmp(&relative_spread(one)));
-    all.truncate(MAX_PROCESSES);
+    all.truncate(MAX_PRINTED_PROCESSES);
     all.sort_by_key(|(rank, _)| *rank);
     all
 }
 
 /// Computes the difference between the longest and the shortest repetition of a process, relative to the shortest repetition.
-fn relative_spread(spread: &Spread) -> f64 {
-    (spread.max - spread.min) as f64 / spread.min.max(1) as f64
+fn relative_spread(spread: &WorkVariation) -> f64 {
+    (spread.max_work_ns - spread.min_work_ns) as f64 / spread.min_work_ns.max(1) as f64
 }
 
 /// Returns advice on how to improve a recording on a machine with `cores` cores, one sentence each; empty if there is none.
-pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize) -> Vec<String> {
+pub(super) fn recording_advice(
+    arguments: &RecordArguments,
+    made: &ConvertedTrace,
+    cores: usize,
+) -> Vec<String> {
     let mut notes = Vec::new();
     let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();
-    if is_wall && made.processes > cores {
+    if is_wall && made.process_count > cores {
         notes.push(format!(
             "{} shared {}: the wall clock counts the time in which other processes computed; record with `--clock cpu`",
-            counted(made.processes, "process"),
-            counted(cores, "core")
+            format_count(made.process_count, "process"),
+            format_count(cores, "core")
         ));
     }
     let is_once = arguments.repeat == 1 && arguments.from.len() < 2;
@@ -94,11 +102,15 @@ pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize
         runs, and `--take median` the median";
         notes.push(note.to_owned());
     } else if made
-        .spreads
+        .work_variations
         .iter()
-        .any(|spread| relative_spread(spread) > WIDE_SPREAD)
+        .any(|spread| relative_spread(spread) > MAX_ACCEPTED_SPREAD)
     {
-        let most = made.spreads.iter().map(relative_spread).fold(0.0, f64::max);
+        let most = made
+            .work_variations
+            .iter()
+            .map(relative_spread)
+            .fold(0.0, f64::max);
         notes.push(format!(
             "the work of a process differs by {:.0} % between runs: leave the machine idle, or repeat more often",
             100.0 * most
@@ -110,7 +122,7 @@ pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::record::{Measure, convert};
+    use crate::workload::record::{WorkConversion, convert_to_trace};
     use clap::Parser as _;
 
     /// The arguments of `migsim record` with these flags.
@@ -123,7 +135,7 @@ mod tests {
     }
 
     /// A recording with one process that computes for these times in its runs \[ns\].
-    fn made(runs: &[u64], arguments: &RecordArguments) -> Conversion {
+    fn made(runs: &[u64], arguments: &RecordArguments) -> ConvertedTrace {
         let record = |work: &u64| {
             format!("migsim-record 1 0 1\nw {work}\ni version Open MPI v4.1.4\nh 2500000000\nend\n")
         };
@@ -131,25 +143,25 @@ mod tests {
             .iter()
             .map(|work| vec![("0".to_owned(), record(work))])
             .collect();
-        let measure = Measure {
+        let measure = WorkConversion {
             takes_median: false,
-            speed: arguments.speed,
-            clock: "wall",
+            core_speed: arguments.speed,
+            clock_name: "wall",
         };
-        convert(&runs, measure).unwrap()
+        convert_to_trace(&runs, measure).unwrap()
     }
 
     #[test]
     fn speed_and_its_origin_are_printed() {
         let plain = arguments(&[]);
-        let said = describe(&plain, &made(&[1_000_000], &plain));
+        let said = describe_recording(&plain, &made(&[1_000_000], &plain));
         assert_eq!(
             said,
             "app.trace: 1 process, 1 superstep, 0 messages\nlibrary: open-mpi 4.1.4\n\
              work: wall time x 2.5 GHz (the measured clock of the core; `--speed` gives another one)\nrecorder: 0 ns a call\n"
         );
         let given = arguments(&["--speed", "2 GHz"]);
-        let said = describe(&given, &made(&[1_000_000], &given));
+        let said = describe_recording(&given, &made(&[1_000_000], &given));
         assert!(said.contains("time x 2 GHz (given by `--speed`)"), "{said}");
     }
 
@@ -157,12 +169,12 @@ mod tests {
     fn the_spread_of_repetitions_is_printed_and_noted_if_it_is_wide() {
         let five = arguments(&["--repeat", "3"]);
         let wide = made(&[1_000_000, 1_300_000, 1_100_000], &five);
-        let said = describe(&five, &wide);
+        let said = describe_recording(&five, &wide);
         assert!(
             said.ends_with("  rank 0: 0.0010 s taken, runs from 0.0010 to 0.0013 s\n"),
             "{said}"
         );
-        let notes = |made: &Conversion| super::notes(&five, made, 1);
+        let notes = |made: &ConvertedTrace| super::recording_advice(&five, made, 1);
         assert!(notes(&wide)[0].contains("differs by 30 % between runs"));
         assert_eq!(notes(&made(&[1_000_000, 1_050_000], &five)), [""; 0]);
     }
@@ -171,7 +183,7 @@ mod tests {
     fn the_clock_of_the_processor_is_proposed_if_processes_share_cores() {
         let plain = arguments(&[]);
         let notes = |flags: &[&str], cores| {
-            super::notes(&arguments(flags), &made(&[5], &plain), cores).join("\n")
+            super::recording_advice(&arguments(flags), &made(&[5], &plain), cores).join("\n")
         };
         assert!(
             notes(&[], 0).contains("1 process shared 0 cores")

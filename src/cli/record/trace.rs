@@ -6,17 +6,17 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Problem};
-use crate::output::{Draft, write_named};
+use crate::output::{Draft, write_user_file};
 
 /// The output file for the trace; it is locked while the program runs.
 #[derive(Debug)]
-pub(super) enum Trace {
+pub(super) enum TraceOutput {
     File(Draft, File),
     /// A pipe or a device, which can neither be locked nor replaced.
     Special(PathBuf),
 }
 
-impl Trace {
+impl TraceOutput {
     /// Opens and locks the file for the trace, and removes an unfinished file that a killed recording has left.
     ///
     /// # Errors
@@ -35,9 +35,9 @@ impl Trace {
     }
 
     /// Writes the trace, and gives the complete file its final name.
-    pub(super) fn write(self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_trace(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
-            Self::Special(path) => write_named(&path, bytes),
+            Self::Special(path) => write_user_file(&path, bytes),
             Self::File(draft, mut file) => {
                 let written = file.write_all(bytes).and_then(|()| file.sync_all());
                 written.map_err(|error| draft.write_error(&error))?;
@@ -54,13 +54,13 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_written_is_refused_at_once() {
         let scratch = tempfile::tempdir().unwrap();
-        let error = |path: &Path| Trace::open(path).unwrap_err().to_string();
+        let error = |path: &Path| TraceOutput::open(path).unwrap_err().to_string();
         assert!(error(scratch.path()).contains("it is a folder"));
         assert!(error(&scratch.path().join("none/app.trace")).contains("cannot write"));
         let file = scratch.path().join("app.trace");
-        let first = Trace::open(&file).unwrap();
+        let first = TraceOutput::open(&file).unwrap();
         assert!(error(&file).contains("another process is writing to this file"));
-        first.write(b"text").unwrap();
+        first.write_trace(b"text").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");
     }
 }

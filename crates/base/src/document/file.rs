@@ -37,7 +37,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
     let path = path.as_ref();
     String::from_utf8(read_bytes(path)?).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        not_text("it is not UTF-8", path, &error.as_bytes()[..valid])
+        not_text_error("it is not UTF-8", path, &error.as_bytes()[..valid])
     })
 }
 
@@ -47,10 +47,10 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
 /// # Errors
 /// The file cannot be read, or contains a zero byte.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    read_checked(path, |known, new| {
+    read_with_check(path, |known, new| {
         let nul = new.iter().position(|byte| *byte == 0);
         nul.map_or(Ok(()), |nul| {
-            Err(not_text(
+            Err(not_text_error(
                 "it contains a zero byte",
                 path,
                 &[known, &new[..nul]].concat(),
@@ -64,22 +64,22 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
 /// # Errors
 /// The file cannot be read.
 pub fn read_binary(path: &Path) -> Result<Vec<u8>, Problem> {
-    read_checked(path, |_, _| Ok(()))
+    read_with_check(path, |_, _| Ok(()))
 }
 
 /// Reads a file in chunks of [`CHUNK`] bytes and returns all its bytes, or the first error that `check` returns. The function
 /// `check` is called after each chunk with the bytes before the chunk and the bytes of the chunk.
-fn read_checked(
+fn read_with_check(
     path: &Path,
     check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
 ) -> Result<Vec<u8>, Problem> {
     let name = path.display();
-    let mut file = open(path).map_err(|error| cannot_read(path, &error))?;
+    let mut file = open_file(path).map_err(|error| cannot_read_error(path, &error))?;
     let mut bytes = Vec::new();
     loop {
         let known = bytes.len();
         let chunk = file.by_ref().take(CHUNK).read_to_end(&mut bytes);
-        if chunk.map_err(|error| cannot_read(path, &error))? == 0 {
+        if chunk.map_err(|error| cannot_read_error(path, &error))? == 0 {
             return Ok(bytes);
         }
         check(&bytes[..known], &bytes[known..])?;
@@ -92,7 +92,7 @@ fn read_checked(
 }
 
 /// Creates the error for a file that cannot be read; its message contains the reason that the operating system reports.
-pub fn cannot_read(path: &Path, error: &Error) -> Problem {
+pub fn cannot_read_error(path: &Path, error: &Error) -> Problem {
     let name = path.display();
     let problem = Problem::new(format!("cannot read `{name}`: {error}"));
     problem.source(name.to_string()).hint(match error.kind() {
@@ -108,7 +108,7 @@ pub fn cannot_read(path: &Path, error: &Error) -> Problem {
 
 /// Opens a regular file, a pipe or a device for reading. A folder is an error, and so is a named pipe that no program opens for
 /// writing within [`WRITER_TIMEOUT`].
-fn open(path: &Path) -> IoResult<File> {
+fn open_file(path: &Path) -> IoResult<File> {
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
         return Err(Error::new(ErrorKind::IsADirectory, "it is a folder"));
@@ -139,12 +139,12 @@ fn is_pipe(_: &Metadata) -> bool {
 
 /// Creates the error that the file at `path` is not text, for the reason `why`. The bytes `before` the faulty byte determine the
 /// line and column of the error.
-fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
+fn not_text_error(why: &str, path: &Path, before: &[u8]) -> Problem {
     let text = String::from_utf8_lossy(before);
     let (line, column) = line_column(&text, text.len());
     Problem::new(format!("the file is not text: {why}"))
         .source(path.display().to_string())
-        .at(line, column)
+        .at_line_column(line, column)
         .hint("input files are text in UTF-8: check that this is the right file, and unpack it if it is compressed")
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::problems::{MOST_PROBLEMS, join_path, limited, line_column};
+use super::problems::{MOST_PROBLEMS, join_path, limit_problems, line_column};
 use super::repair;
 use super::scanner::Scanner;
 use super::syntax::syntax_problem;
@@ -38,7 +38,7 @@ impl Document {
         if text.starts_with('\u{feff}') {
             text.remove(0); // a byte order mark, as some editors write it
         }
-        check_values(&text).map_err(|problem| problem.source(&source))?;
+        check_value_count(&text).map_err(|problem| problem.source(&source))?;
         let value = match serde_json::from_str(&text) {
             Ok(value) => value,
             Err(error) => return Err(syntax_problem(&text, &error).source(source).into()),
@@ -52,29 +52,29 @@ impl Document {
         if doubled.is_empty() {
             Ok(document)
         } else {
-            Err(Error::Input(limited(doubled)))
+            Err(Error::Input(limit_problems(doubled)))
         }
     }
 
     /// Returns the line and the column of the value at a dotted path such as `routes[0].to`; `None` if the path does not exist.
     /// Lines are counted from 1, and columns in characters from 1. The empty path denotes the whole file.
     pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
-        let offset = Scanner::new(&self.text).find(key)?;
+        let offset = Scanner::new(&self.text).find_value(key)?;
         Some(line_column(&self.text, offset))
     }
 
     /// Returns whether the file has a value at a dotted path such as `routes[0].to`. This check is faster than [`Self::locate`],
     /// which scans the text.
-    pub fn has(&self, key: &str) -> bool {
-        has(&self.value, key)
+    pub fn has_value(&self, key: &str) -> bool {
+        has_value_at(&self.value, key)
     }
 
     /// Creates an error at the position of the value at the dotted path `key`; if that path does not exist, the error points at
     /// the nearest enclosing value that exists.
-    pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
+    pub fn problem_at(&self, key: &str, message: impl Into<String>) -> Problem {
         let problem = Problem::new(message).source(&self.source);
         let (line, column) = self.locate_nearest(key);
-        let problem = problem.at(line, column);
+        let problem = problem.at_line_column(line, column);
         if key.is_empty() {
             problem
         } else {
@@ -87,7 +87,7 @@ impl Document {
     /// # Errors
     /// All keys and values that do not fit `T`, each with its position; for each unknown key also the keys that `T` accepts.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        repair::deserialize(&self.value, &|key, message| self.problem(key, message))
+        repair::deserialize(&self.value, &|key, message| self.problem_at(key, message))
     }
 
     /// Returns the line and column of the value at the dotted path `key`; if the path does not exist, of the nearest enclosing
@@ -118,7 +118,10 @@ impl Document {
                 doubled.push(if doubled.len() < MOST_PROBLEMS {
                     let (line, column) = line_column(&self.text, offset);
                     let path = join_path(path, key);
-                    let problem = problem.source(&self.source).at(line, column).key(path);
+                    let problem = problem
+                        .source(&self.source)
+                        .at_line_column(line, column)
+                        .key(path);
                     problem.hint("remove one of the two keys")
                 } else {
                     problem // it is only counted
@@ -130,7 +133,7 @@ impl Document {
 }
 
 /// Returns whether `value` contains a value at a dotted path, where keys may themselves contain dots and brackets.
-fn has(value: &Value, path: &str) -> bool {
+fn has_value_at(value: &Value, path: &str) -> bool {
     if path.is_empty() {
         return true;
     }
@@ -140,14 +143,14 @@ fn has(value: &Value, path: &str) -> bool {
             let ends = path.match_indices(['.', '[']).map(|(end, _)| end);
             ends.chain([path.len()]).any(|end| {
                 let member = members.get(&path[..end]);
-                member.is_some_and(|member| has(member, &inside(&path[end..])))
+                member.is_some_and(|member| has_value_at(member, &inside(&path[end..])))
             })
         }
         Value::Array(elements) => path
             .strip_prefix('[')
             .and_then(|path| path.split_once(']'))
             .and_then(|(index, rest)| Some((elements.get(index.parse::<usize>().ok()?)?, rest)))
-            .is_some_and(|(element, rest)| has(element, &inside(rest))),
+            .is_some_and(|(element, rest)| has_value_at(element, &inside(rest))),
         _ => false,
     }
 }
@@ -157,7 +160,7 @@ const MOST_VALUES: usize = 20_000_000;
 
 /// Returns an error if a JSON text has more than [`MOST_VALUES`] values. The number of values is estimated by the number of `,`,
 /// `:`, `[` and `{`, because each value except the outermost one follows one of these characters.
-fn check_values(text: &str) -> Result<(), Problem> {
+fn check_value_count(text: &str) -> Result<(), Problem> {
     if text.len() <= MOST_VALUES {
         return Ok(());
     }
@@ -168,7 +171,7 @@ fn check_values(text: &str) -> Result<(), Problem> {
     let problem = Problem::new(format!(
         "the file has about {values} values, which is too many"
     ))
-    .at(1, 1);
+    .at_line_column(1, 1);
     Err(problem.hint(format!("reduce them to {MOST_VALUES} or fewer")))
 }
 

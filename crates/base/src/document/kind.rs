@@ -52,34 +52,39 @@ const FOREIGN: [(&str, &str); 7] = [
 
 impl FileKind {
     /// Returns the kind of an input file with the given text; `None` if the text does not show the kind with certainty.
-    pub fn of_text(text: &str) -> Option<Self> {
+    pub fn detect_from_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if let Some((_, format)) = FOREIGN.iter().find(|(start, _)| text.starts_with(start)) {
             return Some(Self::Foreign(format));
         }
         match text.chars().next()? {
-            '{' => kind_of_json(text),
+            '{' => detect_json_kind(text),
             '<' => text.contains("<platform").then_some(Self::Platform),
-            _ => kind_of_lines(text),
+            _ => detect_kind_by_first_line(text),
         }
     }
 
     /// Returns the kind of an input file with the given bytes; `None` if they are not UTF-8 or do not show the kind with
     /// certainty.
-    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        std::str::from_utf8(bytes).ok().and_then(Self::of_text)
+    pub fn detect_from_bytes(bytes: &[u8]) -> Option<Self> {
+        std::str::from_utf8(bytes)
+            .ok()
+            .and_then(Self::detect_from_text)
     }
 
     /// Creates the error that the file `source` has this kind although another kind was expected. The text `wanted` is the name
     /// of the expected kind with its article (`a platform`).
     pub fn wrong_kind_error(self, wanted: &str, source: &str) -> Problem {
-        let name = self.name();
+        let name = self.name_with_article();
         let problem = Problem::new(format!("this is {name}, not {wanted}"));
-        problem.source(source).at(1, 1).hint(self.remedy(source))
+        problem
+            .source(source)
+            .at_line_column(1, 1)
+            .hint(self.usage_hint(source))
     }
 
     /// Returns the name of this kind of file with its article, for error messages.
-    fn name(self) -> &'static str {
+    fn name_with_article(self) -> &'static str {
         match self {
             Self::Platform => "a platform",
             Self::Experiment => "an experiment",
@@ -96,7 +101,7 @@ impl FileKind {
     }
 
     /// Returns the hint which flag or command of migsim accepts the file `source`, which has this kind.
-    fn remedy(self, source: &str) -> String {
+    fn usage_hint(self, source: &str) -> String {
         match self {
             Self::Platform => format!("use `--platform {source}`"),
             Self::Experiment | Self::Study => format!("use `migsim run {source}`"),
@@ -133,7 +138,7 @@ struct Head {
 }
 
 /// Returns the kind of a JSON file with the given text; `None` if its top-level keys do not show the kind.
-fn kind_of_json(text: &str) -> Option<FileKind> {
+fn detect_json_kind(text: &str) -> Option<FileKind> {
     let head: Head = serde_json::from_str(text).ok()?;
     let schema = head.schema.as_ref().and_then(Value::as_str);
     match schema {
@@ -149,7 +154,7 @@ fn kind_of_json(text: &str) -> Option<FileKind> {
 
 /// Returns the kind of a table or a trace, given its text; `None` if the kind is unknown. The kind is recognised by the first
 /// line that is neither empty nor a comment.
-fn kind_of_lines(text: &str) -> Option<FileKind> {
+fn detect_kind_by_first_line(text: &str) -> Option<FileKind> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
     if line.starts_with("migsim-trace ") || line.starts_with("bsp 1 ") {
@@ -161,7 +166,7 @@ fn kind_of_lines(text: &str) -> Option<FileKind> {
         let end = field.find(['[', '(', '_', ' ']).unwrap_or(field.len());
         field[..end].to_owned()
     };
-    let names: Vec<String> = separator.split(line).map(name).collect();
+    let names: Vec<String> = separator.split_fields(line).map(name).collect();
     let has = |all: &[&str]| all.iter().all(|one| names.iter().any(|name| name == one));
     [
         (&["superstep", "from", "to"][..], FileKind::Messages),
@@ -207,10 +212,10 @@ mod tests {
             ("date_s,load\n0,0.5\n", FileKind::Load),
             ("%EventDef PajeX 1\n", FileKind::Foreign("a Paje trace")),
         ] {
-            assert_eq!(FileKind::of_text(text), Some(kind), "{text}");
+            assert_eq!(FileKind::detect_from_text(text), Some(kind), "{text}");
         }
         for text in ["", "{", "{}", "[1]", "0 0.5\n", "a,b\n", "24\n23\n"] {
-            assert_eq!(FileKind::of_text(text), None, "{text}");
+            assert_eq!(FileKind::detect_from_text(text), None, "{text}");
         }
     }
 }

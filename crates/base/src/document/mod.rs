@@ -15,10 +15,10 @@ mod separator;
 mod syntax;
 mod value;
 
-pub use file::{BUILT_IN, cannot_read, read_binary, read_bytes, read_text, sha256};
+pub use file::{BUILT_IN, cannot_read_error, read_binary, read_bytes, read_text, sha256};
 pub use json::Document;
 pub use kind::FileKind;
-pub use problems::{MOST_PROBLEMS, limited, line_column};
-pub use separator::{Separator, has_decimal_comma, is_nameless};
-pub use value::{from_value, resolve};
-pub use value::{typed_value, value_as_typed};
+pub use problems::{MOST_PROBLEMS, limit_problems, line_column};
+pub use separator::{Separator, has_decimal_comma, is_placeholder_heading};
+pub use value::{format_typed_value, parse_typed_value};
+pub use value::{from_value, resolve_defaults};

@@ -26,7 +26,7 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
 }
 
 /// Returns the first [`MOST_PROBLEMS`] problems of a list. If some problems are left out, a last problem states how many.
-pub fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
+pub fn limit_problems(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;
         problems.truncate(MOST_PROBLEMS);

@@ -23,17 +23,17 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     value: &Value,
     locate: Locate<'_>,
 ) -> Result<T, Error> {
-    let mut failure = match attempt::<T>(value) {
+    let mut failure = match try_deserialize::<T>(value) {
         Ok(value) => return Ok(value),
         Err(failure) => failure,
     };
     let mut value = value.clone();
     let mut problems = Vec::new();
     loop {
-        let problem = failure.problem(locate);
+        let problem = failure.to_problem(locate);
         let keys = expected_keys::<T>(&mut value, &failure);
         problems.push(match &keys {
-            Some(keys) => problem.known("keys", keys.iter().map(String::as_str)),
+            Some(keys) => problem.with_known_names("keys", keys.iter().map(String::as_str)),
             None => problem,
         });
         if problems.len() >= MOST_PROBLEMS {
@@ -61,12 +61,12 @@ enum Step {
 }
 
 /// Converts a JSON value into the Rust type `T`; returns the first failure that serde reports.
-fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
+fn try_deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
     serde_path_to_error::deserialize::<_, T>(value).map_err(|error| {
-        let mut steps = steps(error.path());
+        let mut steps = path_steps(error.path());
         let message = error.into_inner().to_string();
         // The place is the unknown key, whether or not serde counts it as part of the path.
-        if let Some(("field", name, _)) = split_unknown(&message)
+        if let Some(("field", name, _)) = split_unknown_name_message(&message)
             && steps.last() != Some(&Step::Key(name.to_owned()))
         {
             steps.push(Step::Key(name.to_owned()));
@@ -75,7 +75,7 @@ fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
     })
 }
 
-fn steps(path: &Path) -> Vec<Step> {
+fn path_steps(path: &Path) -> Vec<Step> {
     path.iter()
         .filter_map(|segment| match segment {
             Segment::Seq { index } => Some(Step::Index(*index)),
@@ -87,7 +87,7 @@ fn steps(path: &Path) -> Vec<Step> {
 
 /// Splits serde's message about an unknown name, such as "unknown field `x`, expected one of `a`, `b`", into three parts: the
 /// kind of name (`field`), the unknown name (`x`) and the list of expected names. Returns `None` for other messages.
-fn split_unknown(message: &str) -> Option<(&str, &str, &str)> {
+fn split_unknown_name_message(message: &str) -> Option<(&str, &str, &str)> {
     let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
     let (name, rest) = match rest.rsplit_once("`, expected ") {
         // The list of expected names may have backticks but never this text; the name may have both.
@@ -103,13 +103,13 @@ fn names_in_backticks(expected: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the name of the missing field from the message "missing field `x`"; `None` for any other message.
-fn missing_field(message: &str) -> Option<&str> {
+fn missing_field_name(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
 impl Failure {
     /// Creates the problem that users see for this failure, in plain words and with a hint.
-    fn problem(&self, locate: Locate<'_>) -> Problem {
+    fn to_problem(&self, locate: Locate<'_>) -> Problem {
         let key = self
             .steps
             .iter()
@@ -117,7 +117,7 @@ impl Failure {
                 Step::Key(key) => join_path(&path, key),
                 Step::Index(index) => format!("{path}[{index}]"),
             });
-        if let Some((what, name, expected)) = split_unknown(&self.message) {
+        if let Some((what, name, expected)) = split_unknown_name_message(&self.message) {
             let what = if what == "field" { "key" } else { "value" };
             let known: Vec<&str> = names_in_backticks(expected).collect();
             let problem =
@@ -125,12 +125,12 @@ impl Failure {
             return if known.is_empty() {
                 problem
             } else {
-                problem.known(&format!("{what}s"), known)
+                problem.with_known_names(&format!("{what}s"), known)
             };
         }
-        match missing_field(&self.message) {
+        match missing_field_name(&self.message) {
             Some(name) => locate(&key, &format!("key `{name}` is missing")),
-            None => locate(&key, &in_words(&self.message)),
+            None => locate(&key, &translate_serde_message(&self.message)),
         }
     }
 }
@@ -138,19 +138,19 @@ impl Failure {
 /// Returns the keys that are expected at the place where `failure` reports a missing object; `None` for any other failure. The
 /// keys are taken from the error that serde returns for an object with an unknown key.
 fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Vec<String>> {
-    if failure.steps.is_empty() || !in_words(&failure.message).ends_with(OBJECT) {
+    if failure.steps.is_empty() || !translate_serde_message(&failure.message).ends_with(OBJECT) {
         return None;
     }
     let found = std::mem::replace(value_at(value, &failure.steps)?, json!({ "": null }));
-    let next = attempt::<T>(value).err();
+    let next = try_deserialize::<T>(value).err();
     *value_at(value, &failure.steps)? = found;
     let message = next?.message;
-    let (_, _, expected) = split_unknown(&message)?;
+    let (_, _, expected) = split_unknown_name_message(&message)?;
     Some(names_in_backticks(expected).map(str::to_owned).collect())
 }
 
 /// Returns an error message of serde in plain words, without the names of Rust types.
-fn in_words(message: &str) -> String {
+fn translate_serde_message(message: &str) -> String {
     let integers = ["u64", "u32", "u16", "u8", "usize"];
     let plain = integers.iter().fold(
         message.replace("expected f64", "expected a number"),
@@ -180,27 +180,27 @@ fn in_words(message: &str) -> String {
 /// Repairs the value at the path of `failure`, deserializes again, and returns the next failure. Returns `None` if there is no
 /// further failure, or if no repair of this failure succeeds.
 fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Failure> {
-    if let Some(("field", name, _)) = split_unknown(&failure.message) {
+    if let Some(("field", name, _)) = split_unknown_name_message(&failure.message) {
         let parent = &failure.steps[..failure.steps.len().saturating_sub(1)];
         value_at(value, parent)?
             .as_object_mut()?
             .shift_remove(name)?;
-        return attempt::<T>(value).err();
+        return try_deserialize::<T>(value).err();
     }
     let mut steps = failure.steps.clone();
     let (mut wanted, mut other) = (None, None);
-    if let Some(name) = missing_field(&failure.message) {
+    if let Some(name) = missing_field_name(&failure.message) {
         value_at(value, &steps)?
             .as_object_mut()?
             .insert(name.to_owned(), Value::Null);
         steps.push(Step::Key(name.to_owned()));
-    } else if let Some(("variant", _, expected)) = split_unknown(&failure.message) {
+    } else if let Some(("variant", _, expected)) = split_unknown_name_message(&failure.message) {
         let mut choices = names_in_backticks(expected).map(Value::from);
         (wanted, other) = (choices.next(), choices.last());
     }
-    for candidate in wanted.into_iter().chain(substitutes()) {
+    for candidate in wanted.into_iter().chain(replacement_values()) {
         *value_at(value, &steps)? = candidate;
-        match attempt::<T>(value) {
+        match try_deserialize::<T>(value) {
             Ok(_) => return None,
             Err(next) if next.steps.starts_with(&steps) => {}
             // Inside an object with a choice, a wrong type is reported at the object.
@@ -212,7 +212,7 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
                 };
                 let mut elsewhere = value.clone();
                 *value_at(&mut elsewhere, &steps)? = other;
-                let is_same = attempt::<T>(&elsewhere)
+                let is_same = try_deserialize::<T>(&elsewhere)
                     .is_err_and(|found| found.steps == next.steps && found.message == next.message);
                 return is_same.then_some(next);
             }
@@ -223,7 +223,7 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
 
 /// Returns the values that are tried one after the other in place of a wrong value: texts, a text for each quantity, numbers and
 /// empty containers. In most places of the file formats one of these values is accepted.
-fn substitutes() -> impl Iterator<Item = Value> {
+fn replacement_values() -> impl Iterator<Item = Value> {
     let texts = ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"].map(Value::from);
     let others = [
         json!(1),
@@ -239,7 +239,7 @@ fn substitutes() -> impl Iterator<Item = Value> {
 
 /// Returns whether an error message of serde reports a value of the wrong type rather than a missing or unknown field.
 fn is_type_error(message: &str) -> bool {
-    missing_field(message).is_none() && split_unknown(message).is_none()
+    missing_field_name(message).is_none() && split_unknown_name_message(message).is_none()
 }
 
 fn value_at<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {

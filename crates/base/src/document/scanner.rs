@@ -21,17 +21,17 @@ pub(super) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut scanner = Self { text, position: 0 };
-        scanner.skip_space();
+        scanner.skip_white_space();
         scanner
     }
 
     /// Returns the byte offset in the text of the value at a dotted path; `None` if there is no such value. A key may itself
     /// contain dots or brackets, because the search tries every key with which the path begins.
-    pub(super) fn find(&mut self, path: &str) -> Option<usize> {
+    pub(super) fn find_value(&mut self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return Some(self.position);
         }
-        match self.peek()? {
+        match self.peek_byte()? {
             b'{' => self.find_member(path),
             b'[' => self.find_element(path),
             _ => None,
@@ -42,7 +42,7 @@ impl<'a> Scanner<'a> {
     /// value.
     fn find_member(&mut self, path: &str) -> Option<usize> {
         self.skip_character();
-        while self.peek()? != b'}' {
+        while self.peek_byte()? != b'}' {
             let key = self.read_key()?;
             let rest = path
                 .strip_prefix(&*key)
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
                     text: self.text,
                     position: self.position,
                 };
-                if let Some(offset) = inside.find(rest.strip_prefix('.').unwrap_or(rest)) {
+                if let Some(offset) = inside.find_value(rest.strip_prefix('.').unwrap_or(rest)) {
                     return Some(offset);
                 }
             }
@@ -68,32 +68,32 @@ impl<'a> Scanner<'a> {
         let index: usize = index.parse().ok()?;
         self.skip_character();
         for _ in 0..index {
-            if self.peek()? == b']' {
+            if self.peek_byte()? == b']' {
                 return None;
             }
             self.skip_value();
             self.skip_comma();
         }
-        if self.peek()? == b']' {
+        if self.peek_byte()? == b']' {
             return None;
         }
-        self.find(rest.strip_prefix('.').unwrap_or(rest))
+        self.find_value(rest.strip_prefix('.').unwrap_or(rest))
     }
 
     /// Calls `on_key` for every key of every object in the text.
     pub(super) fn for_each_key(&mut self, on_key: &mut OnKey<'_>) {
-        self.keys_below(&mut String::new(), on_key);
+        self.for_each_key_below(&mut String::new(), on_key);
     }
 
     // The function is recursive, but a valid text nests at most 128 deep.
     /// Calls `on_key` for every key inside the value at the current position, whose dotted path is `path`.
-    fn keys_below(&mut self, path: &mut String, on_key: &mut OnKey<'_>) -> Option<()> {
+    fn for_each_key_below(&mut self, path: &mut String, on_key: &mut OnKey<'_>) -> Option<()> {
         let length = path.len();
-        match self.peek()? {
+        match self.peek_byte()? {
             b'{' => {
                 let mut seen = BTreeSet::new();
                 self.skip_character();
-                while self.peek()? != b'}' {
+                while self.peek_byte()? != b'}' {
                     let offset = self.position;
                     let key = self.read_key()?.into_owned();
                     on_key(path, &mut seen, &key, offset);
@@ -101,7 +101,7 @@ impl<'a> Scanner<'a> {
                         path.push('.');
                     }
                     path.push_str(&key);
-                    self.keys_below(path, on_key)?;
+                    self.for_each_key_below(path, on_key)?;
                     path.truncate(length);
                     self.skip_comma();
                 }
@@ -110,10 +110,10 @@ impl<'a> Scanner<'a> {
             b'[' => {
                 self.skip_character();
                 let mut index = 0_usize;
-                while self.peek()? != b']' {
+                while self.peek_byte()? != b']' {
                     // Writing to a `String` cannot fail.
                     let _ = write!(path, "[{index}]");
-                    self.keys_below(path, on_key)?;
+                    self.for_each_key_below(path, on_key)?;
                     path.truncate(length);
                     index += 1;
                     self.skip_comma();
@@ -125,12 +125,12 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    fn peek(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.position).copied()
     }
 
-    fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+    fn skip_white_space(&mut self) {
+        while matches!(self.peek_byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.position += 1;
         }
     }
@@ -138,11 +138,11 @@ impl<'a> Scanner<'a> {
     /// Skips the character at the current position (a bracket or a comma) and the white space after it.
     fn skip_character(&mut self) {
         self.position += 1;
-        self.skip_space();
+        self.skip_white_space();
     }
 
     fn skip_comma(&mut self) {
-        if self.peek() == Some(b',') {
+        if self.peek_byte() == Some(b',') {
             self.skip_character();
         }
     }
@@ -158,14 +158,14 @@ impl<'a> Scanner<'a> {
         } else {
             Cow::Borrowed(quoted.strip_prefix('"')?.strip_suffix('"')?)
         };
-        self.skip_space();
+        self.skip_white_space();
         self.skip_character(); // the colon
         Some(key)
     }
 
     fn skip_string(&mut self) {
         self.position += 1;
-        while let Some(byte) = self.peek() {
+        while let Some(byte) = self.peek_byte() {
             self.position += match byte {
                 b'"' => break,
                 b'\\' => 2,
@@ -178,7 +178,7 @@ impl<'a> Scanner<'a> {
     /// Skips the value at the current position, including all values inside it, and the white space after it.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
-        while let Some(byte) = self.peek() {
+        while let Some(byte) = self.peek_byte() {
             match byte {
                 b'"' => self.skip_string(),
                 b'{' | b'[' => {

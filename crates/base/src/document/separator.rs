@@ -32,12 +32,12 @@ impl Separator {
     }
 
     /// Returns the separator character as a byte.
-    pub fn byte(self) -> u8 {
+    pub fn as_byte(self) -> u8 {
         u8::try_from(self.0).unwrap_or(b',')
     }
 
     /// Splits a line of the table into its fields and returns an iterator over the fields.
-    pub fn split(self, line: &str) -> std::str::Split<'_, char> {
+    pub fn split_fields(self, line: &str) -> std::str::Split<'_, char> {
         line.split(self.0)
     }
 
@@ -64,7 +64,7 @@ pub fn has_decimal_comma(field: &str) -> bool {
 
 /// Returns whether a column heading is empty or a placeholder. A placeholder such as `Unnamed: 0` is the heading that pandas
 /// writes above an index column.
-pub fn is_nameless(heading: &str) -> bool {
+pub fn is_placeholder_heading(heading: &str) -> bool {
     let heading = heading.trim().trim_matches('"');
     heading.is_empty() || heading == "Unnamed: 0"
 }

@@ -27,7 +27,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T,
 ///
 /// # Errors
 /// As [`from_value`].
-pub fn resolve<T: DeserializeOwned + Serialize>(
+pub fn resolve_defaults<T: DeserializeOwned + Serialize>(
     value: &Value,
     prefix: &str,
 ) -> Result<Value, Error> {
@@ -37,15 +37,17 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
 
 /// Converts a value that was typed on a command line into JSON. A number, `true`, `false` or a list is parsed as JSON; any other
 /// value becomes a JSON string.
-pub fn typed_value(text: &str) -> Value {
+pub fn parse_typed_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
 /// Returns a JSON value as the text that a user would type on a command line; parsing this text yields the same value again. A
 /// string is quoted only if it would otherwise be parsed as a number, a switch or a list.
-pub fn value_as_typed(value: &Value) -> String {
+pub fn format_typed_value(value: &Value) -> String {
     match value {
-        Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),
+        Value::String(text) if text.trim() == text && parse_typed_value(text) == *value => {
+            text.clone()
+        }
         other => other.to_string(),
     }
 }
@@ -67,8 +69,8 @@ mod tests {
             (json!([10, 5]), "[10,5]"),
             (json!(null), "null"),
         ] {
-            assert_eq!(value_as_typed(&value), typed);
-            assert_eq!(typed_value(typed), value);
+            assert_eq!(format_typed_value(&value), typed);
+            assert_eq!(parse_typed_value(typed), value);
         }
     }
 }

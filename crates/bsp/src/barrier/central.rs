@@ -15,12 +15,12 @@ pub(super) struct Central {
     /// Whether process 0 is at the barrier.
     has_root: bool,
     /// Number of arrival messages that process 0 has received at this barrier.
-    notifications: u32,
+    received_notifications: u32,
     /// Number of answers of process 0 that have been delivered at this barrier.
-    answers: u32,
+    delivered_answers: u32,
     /// Processes whose arrival messages wait until process 0 arrives, if messages start only when their receiver is ready
     /// (rendezvous).
-    blocked: Vec<u32>,
+    waiting_senders: Vec<u32>,
 }
 
 impl Central {
@@ -28,9 +28,9 @@ impl Central {
         Self {
             receives,
             has_root: false,
-            notifications: 0,
-            answers: 0,
-            blocked: Vec::with_capacity(processes as usize),
+            received_notifications: 0,
+            delivered_answers: 0,
+            waiting_senders: Vec::with_capacity(processes as usize),
         }
     }
 
@@ -44,18 +44,23 @@ impl Central {
     ) -> Result<(), Error> {
         if process == 0 {
             self.has_root = true;
-            for index in 0..self.blocked.len() {
-                let blocked = self.blocked[index];
-                context.send_between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
+            for index in 0..self.waiting_senders.len() {
+                let blocked = self.waiting_senders[index];
+                context.send_between_processes(
+                    blocked,
+                    0,
+                    bytes,
+                    BarrierMessage::Arrived(blocked),
+                )?;
             }
-            self.blocked.clear();
+            self.waiting_senders.clear();
             return self.answer_if_complete(processes, bytes, context);
         }
         if self.receives.is_late(bytes) && !self.has_root {
-            self.blocked.push(process);
+            self.waiting_senders.push(process);
             return Ok(());
         }
-        context.send_between(process, 0, bytes, BarrierMessage::Arrived(process))
+        context.send_between_processes(process, 0, bytes, BarrierMessage::Arrived(process))
     }
 
     /// Handles the delivery of an arrival message to process 0.
@@ -65,16 +70,16 @@ impl Central {
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.notifications += 1;
+        self.received_notifications += 1;
         self.answer_if_complete(processes, bytes, context)
     }
 
     /// Handles the delivery of the answer to a process, which then leaves; at the last answer process 0 leaves as well.
     pub(super) fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
-        self.answers += 1;
+        self.delivered_answers += 1;
         leaving.push(process);
-        if self.answers == processes - 1 {
-            self.answers = 0;
+        if self.delivered_answers == processes - 1 {
+            self.delivered_answers = 0;
             leaving.push(0);
         }
     }
@@ -86,13 +91,13 @@ impl Central {
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        if !self.has_root || self.notifications < processes - 1 {
+        if !self.has_root || self.received_notifications < processes - 1 {
             return Ok(());
         }
         self.has_root = false;
-        self.notifications = 0;
+        self.received_notifications = 0;
         (1..processes).try_for_each(|process| {
-            context.send_between(0, process, bytes, BarrierMessage::Leave(process))
+            context.send_between_processes(0, process, bytes, BarrierMessage::Leave(process))
         })
     }
 }

@@ -12,7 +12,7 @@ use migsim_base::units::Bytes;
 #[derive(Clone, Debug)]
 pub(super) struct ReleasedByFirst {
     /// Whether process 0 is at the barrier.
-    is_open: bool,
+    is_root_present: bool,
     /// For each process, whether it is at the barrier and waits for its release.
     is_waiting: Vec<bool>,
     /// For each process, whether the release message of this barrier has been sent to it.
@@ -26,7 +26,7 @@ impl ReleasedByFirst {
     pub(super) fn new(processes: u32) -> Self {
         let count = processes as usize;
         Self {
-            is_open: false,
+            is_root_present: false,
             is_waiting: vec![false; count],
             is_released: vec![false; count],
             pending: 0,
@@ -44,7 +44,7 @@ impl ReleasedByFirst {
             self.is_waiting[process as usize] = true;
             return self.release_if_ready(process, bytes, context);
         }
-        self.is_open = true;
+        self.is_root_present = true;
         self.is_released.fill(false);
         self.pending = self.is_released.len() - 1;
         (1..)
@@ -61,21 +61,21 @@ impl ReleasedByFirst {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
-        if !self.is_open || !self.is_waiting[at] || self.is_released[at] {
+        if !self.is_root_present || !self.is_waiting[at] || self.is_released[at] {
             return Ok(());
         }
         self.is_waiting[at] = false;
         self.is_released[at] = true;
-        context.send_between(0, process, bytes, BarrierMessage::Leave(process))
+        context.send_between_processes(0, process, bytes, BarrierMessage::Leave(process))
     }
 
     /// Handles the delivery of the release message to a process, which then leaves the barrier. After the last delivery, process
     /// 0 leaves as well.
-    pub(super) fn on_delivered(&mut self, process: u32, leaving: &mut Leaving) {
+    pub(super) fn on_release_delivered(&mut self, process: u32, leaving: &mut Leaving) {
         leaving.push(process);
         self.pending -= 1;
         if self.pending == 0 {
-            self.is_open = false;
+            self.is_root_present = false;
             leaving.push(0);
         }
     }

@@ -15,12 +15,12 @@ pub(super) struct Scripted {
     /// Durations of the control messages if they are packets that share no links; `None` if they are flows.
     packets: Option<Packets>,
     /// For each process, whether the number of its current barrier is even (0) or odd (1).
-    parity: Vec<u32>,
+    barrier_parity: Vec<u32>,
     /// For each process, the index of its next action in the script; [`AWAY`] if it is not at the barrier.
     next_action: Vec<u32>,
     /// For each process, the slots of the script in which a control message has arrived, one bit for each slot; the first number
     /// is for even barriers, the second for odd barriers.
-    received: Vec<[u64; 2]>,
+    received_slots: Vec<[u64; 2]>,
 }
 
 /// Value in place of the index of an action, for a process that is not at the barrier.
@@ -32,9 +32,9 @@ impl Scripted {
         Self {
             script,
             packets,
-            parity: vec![1; count],
+            barrier_parity: vec![1; count],
             next_action: vec![AWAY; count],
-            received: vec![[0; 2]; count],
+            received_slots: vec![[0; 2]; count],
         }
     }
 
@@ -47,9 +47,9 @@ impl Scripted {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
-        self.parity[at] ^= 1;
+        self.barrier_parity[at] ^= 1;
         self.next_action[at] = 0;
-        self.advance(process, bytes, leaving, context)
+        self.continue_script(process, bytes, leaving, context)
     }
 
     /// Handles the delivery of a control message to process `to`. The slot identifies the message within the script; the parity
@@ -61,13 +61,13 @@ impl Scripted {
         leaving: &mut Leaving,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.received[to as usize][parity as usize] |= 1 << slot;
-        self.advance(to, bytes, leaving, context)
+        self.received_slots[to as usize][parity as usize] |= 1 << slot;
+        self.continue_script(to, bytes, leaving, context)
     }
 
     /// Executes the script of a process until a receive whose message has not arrived. At the end of the script the process
     /// leaves the barrier.
-    fn advance(
+    fn continue_script(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -75,24 +75,24 @@ impl Scripted {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let place = process as usize;
-        let parity = self.parity[place];
+        let parity = self.barrier_parity[place];
         while self.next_action[place] != AWAY {
             match self.script.action(process, self.next_action[place]) {
                 Some(Action::Send { to, slot }) => {
                     let message = BarrierMessage::Round { to, slot, parity };
                     match &mut self.packets {
                         Some(packets) => context.send_packet(packets, (process, to), message)?,
-                        None => context.send_between(process, to, bytes, message)?,
+                        None => context.send_between_processes(process, to, bytes, message)?,
                     }
                 }
                 Some(Action::Receive { slot }) => {
-                    if self.received[place][parity as usize] & (1 << slot) == 0 {
+                    if self.received_slots[place][parity as usize] & (1 << slot) == 0 {
                         return Ok(());
                     }
                 }
                 None => {
                     self.next_action[place] = AWAY;
-                    self.received[place][parity as usize] = 0;
+                    self.received_slots[place][parity as usize] = 0;
                     leaving.push(process);
                     return Ok(());
                 }

@@ -13,17 +13,17 @@ use migsim_base::units::{Bytes, HostId};
 /// State of a sequential barrier, whose coordinator sends or receives one message at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Sequential {
-    gather: GatherOrder,
+    gather_order: GatherOrder,
     release: Release,
     coordinator: HostId,
     has_arrived: Vec<bool>,
     order_of_arrival: VecDeque<u32>,
     /// Number of processes whose arrival message the coordinator has received; 0 between barriers.
-    gathered: u32,
+    gathered_processes: u32,
     /// Number of processes that the coordinator has released; 0 before the release begins.
-    released: u32,
+    released_processes: u32,
     /// Whether a message from or to the coordinator is in progress.
-    is_busy: bool,
+    is_coordinator_busy: bool,
     is_releasing: bool,
 }
 
@@ -31,14 +31,14 @@ impl Sequential {
     /// Creates the barrier with its coordinator on the host `coordinator`.
     pub(super) fn new(config: BarrierConfig, coordinator: HostId, processes: u32) -> Self {
         Self {
-            gather: config.gather,
+            gather_order: config.gather,
             release: config.release,
             coordinator,
             has_arrived: vec![false; processes as usize],
             order_of_arrival: VecDeque::with_capacity(processes as usize),
-            gathered: 0,
-            released: 0,
-            is_busy: false,
+            gathered_processes: 0,
+            released_processes: 0,
+            is_coordinator_busy: false,
             is_releasing: false,
         }
     }
@@ -46,13 +46,13 @@ impl Sequential {
     /// Whether the times at which processes leave can be computed from their arrival times, without events.
     pub(super) fn is_predictable(&self) -> bool {
         let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
-        self.release == Release::Simultaneous && in_order.contains(&self.gather)
+        self.release == Release::Simultaneous && in_order.contains(&self.gather_order)
     }
 
     /// Returns the time at which all processes leave the barrier \[s\], given the arrival time of each process \[s\]. `alone`
     /// returns the duration of a message that shares no link with other messages \[s\]. If `alone` returns `None`, since a
     /// message may share links, the result is `None`.
-    pub(super) fn predict(
+    pub(super) fn predict_departure(
         &self,
         (arrival, placement): (&[f64], &[HostId]),
         bytes: Bytes,
@@ -63,7 +63,7 @@ impl Sequential {
             Some(now.max(arrival[process]) + way)
         };
         let mut ranks = 0..arrival.len();
-        let gathered = if self.gather == GatherOrder::Descending {
+        let gathered = if self.gather_order == GatherOrder::Descending {
             ranks.rev().try_fold(0.0, &mut gather)?
         } else {
             ranks.try_fold(0.0, &mut gather)?
@@ -82,7 +82,7 @@ impl Sequential {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = true;
-        match self.gather {
+        match self.gather_order {
             GatherOrder::Arrival => self.order_of_arrival.push_back(process),
             GatherOrder::Parallel => return self.gather_from(process, bytes, context),
             GatherOrder::Ascending | GatherOrder::Descending => {}
@@ -97,21 +97,21 @@ impl Sequential {
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        if self.is_busy || self.gathered == processes {
+        if self.is_coordinator_busy || self.gathered_processes == processes {
             return Ok(());
         }
-        let next = match self.gather {
-            GatherOrder::Ascending => Some(self.gathered),
-            GatherOrder::Descending => Some(processes - 1 - self.gathered),
+        let next = match self.gather_order {
+            GatherOrder::Ascending => Some(self.gathered_processes),
+            GatherOrder::Descending => Some(processes - 1 - self.gathered_processes),
             GatherOrder::Arrival => self.order_of_arrival.front().copied(),
             GatherOrder::Parallel => None,
         };
         match next {
             Some(process) if self.has_arrived[process as usize] => {
-                if self.gather == GatherOrder::Arrival {
+                if self.gather_order == GatherOrder::Arrival {
                     self.order_of_arrival.pop_front();
                 }
-                self.is_busy = true;
+                self.is_coordinator_busy = true;
                 self.gather_from(process, bytes, context)
             }
             _ => Ok(()),
@@ -139,15 +139,15 @@ impl Sequential {
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.gathered += 1;
-        self.is_busy = self.is_releasing;
-        if self.gathered < processes || self.is_releasing {
+        self.gathered_processes += 1;
+        self.is_coordinator_busy = self.is_releasing;
+        if self.gathered_processes < processes || self.is_releasing {
             return self.gather_next(processes, bytes, context);
         }
-        self.is_busy = true;
+        self.is_coordinator_busy = true;
         self.is_releasing = true;
-        self.released = 0;
-        self.gathered = 0; // notices of the next barrier may come in while this one is released
+        self.released_processes = 0;
+        self.gathered_processes = 0; // notices of the next barrier may come in while this one is released
         self.release_next(bytes, context)
     }
 
@@ -156,12 +156,12 @@ impl Sequential {
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        let to = context.placement[self.released as usize];
+        let to = context.placement[self.released_processes as usize];
         context.send_message(
             self.coordinator,
             to,
             bytes,
-            BarrierMessage::Leave(self.released),
+            BarrierMessage::Leave(self.released_processes),
         )
     }
 
@@ -173,18 +173,18 @@ impl Sequential {
         leaving: &mut Leaving,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.released += 1;
+        self.released_processes += 1;
         if self.release == Release::Sequential {
             leaving.push(process);
         }
-        if self.released < processes {
+        if self.released_processes < processes {
             return self.release_next(bytes, context);
         }
         if self.release == Release::Simultaneous {
             leaving.push_all(processes);
         }
         self.is_releasing = false;
-        self.is_busy = false;
+        self.is_coordinator_busy = false;
         self.gather_next(processes, bytes, context)
     }
 }

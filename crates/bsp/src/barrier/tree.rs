@@ -44,7 +44,7 @@ pub(super) fn gather_in_tree(
     }
     *count = 0;
     if process != 0 {
-        return context.send_between(
+        return context.send_between_processes(
             process,
             parent(process),
             bytes,
@@ -63,7 +63,7 @@ pub(super) fn release_children(
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     children(process, processes).try_for_each(|child| {
-        context.send_between(process, child, bytes, BarrierMessage::Leave(child))
+        context.send_between_processes(process, child, bytes, BarrierMessage::Leave(child))
     })
 }
 

@@ -29,7 +29,7 @@ pub(super) struct InTurn {
     /// For each process, whether it has sent its report.
     has_reported: Vec<bool>,
     /// Number of processes that have not yet received their answer in this call.
-    unanswered: usize,
+    unanswered_processes: usize,
 }
 
 /// The manager of a cluster during a rescheduling call, with the actions that it must still execute.
@@ -37,8 +37,8 @@ pub(super) struct InTurn {
 struct Manager {
     host: HostId,
     /// Processes whose reports wait until the manager receives them.
-    reports: VecDeque<u32>,
-    actions: VecDeque<Action>,
+    waiting_reports: VecDeque<u32>,
+    remaining_actions: VecDeque<Action>,
     /// Whether the manager computes, or a message from it or to it is in progress.
     is_busy: bool,
 }
@@ -64,9 +64,9 @@ impl InTurn {
         let platform = world.setup.platform;
         let cluster_of = |host: &HostId| platform.cluster_of(*host).index();
         let manager = |cluster| Manager {
-            host: platform.manager(cluster),
-            reports: VecDeque::new(),
-            actions: VecDeque::new(),
+            host: platform.manager_host(cluster),
+            waiting_reports: VecDeque::new(),
+            remaining_actions: VecDeque::new(),
             is_busy: false,
         };
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
@@ -74,14 +74,16 @@ impl InTurn {
             managers: clusters.map(manager).collect(),
             manager_of: world.placement.iter().map(cluster_of).collect(),
             has_reported: vec![false; world.placement.len()],
-            unanswered: world.placement.len(),
+            unanswered_processes: world.placement.len(),
         };
         for &manager in &call.manager_of {
-            call.managers[manager].actions.push_back(Action::Report);
+            call.managers[manager]
+                .remaining_actions
+                .push_back(Action::Report);
         }
         call.add_exchange();
         for manager in &mut call.managers {
-            manager.actions.push_back(Action::Decide);
+            manager.remaining_actions.push_back(Action::Decide);
         }
         call
     }
@@ -91,20 +93,24 @@ impl InTurn {
         let count = self.managers.len();
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
-                self.managers[from].actions.push_back(Action::Send(to));
-                self.managers[to].actions.push_back(Action::Receive(from));
+                self.managers[from]
+                    .remaining_actions
+                    .push_back(Action::Send(to));
+                self.managers[to]
+                    .remaining_actions
+                    .push_back(Action::Receive(from));
             }
         }
     }
 
     /// Sends the report of a process to its manager, unless it was already sent in this call.
-    pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn send_report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if std::mem::replace(&mut self.has_reported[process as usize], true) {
             return Ok(());
         }
         let manager = self.manager_of[process as usize];
-        self.managers[manager].reports.push_back(process);
-        self.advance(manager, world)
+        self.managers[manager].waiting_reports.push_back(process);
+        self.start_next_action(manager, world)
     }
 
     /// Appends the actions after the decision to the actions of the managers (the second exchange and the answers). It also sends
@@ -123,23 +129,23 @@ impl InTurn {
         self.add_exchange();
         for (process, manager) in by.into_iter().enumerate() {
             let answer = Action::Answer(ProcessId::from_index(process).0);
-            self.managers[manager].actions.push_back(answer);
+            self.managers[manager].remaining_actions.push_back(answer);
         }
         for process in 0..self.manager_of.len() {
-            self.report(ProcessId::from_index(process).0, world)?;
+            self.send_report(ProcessId::from_index(process).0, world)?;
         }
-        (0..self.managers.len()).try_for_each(|manager| self.advance(manager, world))
+        (0..self.managers.len()).try_for_each(|manager| self.start_next_action(manager, world))
     }
 
     /// Starts the next action of a manager, unless the action is a message whose other manager or process is not ready.
-    fn advance(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
+    fn start_next_action(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         let token = Token::Turn(to_u32(manager));
         while !self.managers[manager].is_busy {
             let one = &mut self.managers[manager];
-            match one.actions.front().copied() {
+            match one.remaining_actions.front().copied() {
                 Some(Action::Report) => {
-                    let Some(process) = one.reports.pop_front() else {
+                    let Some(process) = one.waiting_reports.pop_front() else {
                         return Ok(());
                     };
                     one.is_busy = true;
@@ -150,7 +156,7 @@ impl InTurn {
                 }
                 Some(Action::Send(to)) => return self.send_if_ready(manager, to, world),
                 Some(Action::Receive(from)) => {
-                    let is_sending = self.managers[from].actions.front();
+                    let is_sending = self.managers[from].remaining_actions.front();
                     return match is_sending {
                         Some(Action::Send(to)) if *to == manager => {
                             self.send_if_ready(from, manager, world)
@@ -165,7 +171,7 @@ impl InTurn {
                         one.is_busy = true;
                         return world.engine.execute(one.host, work, token);
                     }
-                    one.actions.pop_front();
+                    one.remaining_actions.pop_front();
                 }
                 Some(Action::Answer(process)) => {
                     one.is_busy = true;
@@ -186,7 +192,7 @@ impl InTurn {
         world: &mut World<'_>,
     ) -> Result<(), Error> {
         let (sender, receiver) = (&self.managers[from], &self.managers[to]);
-        let is_expected = receiver.actions.front() == Some(&Action::Receive(from));
+        let is_expected = receiver.remaining_actions.front() == Some(&Action::Receive(from));
         if sender.is_busy || receiver.is_busy || !is_expected {
             return Ok(());
         }
@@ -199,7 +205,7 @@ impl InTurn {
 
     /// Handles the end of the current action of a manager, which then starts its next action. Returns the process that has just
     /// received its answer; `None` if the action was not an answer.
-    pub(super) fn on_ended(
+    pub(super) fn on_action_ended(
         &mut self,
         manager: u32,
         world: &mut World<'_>,
@@ -207,24 +213,24 @@ impl InTurn {
         let manager = manager as usize;
         let one = &mut self.managers[manager];
         one.is_busy = false;
-        let done = one.actions.pop_front();
+        let done = one.remaining_actions.pop_front();
         if let Some(Action::Send(to)) = done {
             self.managers[to].is_busy = false;
-            self.managers[to].actions.pop_front();
-            self.advance(to, world)?;
+            self.managers[to].remaining_actions.pop_front();
+            self.start_next_action(to, world)?;
         }
-        self.advance(manager, world)?;
+        self.start_next_action(manager, world)?;
         let Some(Action::Answer(process)) = done else {
             return Ok(None);
         };
-        self.unanswered -= 1;
+        self.unanswered_processes -= 1;
         Ok(Some(process))
     }
 
     /// Returns whether all processes have received their answers and all managers have executed all their actions. Managers
     /// without processes may still exchange lists after the last answer.
     pub(super) fn is_complete(&self) -> bool {
-        let is_done = |one: &Manager| one.actions.is_empty() && !one.is_busy;
-        self.unanswered == 0 && self.managers.iter().all(is_done)
+        let is_done = |one: &Manager| one.remaining_actions.is_empty() && !one.is_busy;
+        self.unanswered_processes == 0 && self.managers.iter().all(is_done)
     }
 }

@@ -52,7 +52,7 @@ impl<'p> Engine<'p> {
     /// Calls the function `record` with the trace if the critical path is recorded, and does nothing otherwise.
     #[cold]
     #[inline(never)]
-    fn record(&mut self, record: impl FnOnce(&mut Trace<'p>, &Simulation<'p, Token>)) {
+    fn with_trace(&mut self, record: impl FnOnce(&mut Trace<'p>, &Simulation<'p, Token>)) {
         if let Some(trace) = &mut self.trace {
             record(trace, &self.simulation);
         }
@@ -67,7 +67,9 @@ impl<'p> Engine<'p> {
         token: Token,
     ) -> Result<(), Error> {
         if self.trace.is_some() {
-            self.record(|trace, engine| trace.start_computation(host, token, engine.now().get()));
+            self.with_trace(|trace, engine| {
+                trace.start_computation(host, token, engine.now().get())
+            });
         }
         self.simulation.execute(host, work, token)
     }
@@ -88,7 +90,7 @@ impl<'p> Engine<'p> {
         };
         if self.trace.is_some() {
             let flight = Flight::new((from, to), size, factor);
-            self.record(|trace, engine| trace.start_message(flight, token, engine));
+            self.with_trace(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation
             .send_delayed(from, to, (size, factor), token)
@@ -108,7 +110,7 @@ impl<'p> Engine<'p> {
             let (size, has_handshake) = message;
             let trips = if has_handshake { 3.0 } else { 1.0 };
             let flight = Flight::new((from, to), size, trips);
-            self.record(|trace, engine| trace.start_message(flight, token, engine));
+            self.with_trace(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation.send_message(from, to, message, token)
     }
@@ -118,9 +120,9 @@ impl<'p> Engine<'p> {
     #[inline]
     pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
         if self.trace.is_some() {
-            self.record(|trace, engine| trace.start_wait(token, engine.now().get()));
+            self.with_trace(|trace, engine| trace.start_wait(token, engine.now().get()));
         }
-        self.simulation.wait(duration, token);
+        self.simulation.start_wait(duration, token);
     }
 
     /// Returns the next activity that ends, as [`Simulation::next_ended`] does, and records its end in the trace.
@@ -131,7 +133,7 @@ impl<'p> Engine<'p> {
         }
         let ended = self.simulation.next_ended()?;
         if let Some(token) = ended {
-            self.record(|trace, engine| trace.end_activity(token, engine));
+            self.with_trace(|trace, engine| trace.end_activity(token, engine));
         }
         Ok(ended)
     }
@@ -155,7 +157,7 @@ impl<'p> Engine<'p> {
         superstep: usize,
         (duration, flows): (f64, u64),
     ) -> bool {
-        let has_passed = self.simulation.try_advance(duration, flows);
+        let has_passed = self.simulation.try_advance_time(duration, flows);
         if let Some(trace) = self.trace.as_mut().filter(|_| has_passed) {
             trace.repeat_superstep(superstep, self.simulation.now().get());
         }
@@ -163,7 +165,7 @@ impl<'p> Engine<'p> {
     }
 
     /// Records in the trace that a superstep begins whose activities are simulated.
-    pub(crate) fn record_opening(&mut self) {
+    pub(crate) fn record_superstep_opening(&mut self) {
         if let Some(trace) = &mut self.trace {
             trace.open_superstep(self.simulation.now().get());
         }
@@ -171,15 +173,15 @@ impl<'p> Engine<'p> {
 
     /// Advances time by `duration` \[s\] without activities, if nothing is in progress. Returns false without advancing time if
     /// this is not possible, or if the critical path is recorded, since each piece of the path needs an activity.
-    pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
-        self.trace.is_none() && self.simulation.try_advance(duration, flows)
+    pub(crate) fn advance_without_events(&mut self, duration: f64, flows: u64) -> bool {
+        self.trace.is_none() && self.simulation.try_advance_time(duration, flows)
     }
 
     /// Sets the cause of all activities that start from now on: the activity that has ended with this token.
     #[inline]
     pub(crate) fn set_cause(&mut self, token: Token) {
         if self.trace.is_some() {
-            self.record(|trace, _| trace.set_cause(token));
+            self.with_trace(|trace, _| trace.set_cause(token));
         }
     }
 

@@ -10,14 +10,14 @@ use migsim_platform::Platform;
 /// A message that is in progress or has ended, with the parts of its duration for the critical path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
-    pub(super) ends: (HostId, HostId),
+    pub(super) end_hosts: (HostId, HostId),
     size: Bytes,
     /// Factor by which the latency of the message is multiplied: 3 for a message with a handshake, the delay factor for a control
     /// message, otherwise 1.
     latency_factor: f64,
     /// Latency that the platform specifies for the whole route; `None` if the latency of the route is the sum of the latencies of
     /// its links.
-    pub(super) nominal: Option<Seconds>,
+    pub(super) route_latency: Option<Seconds>,
     /// Overhead of the message in sender and receiver \[s\]; zero until the message has ended.
     overhead: f64,
     /// Latency of the message \[s\]; zero until the message has ended.
@@ -25,21 +25,21 @@ pub(super) struct Flight {
     /// Duration that the transfer would have without other traffic \[s\]; infinite if the message cannot have waited before its
     /// transfer.
     transfer_alone: f64,
-    bound: Bound,
+    limiting_resource: Bound,
 }
 
 impl Flight {
     /// Creates the state of a message that starts now; its latency is multiplied by `trips`.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
-            ends,
+            end_hosts: ends,
             size,
             latency_factor: trips,
-            nominal: None,
+            route_latency: None,
             overhead: 0.0,
             latency: 0.0,
             transfer_alone: f64::INFINITY,
-            bound: Bound::Loopback,
+            limiting_resource: Bound::Loopback,
         }
     }
 
@@ -53,7 +53,7 @@ impl Flight {
         engine: &Simulation<'_, Token>,
         users: impl Fn(usize) -> u32,
     ) {
-        let (from, to) = self.ends;
+        let (from, to) = self.end_hosts;
         let is_inside = from == to;
         let now = || {
             links
@@ -64,7 +64,7 @@ impl Flight {
         let latency = if is_inside && links.is_empty() {
             network.loopback_latency.get()
         } else {
-            self.nominal.map_or_else(now, Seconds::get)
+            self.route_latency.map_or_else(now, Seconds::get)
         };
         if is_inside {
             self.overhead = network.loopback_overhead.get();
@@ -82,13 +82,13 @@ impl Flight {
             let share = bandwidth / f64::from(flows);
             if share < least {
                 least = share;
-                self.bound = Bound::Link { link, flows };
+                self.limiting_resource = Bound::Link { link, flows };
             }
         }
         if let Some(window) = network.tcp_gamma.filter(|_| latency > 0.0)
             && window / (2.0 * latency) < least
         {
-            self.bound = Bound::Window;
+            self.limiting_resource = Bound::Window;
             narrowest = lesser(narrowest, window / (2.0 * latency));
         }
         // Flows that share links take longer for that reason; with these settings a wait may be the reason.
@@ -100,18 +100,18 @@ impl Flight {
 
 /// Splits the time from `begin` to `end` of a message \[s\] into overhead, latency, wait and transfer. Returns for each part its
 /// kind, its resources, its begin and its end.
-pub(super) fn split(
+pub(super) fn split_message(
     flight: &Flight,
     begin: f64,
     end: f64,
 ) -> [(PieceKind, PieceWork, f64, f64); 4] {
-    let (from, to) = flight.ends;
+    let (from, to) = flight.end_hosts;
     let sent = lesser(begin + flight.overhead, end);
     let arrives = lesser(sent + flight.latency, end);
     // A wait lies between the latency and the transfer.
     let latest = end - flight.transfer_alone;
     let starts = if latest > arrives { latest } else { arrives };
-    let bound = flight.bound;
+    let bound = flight.limiting_resource;
     [
         (PieceKind::Overhead, PieceWork::Overhead, begin, sent),
         (

@@ -15,11 +15,11 @@ const KINDS: usize = 9;
 #[derive(Clone, Debug, Default)]
 pub(super) struct InProgress {
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    unused_slots: Vec<u32>,
     /// For each kind and number of a token, the first and the last slot in the queue of the activities with that token.
     queues: [Vec<(u32, u32)>; KINDS],
     /// For each token that contains several numbers, the first and the last slot in the queue of the activities with that token.
-    rounds: BTreeMap<Token, (u32, u32)>,
+    queues_of_rounds: BTreeMap<Token, (u32, u32)>,
 }
 
 /// Storage for one activity in progress; it is unused if `running` is `None`.
@@ -27,7 +27,7 @@ pub(super) struct InProgress {
 struct Slot {
     running: Option<Running>,
     /// Index of the slot of the next activity with the same token.
-    next: u32,
+    next_slot: u32,
     /// The links that the message of the activity uses, in the order of its route.
     links: Vec<LinkId>,
 }
@@ -51,11 +51,11 @@ fn kind_and_number(token: &Token) -> Option<(usize, u32)> {
 impl InProgress {
     /// Adds an activity that starts now. Returns its list of links, which is empty, so that the caller can add the links that the
     /// activity uses.
-    pub(super) fn start(&mut self, token: Token, running: Running) -> &mut Vec<LinkId> {
-        let slot = self.free.pop().unwrap_or_else(|| {
+    pub(super) fn add_activity(&mut self, token: Token, running: Running) -> &mut Vec<LinkId> {
+        let slot = self.unused_slots.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
                 running: None,
-                next: NONE,
+                next_slot: NONE,
                 links: Vec::new(),
             });
             to_u32(self.slots.len() - 1)
@@ -69,39 +69,39 @@ impl InProgress {
                 }
                 &mut queues[number]
             }
-            None => self.rounds.entry(token).or_insert((NONE, NONE)),
+            None => self.queues_of_rounds.entry(token).or_insert((NONE, NONE)),
         };
         let last = std::mem::replace(&mut queue.1, slot);
         if last == NONE {
             queue.0 = slot;
         } else {
-            self.slots[last as usize].next = slot;
+            self.slots[last as usize].next_slot = slot;
         }
         let own = &mut self.slots[slot as usize];
         own.running = Some(running);
-        own.next = NONE;
+        own.next_slot = NONE;
         own.links.clear();
         &mut own.links
     }
 
     /// Removes the earliest activity with this token. Returns the activity and the links that it uses; `None` if no activity has
     /// this token.
-    pub(super) fn end(&mut self, token: Token) -> Option<(Running, &[LinkId])> {
+    pub(super) fn remove_activity(&mut self, token: Token) -> Option<(Running, &[LinkId])> {
         let queue = match kind_and_number(&token) {
             Some((kind, number)) => self.queues[kind].get_mut(number as usize)?,
-            None => self.rounds.get_mut(&token)?,
+            None => self.queues_of_rounds.get_mut(&token)?,
         };
         let slot = queue.0;
         let own = self.slots.get_mut(slot as usize)?;
         let running = own.running.take()?;
-        queue.0 = own.next;
+        queue.0 = own.next_slot;
         if queue.0 == NONE {
             queue.1 = NONE;
             if kind_and_number(&token).is_none() {
-                self.rounds.remove(&token);
+                self.queues_of_rounds.remove(&token);
             }
         }
-        self.free.push(slot);
+        self.unused_slots.push(slot);
         Some((running, &own.links))
     }
 }

@@ -374,7 +374,11 @@ fn chains_that_end_early_are_dropped() {
             trace.set_cause(token);
         }
     }
-    assert!(trace.nodes() < 10_010, "{}", trace.nodes());
+    assert!(
+        trace.reserved_nodes() < 10_010,
+        "{}",
+        trace.reserved_nodes()
+    );
     let given = Given::new(platform.clone(), case, &[0; 20]);
     let (outcome, path) = given.run();
     check(&path, outcome.makespan);

@@ -4,7 +4,7 @@
 //! process or another node refers to it. The memory is therefore proportional to the number of processes and the length of one
 //! chain of causes.
 
-use super::pieces::{Flight, split};
+use super::pieces::{Flight, split_message};
 use super::progress::InProgress;
 use super::usage::Usage;
 use super::{CriticalPath, Piece, PieceKind, PieceWork};
@@ -21,7 +21,7 @@ const ROOT: u32 = 0;
 struct Node {
     cause: u32,
     /// Number of references to the node from activities in progress, processes and other nodes.
-    users: u32,
+    references: u32,
     /// Time at which the activity ended \[s\].
     end: f64,
 }
@@ -66,24 +66,24 @@ pub(super) struct Trace<'p> {
     /// The activity of each node; it is stored apart from the nodes because it is read much less often.
     activities: Vec<Activity>,
     /// Indices of the nodes that are unused.
-    free: Vec<u32>,
+    unused_nodes: Vec<u32>,
     running: InProgress,
     /// The node of the ended activity that is the cause of the activities that start now.
-    current: u32,
+    current_cause: u32,
     /// Activities that have ended at the present time, with their nodes. Each may still become the cause of new activities.
-    ended: Vec<(Token, u32)>,
+    ended_now: Vec<(Token, u32)>,
     /// For each process, the node of the activity of the process that ended last.
     last_of_process: Vec<u32>,
     /// Number of computations on each host.
-    hosts: Usage,
+    host_usage: Usage,
     /// Number of flows on each link.
-    links: Usage,
+    link_usage: Usage,
     /// Time at which the last simulated superstep opened \[s\]. If that superstep has been repeated, also the index in
     /// `repeated_parts` of its part of the critical path.
-    opened: (f64, Option<u32>),
+    opened_superstep: (f64, Option<u32>),
     /// The parts of the critical path within supersteps that are repeated; the times in a part count from the opening of the
     /// superstep.
-    parts: Vec<Vec<Piece>>,
+    repeated_parts: Vec<Vec<Piece>>,
     pub(super) superstep: usize,
     pub(super) message_ends: Option<(ProcessId, ProcessId)>,
 }
@@ -92,7 +92,7 @@ impl<'p> Trace<'p> {
     pub(super) fn new(platform: &'p Platform, network: NetworkModel) -> Self {
         let root = Node {
             cause: ROOT,
-            users: 1,
+            references: 1,
             end: 0.0,
         };
         let nothing = Activity {
@@ -107,15 +107,15 @@ impl<'p> Trace<'p> {
             network,
             nodes: vec![root],
             activities: vec![nothing],
-            free: Vec::new(),
+            unused_nodes: Vec::new(),
             running: InProgress::default(),
-            current: ROOT,
-            ended: Vec::new(),
+            current_cause: ROOT,
+            ended_now: Vec::new(),
             last_of_process: Vec::new(),
-            hosts: Usage::new(platform.hosts.len()),
-            links: Usage::new(platform.links.len()),
-            opened: (0.0, None),
-            parts: Vec::new(),
+            host_usage: Usage::new(platform.hosts.len()),
+            link_usage: Usage::new(platform.links.len()),
+            opened_superstep: (0.0, None),
+            repeated_parts: Vec::new(),
             superstep: 0,
             message_ends: None,
         }
@@ -123,26 +123,26 @@ impl<'p> Trace<'p> {
 
     /// Records that a superstep whose activities are simulated opens at time `now` \[s\].
     pub(super) fn open_superstep(&mut self, now: f64) {
-        self.opened = (now, None);
+        self.opened_superstep = (now, None);
     }
 
     /// Records the end at time `now` \[s\] of a superstep that was not simulated because it equals the last simulated superstep.
     pub(super) fn repeat_superstep(&mut self, superstep: usize, now: f64) {
-        let part = match self.opened {
+        let part = match self.opened_superstep {
             (_, Some(part)) => part,
             (opened, None) => {
                 let part = self.part_since(opened);
-                self.parts.push(part);
-                let number = migsim_base::units::to_u32(self.parts.len() - 1);
-                self.opened.1 = Some(number);
+                self.repeated_parts.push(part);
+                let number = migsim_base::units::to_u32(self.repeated_parts.len() - 1);
+                self.opened_superstep.1 = Some(number);
                 number
             }
         };
-        let cause = self.current;
-        self.nodes[cause as usize].users += 1;
+        let cause = self.current_cause;
+        self.nodes[cause as usize].references += 1;
         let node = Node {
             cause,
-            users: 0,
+            references: 0,
             end: now,
         };
         let activity = Activity {
@@ -152,14 +152,14 @@ impl<'p> Trace<'p> {
             to: None,
             work: Does::Repeat(part),
         };
-        let node = self.add(node, activity);
-        self.set_current(node);
+        let node = self.add_node(node, activity);
+        self.set_current_cause(node);
     }
 
     /// Returns the pieces of the critical path since a superstep opened at time `opened` \[s\]; the times of the pieces count
     /// from that opening.
     fn part_since(&self, opened: f64) -> Vec<Piece> {
-        let mut pieces = self.pieces(opened);
+        let mut pieces = self.pieces_since(opened);
         for piece in &mut pieces {
             let after = |time: Time| {
                 Time::new(time.get() - opened).expect("the pieces are after the opening")
@@ -171,8 +171,8 @@ impl<'p> Trace<'p> {
 
     /// Records that a computation starts on a host at time `now` \[s\].
     pub(super) fn start_computation(&mut self, host: HostId, token: Token, now: f64) {
-        self.hosts.add(host.index(), now);
-        let _ = self.start(token, Does::Compute(host, 1), now);
+        self.host_usage.add_user(host.index(), now);
+        let _ = self.start_activity(token, Does::Compute(host, 1), now);
     }
 
     /// Records the start of a message.
@@ -183,25 +183,25 @@ impl<'p> Trace<'p> {
         engine: &Simulation<'_, Token>,
     ) {
         let now = engine.now().get();
-        let (from, to) = flight.ends;
+        let (from, to) = flight.end_hosts;
         let route = self.platform.route(from, to);
         let mut flight = flight;
-        flight.nominal = route.as_ref().and_then(|route| route.latency);
+        flight.route_latency = route.as_ref().and_then(|route| route.latency);
         for link in route.iter().flat_map(Route::links) {
-            self.links.add(link.index(), now);
+            self.link_usage.add_user(link.index(), now);
         }
-        let links = self.start(token, Does::Carry(flight), now);
+        let links = self.start_activity(token, Does::Carry(flight), now);
         links.extend(route.iter().flat_map(Route::links));
     }
 
     /// Records that a wait starts at time `now` \[s\].
     pub(super) fn start_wait(&mut self, token: Token, now: f64) {
-        let _ = self.start(token, Does::Wait, now);
+        let _ = self.start_activity(token, Does::Wait, now);
     }
 
     /// Records that an activity starts at time `now` \[s\]. Returns the empty list to which the caller adds the links that the
     /// activity uses.
-    fn start(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
+    fn start_activity(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
         let carried = self.message_ends.take();
         let is_carried = matches!(work, Does::Carry(_));
         let (from, to) = carried.filter(|_| is_carried).unzip();
@@ -214,7 +214,7 @@ impl<'p> Trace<'p> {
             Token::Transferred(_) | Token::Settled(_) => PieceKind::Move,
         };
         let cause = self.find_cause(process, now);
-        self.nodes[cause as usize].users += 1;
+        self.nodes[cause as usize].references += 1;
         let activity = Activity {
             kind,
             superstep: self.superstep,
@@ -222,7 +222,8 @@ impl<'p> Trace<'p> {
             to: to.filter(|to| Some(*to) != process),
             work,
         };
-        self.running.start(token, Running { cause, activity })
+        self.running
+            .add_activity(token, Running { cause, activity })
     }
 
     /// Returns the node of the cause of an activity that starts now. The cause is the previous activity of the same process if it
@@ -231,79 +232,79 @@ impl<'p> Trace<'p> {
         let own = process.and_then(|process| self.last_of_process.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);
         let ends_now = |own: &u32| self.nodes[*own as usize].end == now;
-        own.filter(ends_now).unwrap_or(self.current)
+        own.filter(ends_now).unwrap_or(self.current_cause)
     }
 
     /// Records that the activity with this token has ended, as a new node in the tree of causes.
     pub(super) fn end_activity(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
-        let Some((mut running, links)) = self.running.end(token) else {
+        let Some((mut running, links)) = self.running.remove_activity(token) else {
             return;
         };
         match &mut running.activity.work {
             Does::Compute(host, sharing) => {
-                *sharing = self.hosts.users_before(host.index(), now);
-                self.hosts.remove(host.index(), now);
+                *sharing = self.host_usage.users_before(host.index(), now);
+                self.host_usage.remove_user(host.index(), now);
             }
             Does::Carry(flight) => {
-                let users = |link: usize| self.links.users_before(link, now);
+                let users = |link: usize| self.link_usage.users_before(link, now);
                 flight.finish(links, (self.platform, &self.network), engine, users);
                 for link in links {
-                    self.links.remove(link.index(), now);
+                    self.link_usage.remove_user(link.index(), now);
                 }
             }
             Does::Wait | Does::Repeat(_) => {}
         }
         let node = Node {
             cause: running.cause, // which was a user of its cause and still is
-            users: 1,
+            references: 1,
             end: now,
         };
-        let node = self.add(node, running.activity);
+        let node = self.add_node(node, running.activity);
         let of = running.activity.to.or(running.activity.process);
         if let Some(process) = of {
             if self.last_of_process.len() <= process.index() {
                 self.last_of_process.resize(process.index() + 1, ROOT);
             }
             let before = std::mem::replace(&mut self.last_of_process[process.index()], node);
-            self.nodes[node as usize].users += 1;
+            self.nodes[node as usize].references += 1;
             if before != ROOT {
-                self.release(before);
+                self.release_node(before);
             }
         }
         self.forget_ended(now);
-        self.ended.push((token, node));
-        self.set_current(node);
+        self.ended_now.push((token, node));
+        self.set_current_cause(node);
     }
 
     /// Sets the cause of all activities that start from now on: the activity with this token, which has ended at the present
     /// time.
     pub(super) fn set_cause(&mut self, token: Token) {
-        let found = self.ended.iter().rev().find(|ended| ended.0 == token);
+        let found = self.ended_now.iter().rev().find(|ended| ended.0 == token);
         if let Some(&(_, node)) = found {
-            self.set_current(node);
+            self.set_current_cause(node);
         }
     }
 
-    fn set_current(&mut self, node: u32) {
-        self.nodes[node as usize].users += 1;
-        let before = std::mem::replace(&mut self.current, node);
-        self.release(before);
+    fn set_current_cause(&mut self, node: u32) {
+        self.nodes[node as usize].references += 1;
+        let before = std::mem::replace(&mut self.current_cause, node);
+        self.release_node(before);
     }
 
     /// Removes the references to the nodes of activities that ended before the present time.
     fn forget_ended(&mut self, now: f64) {
-        if let Some(&(_, last)) = self.ended.last()
+        if let Some(&(_, last)) = self.ended_now.last()
             && self.nodes[last as usize].end != now
         {
-            while let Some((_, node)) = self.ended.pop() {
-                self.release(node);
+            while let Some((_, node)) = self.ended_now.pop() {
+                self.release_node(node);
             }
         }
     }
 
-    fn add(&mut self, node: Node, activity: Activity) -> u32 {
-        if let Some(place) = self.free.pop() {
+    fn add_node(&mut self, node: Node, activity: Activity) -> u32 {
+        if let Some(place) = self.unused_nodes.pop() {
             self.nodes[place as usize] = node;
             self.activities[place as usize] = activity;
             return place;
@@ -315,15 +316,15 @@ impl<'p> Trace<'p> {
 
     /// Removes one reference to a node. A node without references is deleted, which in turn removes its reference to the node of
     /// its cause.
-    fn release(&mut self, mut node: u32) {
+    fn release_node(&mut self, mut node: u32) {
         while node != ROOT {
             let released = &mut self.nodes[node as usize];
-            released.users -= 1;
-            if released.users > 0 {
+            released.references -= 1;
+            if released.references > 0 {
                 return;
             }
             let cause = released.cause;
-            self.free.push(node);
+            self.unused_nodes.push(node);
             node = cause;
         }
     }
@@ -331,15 +332,15 @@ impl<'p> Trace<'p> {
     /// Returns the critical path of the run up to the activity that ended last.
     pub(super) fn critical_path(&self) -> CriticalPath {
         CriticalPath {
-            pieces: self.pieces(0.0),
+            pieces: self.pieces_since(0.0),
         }
     }
 
     /// Returns the pieces of the critical path from the time `from` \[s\], at which some activity must have ended, to the end of
     /// the last activity.
-    fn pieces(&self, from: f64) -> Vec<Piece> {
+    fn pieces_since(&self, from: f64) -> Vec<Piece> {
         let mut chain = Vec::new();
-        let mut node = self.current;
+        let mut node = self.current_cause;
         while node != ROOT && self.nodes[node as usize].end > from {
             chain.push(node);
             node = self.nodes[node as usize].cause;
@@ -375,12 +376,12 @@ impl<'p> Trace<'p> {
             }
             Does::Wait => piece(activity.kind, PieceWork::Fixed, begin, end),
             Does::Repeat(part) => {
-                let part = &self.parts[part as usize];
+                let part = &self.repeated_parts[part as usize];
                 add_repeated_pieces(part, activity.superstep, (begin, end), pieces);
             }
             Does::Carry(flight) => {
                 let is_message = activity.kind == PieceKind::Transfer;
-                for (kind, work, begin, end) in split(&flight, begin, end) {
+                for (kind, work, begin, end) in split_message(&flight, begin, end) {
                     let kind = if is_message { kind } else { activity.kind };
                     piece(kind, work, begin, end);
                 }
@@ -390,7 +391,7 @@ impl<'p> Trace<'p> {
 
     /// Returns the number of nodes for which memory is reserved; only tests use it.
     #[cfg(test)]
-    pub(super) fn nodes(&self) -> usize {
+    pub(super) fn reserved_nodes(&self) -> usize {
         self.nodes.len()
     }
 }

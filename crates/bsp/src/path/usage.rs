@@ -3,11 +3,11 @@
 /// The number of activities that use one host or link, now and before the last change.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
-    present: u32,
+    present_users: u32,
     /// Number of activities that used the host or link just before the last change of this number.
-    before: u32,
+    users_before_change: u32,
     /// Time of the last change of the number of users \[s\].
-    changed: f64,
+    time_of_change: f64,
 }
 
 /// The number of activities that use each host, or each link.
@@ -20,23 +20,23 @@ impl Usage {
         Self(vec![Users::default(); count])
     }
 
-    fn change(&mut self, index: usize, time: f64) -> &mut u32 {
+    fn change_users(&mut self, index: usize, time: f64) -> &mut u32 {
         let users = &mut self.0[index];
-        if users.changed != time {
-            users.before = users.present;
-            users.changed = time;
+        if users.time_of_change != time {
+            users.users_before_change = users.present_users;
+            users.time_of_change = time;
         }
-        &mut users.present
+        &mut users.present_users
     }
 
     /// Records that one more activity uses a host or link from the time `time` \[s\] on.
-    pub(super) fn add(&mut self, index: usize, time: f64) {
-        *self.change(index, time) += 1;
+    pub(super) fn add_user(&mut self, index: usize, time: f64) {
+        *self.change_users(index, time) += 1;
     }
 
     /// Records that one activity less uses a host or link from the time `time` \[s\] on.
-    pub(super) fn remove(&mut self, index: usize, time: f64) {
-        let users = self.change(index, time);
+    pub(super) fn remove_user(&mut self, index: usize, time: f64) {
+        let users = self.change_users(index, time);
         *users = users.saturating_sub(1);
     }
 
@@ -44,10 +44,10 @@ impl Usage {
     /// not be before the last change of the number.
     pub(super) fn users_before(&self, index: usize, time: f64) -> u32 {
         let users = &self.0[index];
-        let count = if users.changed == time {
-            users.before
+        let count = if users.time_of_change == time {
+            users.users_before_change
         } else {
-            users.present
+            users.present_users
         };
         count.max(1)
     }

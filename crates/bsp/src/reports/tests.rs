@@ -34,9 +34,9 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
         let load = f64::from(number) / 10.0;
         let mut loads = vec![0.0; platform.hosts.len()];
         loads[1] = load;
-        reports.record(&view, loads.clone());
+        reports.record_reports(&view, loads.clone());
         reports.degrade_loads(view.superstep, std::iter::once(1), &mut loads);
-        let view = reports.view(view);
+        let view = reports.degrade_view(view);
         let of = |list: &[Instructions]| [list[0].get(), list[1].get()];
         let bytes = view.messages[0].size.get();
         assert_eq!(view.measures.work[0].get(), view.measures.compute[0].get());

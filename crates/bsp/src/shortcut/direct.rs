@@ -24,9 +24,11 @@
 //! handled at that time, whereas here only flows that share a link are. Long contention can magnify the difference: in one
 //! superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
-use super::executions::{Execution, Groups, Running, execution, share_changing_host, share_host};
+use super::executions::{
+    Execution, Groups, Running, process_execution, share_changing_host, share_host,
+};
 use super::input::SuperstepInput;
-use super::memo::{CallMessage, are_equal};
+use super::memo::{CallMessage, are_equal_placements};
 use super::result::SuperstepResult;
 use super::slow_start::SlowStart;
 use crate::barrier::Barrier;
@@ -36,7 +38,8 @@ use crate::{Measures, refill};
 use crate::{Message, Plan};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use migsim_engine::{
-    CapacityChanges, FlowBatch, NetworkModel, PathId, PathTable, Simulation, Start, Steady,
+    BandwidthChanges, FlowBatch, FlowStart, NetworkModel, PathId, PathTable, Simulation,
+    SteadyUntil,
 };
 use migsim_platform::{Link, Platform};
 
@@ -50,44 +53,44 @@ pub(crate) struct Direct {
     /// Whether the platform and the options allow direct evaluation of supersteps.
     is_possible: bool,
     /// Whether every host and every link has a capacity above zero at present.
-    has_power: bool,
+    has_capacity_everywhere: bool,
     /// A copy of the platform with the present capacities and latencies of its links; `None` if links never change.
-    present: Option<Box<Platform>>,
+    present_platform: Option<Box<Platform>>,
     paths: PathTable,
     slow_start: SlowStart,
     batch: FlowBatch,
     /// Number of capacity changes that the engine had counted when `present_platform` was last updated.
-    changes_seen: u64,
+    link_changes_seen: u64,
     /// The placement of processes for which the clusters of processes and the groups of processes on the same host were computed.
     placement: Vec<HostId>,
     /// Number of capacity changes that the engine had counted when `host_speeds` was last updated.
-    speeds_changed: u64,
+    speed_changes_seen: u64,
     /// Speed of each host for which the computations are evaluated.
-    speed: Vec<f64>,
+    host_speeds: Vec<f64>,
     cluster_of: Vec<u32>,
     /// The groups of two or more processes that share a host, one group for each such host.
     colocated: Groups,
     /// The processes that are alone on their hosts.
-    alone: Vec<u32>,
+    processes_alone: Vec<u32>,
     /// Local time at which the computation of each process ends \[s\].
-    computed: Vec<f64>,
+    computation_ends: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\].
-    arrival: Vec<f64>,
+    arrival_times: Vec<f64>,
     /// The path of each message between the hosts of sender and receiver.
-    path: Vec<PathId>,
+    message_paths: Vec<PathId>,
     /// Local time at which each message starts \[s\]; used only with sequential sends.
-    started: Vec<f64>,
+    start_times: Vec<f64>,
     /// Local time at which each message is delivered \[s\].
-    delivered: Vec<f64>,
+    delivery_times: Vec<f64>,
     /// For each message, the next message of the same sender; used only with sequential sends.
-    next: Vec<u32>,
+    next_message: Vec<u32>,
     /// For each process, the first message that it sends; used only with sequential sends.
-    first: Vec<u32>,
+    first_message: Vec<u32>,
     /// For each pair of sender and receiver, the connection that their messages have already used. It is stored only with slow
     /// start and few processes.
     connections: Vec<u32>,
     /// Work \[cycles\] and number of each process in a group of processes that share a host and begin at the same time.
-    works: Vec<(f64, u32)>,
+    shared_works: Vec<(f64, u32)>,
     /// The computations on one host, if they begin at different times or the speed of the host changes.
     executions: Vec<Execution>,
     running: Running,
@@ -125,30 +128,30 @@ impl Direct {
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
                 && !(network.slow_start && barrier.uses_links())
-                && !network.follows_pipes(platform)
+                && !network.uses_pipe_sharing(platform)
                 && !network.queues
                 && barrier.is_predictable(),
-            has_power: is_powered(platform),
-            present: has_varying_links(platform).then(|| Box::new(platform.clone())),
+            has_capacity_everywhere: has_capacity_everywhere(platform),
+            present_platform: has_varying_links(platform).then(|| Box::new(platform.clone())),
             paths,
             slow_start: SlowStart::new(network.slow_start),
             batch: FlowBatch::default(),
             placement: Vec::new(),
-            changes_seen: 0,
-            speeds_changed: 0,
-            speed: Vec::new(),
+            link_changes_seen: 0,
+            speed_changes_seen: 0,
+            host_speeds: Vec::new(),
             cluster_of: Vec::new(),
             colocated: Groups::default(),
-            alone: Vec::new(),
-            computed: Vec::new(),
-            arrival: Vec::new(),
-            path: Vec::new(),
-            started: Vec::new(),
-            delivered: Vec::new(),
-            next: Vec::new(),
-            first: Vec::new(),
+            processes_alone: Vec::new(),
+            computation_ends: Vec::new(),
+            arrival_times: Vec::new(),
+            message_paths: Vec::new(),
+            start_times: Vec::new(),
+            delivery_times: Vec::new(),
+            next_message: Vec::new(),
+            first_message: Vec::new(),
             connections: Vec::new(),
-            works: Vec::new(),
+            shared_works: Vec::new(),
             executions: Vec::new(),
             running: Running::new(),
         }
@@ -163,83 +166,94 @@ impl Direct {
         if !self.is_possible {
             return None;
         }
-        let Some(mut present) = self.present.take() else {
-            return self.evaluate_on(input, barrier);
+        let Some(mut present) = self.present_platform.take() else {
+            return self.evaluate_on_platform(input, barrier);
         };
-        if self.changes_seen != input.engine.applied_changes() {
-            self.changes_seen = input.engine.applied_changes();
+        if self.link_changes_seen != input.engine.applied_change_count() {
+            self.link_changes_seen = input.engine.applied_change_count();
             let paths = &self.paths;
             let (mut is_new, mut is_crossed) = (false, false);
             update_links(&mut present, input.engine, |link| {
                 is_new = true;
-                is_crossed |= paths.crosses(link);
+                is_crossed |= paths.is_link_crossed(link);
             });
             if is_new {
-                self.has_power = is_powered(&present);
-                self.batch.forget();
+                self.has_capacity_everywhere = has_capacity_everywhere(&present);
+                self.batch.reset();
             }
             if is_crossed {
-                self.paths.forget();
+                self.paths.clear();
             }
         }
         let now = SuperstepInput {
             platform: &present,
             ..*input
         };
-        let result = self.evaluate_on(&now, barrier);
-        self.present = Some(present);
+        let result = self.evaluate_on_platform(&now, barrier);
+        self.present_platform = Some(present);
         result
     }
 
     /// Computes when each computation of a superstep ends, and returns the first and the last of these local times \[s\]. Returns
     /// `None` unless all computations end before the next change of a link. Later changes of host speeds do not matter, since
     /// messages begin at these times.
-    pub(crate) fn computation_ends(&mut self, input: &SuperstepInput<'_>) -> Option<(f64, f64)> {
+    pub(crate) fn compute_computation_ends(
+        &mut self,
+        input: &SuperstepInput<'_>,
+    ) -> Option<(f64, f64)> {
         if !self.is_possible {
             return None;
         }
-        self.compute(input);
-        let Steady { hosts, links, .. } = input.steady;
+        self.compute_with_constant_speeds(input);
+        let SteadyUntil { hosts, links, .. } = input.steady;
         let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
         let all_before = |ends: &[f64], until: f64| ends.iter().all(is_before(until));
-        let is_known = all_before(&self.computed, links.min(hosts))
-            || (self.compute_through_changes(input) && all_before(&self.computed, links));
-        let first = self.computed.iter().copied().fold(f64::INFINITY, f64::min);
-        let last = self.computed.iter().copied().fold(0.0, f64::max);
+        let is_known = all_before(&self.computation_ends, links.min(hosts))
+            || (self.compute_through_changes(input) && all_before(&self.computation_ends, links));
+        let first = self
+            .computation_ends
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
+        let last = self.computation_ends.iter().copied().fold(0.0, f64::max);
         is_known.then_some((first, last))
     }
 
     /// Computes the result of a superstep directly, on a platform whose links have their present capacities; returns `None` if
     /// the superstep must be simulated by events.
-    fn evaluate_on(
+    fn evaluate_on_platform(
         &mut self,
         input: &SuperstepInput<'_>,
         barrier: &mut Barrier,
     ) -> Option<SuperstepResult> {
-        if !self.has_power {
+        if !self.has_capacity_everywhere {
             return None;
         }
-        if self.paths.forget_if_many() {
-            self.batch.forget();
+        if self.paths.clear_if_large() {
+            self.batch.reset();
         }
         let sends = self.config.sends;
         let is_known = self.find_paths(input)
-            && (self.slow_start).prepare(input, &self.path, &self.paths, sends);
+            && (self.slow_start).prepare_delays(input, &self.message_paths, &self.paths, sends);
         if !is_known {
             return None;
         }
         if !input.has_computation_ends {
-            self.computation_ends(input)?;
+            self.compute_computation_ends(input)?;
         }
-        let steady = self.compute_exchange(input);
+        let steady = self.compute_messages(input);
         self.compute_arrivals(input.plan);
-        let Self { paths, arrival, .. } = self;
+        let Self {
+            paths,
+            arrival_times: arrival,
+            ..
+        } = self;
         let places = (input.platform, input.placement);
-        let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
-            let path = paths.find(input.platform, from, to)?;
+        let (duration, flows) = barrier.predict_departure(arrival, places, |from, to, bytes| {
+            let path = paths.find_path(input.platform, from, to)?;
             let way = paths.get(path);
             let is_alone = !way.is_shared() || bytes.get() <= 0.0;
-            let (delay, amount) = paths.delay_and_amount((path, way), bytes.get());
+            let (delay, amount) = paths.delay_and_flow_bytes((path, way), bytes.get());
             is_alone.then(|| delay * self.config.barrier.delay.0 + amount / way.rate_alone)
         })?;
         // An activity that ends when a capacity changes ends before the change, but activities after it are slower.
@@ -251,7 +265,7 @@ impl Direct {
 
     /// Returns the result of messages that are sent at the same time while nothing else is in progress; `None` if events are
     /// needed. The delay of each message before its transfer is multiplied by `factor`.
-    pub(crate) fn deliver(
+    pub(crate) fn deliver_messages(
         &mut self,
         platform: &Platform,
         (messages, factor): (&[CallMessage], DelayFactor),
@@ -259,16 +273,16 @@ impl Direct {
         if !self.is_constant {
             return None;
         }
-        if self.paths.forget_if_many() {
-            self.batch.forget();
+        if self.paths.clear_if_large() {
+            self.batch.reset();
         }
         let mut last = 0.0_f64;
         for (at, &(from, to, size)) in messages.iter().enumerate() {
-            let Some(path) = self.paths.find(platform, from, to) else {
+            let Some(path) = self.paths.find_path(platform, from, to) else {
                 self.batch.starts.clear();
                 return None;
             };
-            match launch((at, size.get(), factor.0), path, 0.0, &self.paths) {
+            match launch_message((at, size.get(), factor.0), path, 0.0, &self.paths) {
                 Launched::Delivered(date) => last = last.max(date),
                 Launched::Flies(start) => self.batch.starts.push(start),
             }
@@ -284,81 +298,84 @@ impl Direct {
 
     /// Finds the path of each message of the superstep, and returns whether every message has a path.
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
-        self.path.clear();
-        self.path.reserve(input.plan.messages.len());
+        self.message_paths.clear();
+        self.message_paths.reserve(input.plan.messages.len());
         self.paths.reserve(input.plan.messages.len());
         for message in &input.plan.messages {
             let from = input.placement[message.from.index()];
             let to = input.placement[message.to.index()];
-            let Some(path) = self.paths.find(input.platform, from, to) else {
+            let Some(path) = self.paths.find_path(input.platform, from, to) else {
                 return false;
             };
-            self.path.push(path);
+            self.message_paths.push(path);
         }
         true
     }
 
     /// Computes when each computation ends, if the speeds of hosts are constant and all processes begin at the same time.
-    fn compute(&mut self, input: &SuperstepInput<'_>) {
-        let has_moved = !are_equal(&self.placement, input.placement);
+    fn compute_with_constant_speeds(&mut self, input: &SuperstepInput<'_>) {
+        let has_moved = !are_equal_placements(&self.placement, input.placement);
         if has_moved {
             self.set_placement(input);
         }
-        if has_moved || self.speeds_changed != input.engine.applied_changes() {
-            self.speeds_changed = input.engine.applied_changes();
+        if has_moved || self.speed_changes_seen != input.engine.applied_change_count() {
+            self.speed_changes_seen = input.engine.applied_change_count();
             let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
-            let speed = |at: &HostId| host(at) * input.engine.available(*at);
-            self.speed.clear();
-            self.speed.extend(input.placement.iter().map(speed));
+            let speed = |at: &HostId| host(at) * input.engine.available_fraction(*at);
+            self.host_speeds.clear();
+            self.host_speeds.extend(input.placement.iter().map(speed));
         }
         let cycles = |process: usize| input.plan.work[process].get() * input.cycles_per_instruction;
-        self.computed.clear();
-        let speeds = self.speed.iter().enumerate();
-        self.computed
+        self.computation_ends.clear();
+        let speeds = self.host_speeds.iter().enumerate();
+        self.computation_ends
             .extend(speeds.map(|(process, speed)| cycles(process) / speed));
         if !input.begins.is_empty() {
-            self.begin_one_by_one(input);
+            self.compute_with_begins(input);
             return;
         }
         for group in self.colocated.iter() {
-            self.works.clear();
+            self.shared_works.clear();
             let computing = group
                 .iter()
                 .map(|&process| (cycles(process as usize), process));
-            self.works.extend(computing.filter(|(work, _)| *work > 0.0));
-            if self.works.len() < 2 {
+            self.shared_works
+                .extend(computing.filter(|(work, _)| *work > 0.0));
+            if self.shared_works.len() < 2 {
                 continue;
             }
-            self.works
+            self.shared_works
                 .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let speed = self.speed[group[0] as usize];
+            let speed = self.host_speeds[group[0] as usize];
             let host = input.placement[group[0] as usize];
             let cores = f64::from(input.platform.hosts[host.index()].cores);
-            share_host(&self.works, speed, cores, &mut self.computed);
+            share_host(&self.shared_works, speed, cores, &mut self.computation_ends);
         }
     }
 
     /// Computes when each computation ends, if processes begin at different times: adds the begins to the durations, and
     /// evaluates how processes on the same host share it.
-    fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
-        for (end, begin) in self.computed.iter_mut().zip(input.begins) {
+    fn compute_with_begins(&mut self, input: &SuperstepInput<'_>) {
+        for (end, begin) in self.computation_ends.iter_mut().zip(input.begins) {
             *end += begin;
         }
         for group in self.colocated.iter() {
-            let executions = group.iter().map(|&process| execution(input, process));
+            let executions = group
+                .iter()
+                .map(|&process| process_execution(input, process));
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
             self.executions
                 .sort_unstable_by(Execution::compare_by_begin);
             let host = input.placement[group[0] as usize];
-            let available = std::iter::once((0.0, input.engine.available(host)));
+            let available = std::iter::once((0.0, input.engine.available_fraction(host)));
             let host = &input.platform.hosts[host.index()];
             share_changing_host(
                 (&self.executions, &mut self.running),
                 host,
                 available,
-                &mut self.computed,
+                &mut self.computation_ends,
             );
         }
     }
@@ -366,25 +383,28 @@ impl Direct {
     /// Computes when each computation ends while the speeds of hosts change. Returns whether all changes before these ends are
     /// known in advance.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
-        let mut by_host = self.colocated.iter().chain(self.alone.chunks(1));
+        let mut by_host = self.colocated.iter().chain(self.processes_alone.chunks(1));
         by_host.all(|group| {
             let host = input.placement[group[0] as usize];
-            let executions = group.iter().map(|&process| execution(input, process));
+            let executions = group
+                .iter()
+                .map(|&process| process_execution(input, process));
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
             self.executions
                 .sort_unstable_by(Execution::compare_by_begin);
-            let (changes, known) = input.engine.known_changes(host);
-            let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
+            let (changes, known) = input.engine.computed_speed_changes(host);
+            let changes =
+                std::iter::once((0.0, input.engine.available_fraction(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
             let has_ended = share_changing_host(
                 (&self.executions, &mut self.running),
                 host,
                 changes,
-                &mut self.computed,
+                &mut self.computation_ends,
             );
-            let is_known = |one: &Execution| self.computed[one.process as usize] < known;
+            let is_known = |one: &Execution| self.computation_ends[one.process as usize] < known;
             has_ended && self.executions.iter().all(is_known)
         })
     }
@@ -407,41 +427,41 @@ impl Direct {
             .collect();
         by_host.sort_unstable();
         self.colocated.clear();
-        self.alone.clear();
+        self.processes_alone.clear();
         for group in by_host.chunk_by(|a, b| a.0 == b.0) {
             let processes = group.iter().map(|(_, process)| *process);
             if group.len() > 1 {
-                self.colocated.push(processes);
+                self.colocated.push_group(processes);
             } else {
-                self.alone.extend(processes);
+                self.processes_alone.extend(processes);
             }
         }
     }
 
     /// Computes when each message starts and is delivered. Returns the time until which these values are valid \[s\], because the
     /// maximum rate of a flow is set when it starts: all messages must be sent before the first change of a link.
-    fn compute_exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
+    fn compute_messages(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
-        let Steady {
+        let SteadyUntil {
             links, latencies, ..
         } = input.steady;
         // A message whose start is infinite is never delivered.
-        refill(&mut self.delivered, count, f64::INFINITY);
+        refill(&mut self.delivery_times, count, f64::INFINITY);
         if self.config.sends == Sends::Sequential {
-            refill(&mut self.started, count, 0.0);
+            refill(&mut self.start_times, count, 0.0);
             self.send_sequentially(input);
             return links;
         }
-        let may_change = !input.varying.is_empty();
-        if !may_change || !self.outlasts(links, input.plan) {
+        let may_change = !input.varying_links.is_empty();
+        if !may_change || !self.has_message_in_progress_at(links, input.plan) {
             self.send_concurrently(input, None);
             let is_before = |end: &f64| end * JUST_AFTER < links;
-            if !may_change || self.delivered.iter().all(is_before) {
+            if !may_change || self.delivery_times.iter().all(is_before) {
                 return links;
             }
-            refill(&mut self.delivered, count, f64::INFINITY);
+            refill(&mut self.delivery_times, count, f64::INFINITY);
         }
-        let Some(changes) = input.engine.bandwidth_changes(input.varying) else {
+        let Some(changes) = input.engine.bandwidth_changes(input.varying_links) else {
             return links;
         };
         self.send_concurrently(input, Some(changes));
@@ -450,43 +470,48 @@ impl Direct {
 
     /// Returns whether at least one message would still be in progress at the given time \[s\] even if no other message used its
     /// route.
-    fn outlasts(&self, time: f64, plan: &Plan) -> bool {
-        plan.messages.iter().zip(&self.path).any(|(message, path)| {
-            let sent = self.computed[message.from.index()];
-            sent + message.size.get() / self.paths.get(*path).rate_alone >= time
-        })
+    fn has_message_in_progress_at(&self, time: f64, plan: &Plan) -> bool {
+        plan.messages
+            .iter()
+            .zip(&self.message_paths)
+            .any(|(message, path)| {
+                let sent = self.computation_ends[message.from.index()];
+                sent + message.size.get() / self.paths.get(*path).rate_alone >= time
+            })
     }
 
     /// Computes when each message starts and is delivered, if a process sends all its messages at the same time.
-    fn send_concurrently(&mut self, input: &SuperstepInput<'_>, changes: Option<CapacityChanges>) {
+    fn send_concurrently(&mut self, input: &SuperstepInput<'_>, changes: Option<BandwidthChanges>) {
         let Self {
             config,
             paths,
             slow_start,
             batch,
-            computed,
-            path,
-            delivered,
+            computation_ends: computed,
+            message_paths: path,
+            delivery_times: delivered,
             ..
         } = self;
         let may_wait = slow_start.may_wait();
         for (at, message) in input.plan.messages.iter().enumerate() {
-            let started = start(message, *config, computed);
+            let started = message_start(message, *config, computed);
             let mut date = started;
             if config.receives.has_handshake(message.size) {
                 date += paths.round_trip(path[at]);
             }
             if may_wait {
-                date += slow_start.delay(input, at, started);
+                date += slow_start.message_delay(input, at, started);
             }
-            match launch((at, message.size.get(), 1.0), path[at], date, paths) {
+            match launch_message((at, message.size.get(), 1.0), path[at], date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
                 Launched::Flies(start) => batch.starts.push(start),
             }
         }
         let ended = |message: u32, date| delivered[message as usize] = date;
         match changes {
-            Some(changes) => batch.solve_through((input.platform, changes), paths, ended),
+            Some(changes) => {
+                batch.solve_while_capacities_change((input.platform, changes), paths, ended)
+            }
             None => batch.solve(input.platform, paths, ended),
         }
     }
@@ -497,15 +522,15 @@ impl Direct {
         let Self {
             paths,
             batch,
-            computed,
-            path,
-            started,
-            delivered,
-            next,
-            first,
+            computation_ends: computed,
+            message_paths: path,
+            start_times: started,
+            delivery_times: delivered,
+            next_message: next,
+            first_message: first,
             ..
         } = self;
-        link_by_sender(plan, first, next);
+        link_messages_by_sender(plan, first, next);
         // Sends the messages of one sender one after the other, from a given message on, until one starts a flow.
         let go_on =
             |mut message: u32, mut date: f64, started: &mut [f64], delivered: &mut [f64]| {
@@ -513,7 +538,7 @@ impl Direct {
                     let at = message as usize;
                     started[at] = date;
                     let size = plan.messages[at].size.get();
-                    match launch((at, size, 1.0), path[at], date, paths) {
+                    match launch_message((at, size, 1.0), path[at], date, paths) {
                         Launched::Delivered(end) => date = end,
                         Launched::Flies(start) => return Some(start),
                     }
@@ -534,11 +559,11 @@ impl Direct {
         });
         let flows = flows.map(|(message, &path)| {
             let amount = paths
-                .delay_and_amount((path, paths.get(path)), message.size.get())
+                .delay_and_flow_bytes((path, paths.get(path)), message.size.get())
                 .1;
             (path, amount)
         });
-        batch.solve_chained(input.platform, paths, flows, |message, date| {
+        batch.solve_with_chained_flows(input.platform, paths, flows, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
@@ -547,13 +572,13 @@ impl Direct {
 
     /// Computes when each process arrives at the barrier.
     fn compute_arrivals(&mut self, plan: &Plan) {
-        self.arrival.clone_from(&self.computed);
+        self.arrival_times.clone_from(&self.computation_ends);
         let waits_for_own = self.config.sends == Sends::Sequential;
-        for (message, &date) in plan.messages.iter().zip(&self.delivered) {
-            let to = &mut self.arrival[message.to.index()];
+        for (message, &date) in plan.messages.iter().zip(&self.delivery_times) {
+            let to = &mut self.arrival_times[message.to.index()];
             *to = greater(date, *to);
             if waits_for_own || self.config.receives.has_handshake(message.size) {
-                let from = &mut self.arrival[message.from.index()];
+                let from = &mut self.arrival_times[message.from.index()];
                 *from = greater(date, *from);
             }
         }
@@ -561,13 +586,13 @@ impl Direct {
 
     /// Writes the measurements of the last evaluated superstep to `measures`. `begins` contains the times at which the processes
     /// began the superstep \[s\].
-    pub(crate) fn measure(
+    pub(crate) fn write_measures(
         &self,
         (plan, begins): (&Plan, &[f64]),
         has_policy: bool,
         measures: &mut Measures,
     ) {
-        let computed = &self.computed;
+        let computed = &self.computation_ends;
         measures.clear_sums(computed.len());
         measures.work.clone_from(&plan.work);
         measures.compute.clear();
@@ -580,18 +605,18 @@ impl Direct {
         }
         let after = |date: f64, computed: f64| Seconds::of((date - computed).max(0.0));
         measures.communication.clear();
-        let waits = self.arrival.iter().zip(computed);
+        let waits = self.arrival_times.iter().zip(computed);
         let waits = waits.map(|(&arrival, &end)| after(arrival, end));
         measures.communication.extend(waits);
         let send = &mut measures.send[..computed.len()];
-        for (message, &end) in plan.messages.iter().zip(&self.delivered) {
+        for (message, &end) in plan.messages.iter().zip(&self.delivery_times) {
             let from = message.from.index();
             send[from] = greater(after(end, computed[from]), send[from]);
         }
         if has_policy {
             // Only policies read traffic.
             let cluster = |process: usize| self.cluster_of[process] as usize;
-            measures.add_traffic(plan, cluster, self.durations(plan));
+            measures.add_traffic(plan, cluster, self.message_durations(plan));
         }
     }
 
@@ -613,14 +638,18 @@ impl Direct {
         if is_small && self.connections.is_empty() {
             refill(&mut self.connections, count * count, NONE);
         }
-        let messages = plan.messages.iter().zip(&self.path).zip(&self.delivered);
+        let messages = plan
+            .messages
+            .iter()
+            .zip(&self.message_paths)
+            .zip(&self.delivery_times);
         for ((message, path), &date) in messages {
-            if !self.paths.may_be_slow(*path) {
+            if !self.paths.may_slow_start(*path) {
                 continue;
             }
             let ends = || (at(message.from), at(message.to));
             if !is_small {
-                engine.record_message(ends(), date);
+                engine.record_message_end(ends(), date);
                 continue;
             }
             let known = &mut self.connections[message.from.index() * count + message.to.index()];
@@ -635,18 +664,18 @@ impl Direct {
     }
 
     /// Returns an iterator over the durations of the messages of the last evaluated superstep, whose plan is `plan`.
-    pub(crate) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
+    pub(crate) fn message_durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
         let Self {
             config,
-            computed,
-            started,
-            delivered,
+            computation_ends: computed,
+            start_times: started,
+            delivery_times: delivered,
             ..
         } = self;
         let messages = plan.messages.iter().zip(delivered).enumerate();
         messages.map(|(at, (message, end))| {
             let start = match config.sends {
-                Sends::Concurrent => start(message, *config, computed),
+                Sends::Concurrent => message_start(message, *config, computed),
                 Sends::Sequential => started[at],
             };
             Seconds::of((end - start).max(0.0))
@@ -657,7 +686,7 @@ impl Direct {
 /// Returns the local time at which a message starts if its sender sends all messages at the same time \[s\]. `computed` contains
 /// the times at which the computations of processes end \[s\].
 #[inline]
-fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
+fn message_start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     let sent = computed[message.from.index()];
     if config.receives.is_late(message.size) {
         greater(computed[message.to.index()], sent)
@@ -669,12 +698,12 @@ fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
 /// Returns whether the capacities of the platform never change and every host and every link has a capacity above zero.
 pub(crate) fn is_constant(platform: &Platform) -> bool {
     !has_varying_links(platform)
-        && is_powered(platform)
-        && platform.hosts.iter().all(|host| !host.varies())
+        && has_capacity_everywhere(platform)
+        && platform.hosts.iter().all(|host| !host.speed_varies())
 }
 
 fn has_varying_links(platform: &Platform) -> bool {
-    platform.links.iter().any(Link::varies)
+    platform.links.iter().any(Link::varies_over_time)
 }
 
 /// Sets the links of `platform` to their present capacities and latencies; calls `has_changed` for each link whose values have
@@ -696,7 +725,7 @@ fn update_links(
 }
 
 /// Returns whether every host and every link of the platform has a capacity above zero.
-fn is_powered(platform: &Platform) -> bool {
+fn has_capacity_everywhere(platform: &Platform) -> bool {
     let hosts = platform.hosts.iter().map(|host| host.speed.get());
     let links = platform.links.iter().map(|link| link.bandwidth.get());
     hosts.chain(links).all(|capacity| capacity > 0.0)
@@ -707,33 +736,33 @@ enum Launched {
     /// The message shares no link with other messages; the value is the local time at which it is delivered \[s\].
     Delivered(f64),
     /// The transfer of the message is a flow that shares links with other flows.
-    Flies(Start),
+    Flies(FlowStart),
 }
 
 #[inline]
-fn launch(
+fn launch_message(
     (message, bytes, factor): (usize, f64, f64),
     path: PathId,
     date: f64,
     paths: &PathTable,
 ) -> Launched {
     let way = paths.get(path);
-    let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
+    let (delay, bytes) = paths.delay_and_flow_bytes((path, way), bytes);
     let delay = delay * factor;
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }
-    Launched::Flies(Start {
-        date: date + delay,
+    Launched::Flies(FlowStart {
+        start_time: date + delay,
         path,
         bytes,
-        name: to_u32(message),
+        flow_id: to_u32(message),
     })
 }
 
 /// Links the messages of each sender into a list: sets the first message of each process, and the next message of the same sender
 /// for each message.
-fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
+fn link_messages_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
     refill(first, plan.work.len(), NONE);
     refill(next, plan.messages.len(), NONE);
     for (index, message) in plan.messages.iter().enumerate().rev() {

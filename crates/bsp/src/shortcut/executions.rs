@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::input::SuperstepInput;
 use migsim_base::units::to_u32;
-use migsim_engine::SAME_DATE;
+use migsim_engine::SAME_TIME_TOLERANCE;
 use migsim_platform::Host;
 
 /// Maximum number of changes of a host's speed in a superstep that is computed directly. With more changes, simulation by events
@@ -30,7 +30,7 @@ impl Execution {
 }
 
 /// Returns the computation of process `process` in the superstep `input`, with its begin and its work.
-pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
+pub(super) fn process_execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
         begin: input.begins.get(at).copied().unwrap_or(0.0),
@@ -89,7 +89,7 @@ pub(super) fn share_changing_host(
             (now, service) = (end, first);
             while let Some(&Reverse((last, process))) = running.peek() {
                 let last = f64::from_bits(last);
-                if last > first && (last - first) / rate > SAME_DATE * now {
+                if last > first && (last - first) / rate > SAME_TIME_TOLERANCE * now {
                     break;
                 }
                 computed[process as usize] = now;
@@ -112,7 +112,7 @@ pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed:
         now += (first - service) / rate;
         service = first;
         while let Some(&(work, process)) = works.get(at) {
-            if work > first && (work - first) / rate > SAME_DATE * now {
+            if work > first && (work - first) / rate > SAME_TIME_TOLERANCE * now {
                 break;
             }
             computed[process as usize] = now;
@@ -136,7 +136,7 @@ impl Groups {
     }
 
     /// Adds a group with these processes.
-    pub(super) fn push(&mut self, group: impl Iterator<Item = u32>) {
+    pub(super) fn push_group(&mut self, group: impl Iterator<Item = u32>) {
         self.members.extend(group);
         self.ends.push(to_u32(self.members.len()));
     }

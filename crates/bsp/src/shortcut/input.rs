@@ -3,7 +3,7 @@
 use crate::Plan;
 use crate::event::Token;
 use migsim_base::units::{HostId, LinkId};
-use migsim_engine::{Simulation, Steady};
+use migsim_engine::{Simulation, SteadyUntil};
 use migsim_platform::Platform;
 
 /// The superstep whose result is to be computed directly, and the state of its platform.
@@ -18,10 +18,10 @@ pub(crate) struct SuperstepInput<'s> {
     /// The engine, from which the present speeds of hosts are read.
     pub engine: &'s Simulation<'s, Token>,
     /// Local times until which the capacities of hosts and of links stay constant.
-    pub steady: Steady,
+    pub steady: SteadyUntil,
     /// The links on the routes of the messages whose bandwidth varies; empty if no message may be in progress when a bandwidth
     /// changes.
-    pub varying: &'s [LinkId],
+    pub varying_links: &'s [LinkId],
     /// Whether the ends of the computations have already been computed for this superstep.
     pub has_computation_ends: bool,
 }

@@ -44,7 +44,7 @@ impl MemoBudget {
     }
 
     /// Subtracts `bytes` from the budget and returns true, if enough bytes are available; otherwise returns false.
-    fn take(&self, bytes: usize) -> bool {
+    fn reserve_bytes(&self, bytes: usize) -> bool {
         let left = |left: usize| left.checked_sub(bytes);
         self.0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
@@ -55,7 +55,7 @@ impl MemoBudget {
 /// Results of supersteps that are stored for all runs of one workload on one platform with the same runtime options.
 #[derive(Debug)]
 pub struct Memo {
-    places: Mutex<BTreeMap<Vec<HostId>, Arc<Place>>>,
+    results_by_placement: Mutex<BTreeMap<Vec<HostId>, Arc<Place>>>,
     budget: MemoBudget,
 }
 
@@ -64,7 +64,7 @@ pub struct Memo {
 struct Place {
     supersteps: Mutex<BTreeMap<usize, Arc<Entry>>>,
     /// The stored steps of rescheduling calls, in a list that is searched from the beginning because it is short.
-    steps: Mutex<Vec<Step>>,
+    call_steps: Mutex<Vec<Step>>,
 }
 
 /// Messages of a rescheduling call that are sent at the same time, with the stored result.
@@ -90,28 +90,31 @@ pub(super) struct Entry {
     /// Duration until the sends of each process were delivered, as in [`Measures`].
     pub send: Box<[Seconds]>,
     /// Duration of each message of the superstep, in the order of its plan.
-    pub durations: Box<[Seconds]>,
+    pub message_durations: Box<[Seconds]>,
 }
 
 impl Memo {
     /// Creates a memo without results, which may use the memory in the given budget.
     pub fn new(budget: MemoBudget) -> Self {
         Self {
-            places: Mutex::default(),
+            results_by_placement: Mutex::default(),
             budget,
         }
     }
 
     /// Returns the stored results for a placement; they are empty at first.
     fn results_for(&self, placement: &[HostId]) -> Arc<Place> {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = self
+            .results_by_placement
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(placement) {
             return Arc::clone(place);
         }
         let place = Arc::new(Place::default());
         if self
             .budget
-            .take(size_of_val(placement) + size_of::<Place>())
+            .reserve_bytes(size_of_val(placement) + size_of::<Place>())
         {
             places.insert(placement.to_vec(), Arc::clone(&place));
         }
@@ -138,8 +141,12 @@ impl<'a> SharedMemo<'a> {
 
     /// Returns the stored result of a superstep for this placement, which becomes the present placement. Returns `None` if no
     /// result is stored.
-    pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
-        if !are_equal(&self.placement, placement) {
+    pub(super) fn find_superstep(
+        &mut self,
+        superstep: usize,
+        placement: &[HostId],
+    ) -> Option<Arc<Entry>> {
+        if !are_equal_placements(&self.placement, placement) {
             *self = Self::new(self.memo, placement);
         }
         let supersteps = self.place.supersteps.lock();
@@ -149,8 +156,8 @@ impl<'a> SharedMemo<'a> {
 
     /// Returns the stored result of the same messages of a rescheduling call, for the placement of the superstep that was looked
     /// up last; `None` if no result is stored.
-    pub(super) fn recall_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
-        let steps = self.place.steps.lock();
+    pub(super) fn find_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
+        let steps = self.place.call_steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
         let known = steps.iter().find(|step| *step.messages == *messages)?;
         Some(known.result)
@@ -159,10 +166,10 @@ impl<'a> SharedMemo<'a> {
     /// Stores the result of messages of a rescheduling call, if the budget has enough memory.
     pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
-        if !self.memo.budget.take(bytes) {
+        if !self.memo.budget.reserve_bytes(bytes) {
             return;
         }
-        let steps = self.place.steps.lock();
+        let steps = self.place.call_steps.lock();
         let mut steps = steps.unwrap_or_else(PoisonError::into_inner);
         steps.push(Step {
             messages: messages.into(),
@@ -172,8 +179,13 @@ impl<'a> SharedMemo<'a> {
 
     /// Stores the result of a superstep for the placement of the superstep that was looked up last, if the budget has enough
     /// memory. `bytes` is the size of the arrays of the result \[B\].
-    pub(super) fn store(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
-        if !self.memo.budget.take(bytes + size_of::<Entry>()) {
+    pub(super) fn store_superstep(
+        &self,
+        superstep: usize,
+        entry: impl FnOnce() -> Entry,
+        bytes: usize,
+    ) {
+        if !self.memo.budget.reserve_bytes(bytes + size_of::<Entry>()) {
             return;
         }
         let entry = Arc::new(entry());
@@ -185,7 +197,7 @@ impl<'a> SharedMemo<'a> {
 
 impl Entry {
     /// Writes the stored measurements to `measures`. The traffic of processes is included only if a policy needs it.
-    pub(super) fn restore(
+    pub(super) fn restore_measures(
         &self,
         (platform, placement): (&Platform, &[HostId]),
         plan: &Plan,
@@ -199,14 +211,14 @@ impl Entry {
         measures.send.copy_from_slice(&self.send);
         if has_policy {
             let cluster = |process: usize| platform.cluster_of(placement[process]).index();
-            measures.add_traffic(plan, cluster, self.durations.iter().copied());
+            measures.add_traffic(plan, cluster, self.message_durations.iter().copied());
         }
     }
 }
 
 /// Returns whether two placements are equal. The function compares several hosts at a time and does not stop at the first
 /// difference, because nearly all compared placements are equal.
-pub(crate) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
+pub(crate) fn are_equal_placements(one: &[HostId], other: &[HostId]) -> bool {
     let difference = |all: u32, at: usize| all | (one[at].0 ^ other[at].0);
     one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }
@@ -222,13 +234,13 @@ pub(super) struct Previous {
 impl Previous {
     /// Returns the stored result of the previous superstep if the next superstep has the same placement; otherwise `None`. The
     /// plans are equal as well, because the stored result is removed when the plan changes.
-    pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
+    pub(super) fn find_result(&self, placement: &[HostId]) -> Option<SuperstepResult> {
         self.result
-            .filter(|_| are_equal(&self.placement, placement))
+            .filter(|_| are_equal_placements(&self.placement, placement))
     }
 
     /// Stores the result of a superstep, with its placement, as the result of the previous superstep.
-    pub(super) fn store(&mut self, result: SuperstepResult, placement: &[HostId]) {
+    pub(super) fn store_result(&mut self, result: SuperstepResult, placement: &[HostId]) {
         self.result = Some(result);
         self.placement.clear();
         self.placement.extend_from_slice(placement);
@@ -236,7 +248,7 @@ impl Previous {
 
     /// Removes the stored result, because the plan of the open superstep differs from the previous plan or its processes do not
     /// begin together.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn remove_result(&mut self) {
         self.result = None;
     }
 }

@@ -13,7 +13,7 @@ mod slow_start;
 
 use direct::{Direct, JUST_AFTER, is_constant};
 use input::SuperstepInput;
-pub(super) use memo::{CallMessage, are_equal};
+pub(super) use memo::{CallMessage, are_equal_placements};
 use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
 pub(super) use result::{Digest, SuperstepResult};
@@ -25,7 +25,7 @@ use crate::Measures;
 use crate::Plan;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
-use migsim_engine::{EventLog, Steady};
+use migsim_engine::{EventLog, SteadyUntil};
 use migsim_platform::Platform;
 
 /// Maximum number of messages in a step of a rescheduling call for which the result is stored. For longer lists, the memory is
@@ -41,14 +41,14 @@ pub(super) struct Shortcuts<'a> {
     /// Whether a superstep that equals the previous superstep has the same result, so that the result may be reused.
     may_repeat: bool,
     /// The result of the open superstep, if it has just been computed directly; otherwise `None`.
-    evaluated: Option<SuperstepResult>,
+    evaluated_result: Option<SuperstepResult>,
     /// The digest (hash and longest computation) of the open superstep; `None` as long as it is not known.
     digest: Option<Digest>,
     /// Number of flows before the open superstep. It is set only if the superstep is simulated by events, all processes began the
     /// superstep together, and nothing else was in progress.
     flows_before: Option<u64>,
     /// The links with varying bandwidth that the messages of the open superstep use.
-    crossed: CrossedLinks,
+    varying_links: CrossedLinks,
 }
 
 /// The links with varying bandwidth on the routes of the messages of a superstep, stored as long as plan and placement do not
@@ -62,8 +62,8 @@ struct CrossedLinks {
 
 impl CrossedLinks {
     /// Returns the links with varying bandwidth on the routes of the messages of the open superstep.
-    fn find(&mut self, world: &World<'_>) -> &[LinkId] {
-        if !are_equal(&self.placement, &world.placement) {
+    fn find_links(&mut self, world: &World<'_>) -> &[LinkId] {
+        if !are_equal_placements(&self.placement, &world.placement) {
             self.placement.clone_from(&world.placement);
             let at = |process: ProcessId| world.placement[process.index()];
             let messages = world.plan.messages.iter();
@@ -80,7 +80,7 @@ fn may_repeat(setup: &Setup<'_>, barrier: &Barrier) -> bool {
     // With slow start, or if processes begin one by one, a superstep depends on those before it.
     setup.runtime.shortcuts == Allowed::All
         && !setup.network.slow_start
-        && !barrier.leaves_one_by_one()
+        && !barrier.predicts_each_departure()
         && is_constant(setup.platform)
 }
 
@@ -93,10 +93,10 @@ impl<'a> Shortcuts<'a> {
             previous: Previous::default(),
             shared: memo.map(|memo| SharedMemo::new(memo, setup.placement)),
             may_repeat,
-            evaluated: None,
+            evaluated_result: None,
             digest: None,
             flows_before: None,
-            crossed: CrossedLinks::default(),
+            varying_links: CrossedLinks::default(),
         }
     }
 
@@ -108,11 +108,11 @@ impl<'a> Shortcuts<'a> {
 
     /// Prepares the shortcuts for a superstep that has been opened; `is_new` states whether its plan differs from the previous
     /// plan.
-    pub(super) fn open(&mut self, is_new: bool) {
+    pub(super) fn open_superstep(&mut self, is_new: bool) {
         self.flows_before = None;
         if is_new {
-            self.previous.forget();
-            self.crossed.placement.clear();
+            self.previous.remove_result();
+            self.varying_links.placement.clear();
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Shortcuts<'a> {
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
-    pub(super) fn try_run(
+    pub(super) fn try_shortcut(
         &mut self,
         world: &mut World<'_>,
         barrier: &mut Barrier,
@@ -133,11 +133,11 @@ impl<'a> Shortcuts<'a> {
         let mut varying = &[][..];
         let is_computed = world.engine.has_varying_bandwidths();
         if is_computed {
-            let input = input_of(world, begins, steady);
-            let Some((first, last)) = self.direct.computation_ends(&input) else {
+            let input = superstep_input(world, begins, steady);
+            let Some((first, last)) = self.direct.compute_computation_ends(&input) else {
                 return Ok(false);
             };
-            let links = (!barrier.uses_links()).then(|| self.crossed.find(world));
+            let links = (!barrier.uses_links()).then(|| self.varying_links.find_links(world));
             let engine = &mut world.engine;
             let bandwidths = engine.bandwidths_steady_until(links, first * LESS, last)?;
             steady.links = steady.links.min(bandwidths);
@@ -147,16 +147,20 @@ impl<'a> Shortcuts<'a> {
             varying = links.unwrap_or_default();
         }
         let shared = self.shared.as_mut();
-        let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
+        let entry =
+            shared.and_then(|shared| shared.find_superstep(world.open_superstep, &world.placement));
         let input = SuperstepInput {
-            varying,
+            varying_links: varying,
             has_computation_ends: is_computed,
-            ..input_of(world, begins, steady)
+            ..superstep_input(world, begins, steady)
         };
         let recalled = entry.as_ref().map(|entry| entry.result);
         let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
-        let Some(result) = result.filter(|result| world.engine.pass(result.duration, result.flows))
-        else {
+        let Some(result) = result.filter(|result| {
+            world
+                .engine
+                .advance_without_events(result.duration, result.flows)
+        }) else {
             return Ok(false);
         };
         if world.setup.network.slow_start {
@@ -167,33 +171,33 @@ impl<'a> Shortcuts<'a> {
         let has_policy = world.has_policy();
         if let Some(entry) = entry {
             let places = (world.setup.platform, &*world.placement);
-            entry.restore(places, &world.plan, has_policy, &mut world.measures);
+            entry.restore_measures(places, &world.plan, has_policy, &mut world.measures);
             self.digest = Some(entry.digest);
         } else {
             let measures = &mut world.measures;
             self.direct
-                .measure((&world.plan, begins), has_policy, measures);
+                .write_measures((&world.plan, begins), has_policy, measures);
             self.digest = None;
-            self.evaluated = Some(result);
+            self.evaluated_result = Some(result);
         }
         self.keep_previous(result, world);
-        world.outcome.supersteps[world.superstep].start = start;
+        world.outcome.supersteps[world.open_superstep].start = start;
         Ok(true)
     }
 
     /// Returns the result of messages of a rescheduling call that are sent at the same time while nothing else is in progress;
     /// `None` if events are needed.
-    pub(super) fn deliver(
+    pub(super) fn deliver_call_messages(
         &mut self,
         platform: &Platform,
         (messages, factor): (&[CallMessage], DelayFactor),
     ) -> Option<SuperstepResult> {
         let are_few = messages.len() <= MOST_REMEMBERED;
         let shared = self.shared.as_ref().filter(|_| are_few);
-        if let Some(known) = shared.and_then(|shared| shared.recall_step(messages)) {
+        if let Some(known) = shared.and_then(|shared| shared.find_step(messages)) {
             return Some(known);
         }
-        let result = self.direct.deliver(platform, (messages, factor))?;
+        let result = self.direct.deliver_messages(platform, (messages, factor))?;
         if let Some(shared) = shared {
             shared.store_step(messages, result);
         }
@@ -203,28 +207,31 @@ impl<'a> Shortcuts<'a> {
     /// Returns the result and the digest of the last closed superstep if a superstep with this placement and the same plan would
     /// repeat it; otherwise `None`. Repetition is possible only if all processes began that superstep together and left it
     /// together.
-    pub(super) fn repeated(&self, placement: &[HostId]) -> Option<(SuperstepResult, Digest)> {
-        self.previous.recall(placement).zip(self.digest)
+    pub(super) fn repeated_result(
+        &self,
+        placement: &[HostId],
+    ) -> Option<(SuperstepResult, Digest)> {
+        self.previous.find_result(placement).zip(self.digest)
     }
 
     /// Records that the open superstep is simulated by events. `is_alone` states whether all processes begin the superstep
     /// together while nothing else is in progress.
-    pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
-        self.flows_before = is_alone.then(|| world.engine.flows());
+    pub(super) fn record_simulation_by_events(&mut self, is_alone: bool, world: &World<'_>) {
+        self.flows_before = is_alone.then(|| world.engine.flow_count());
         self.digest = None;
-        self.previous.forget();
+        self.previous.remove_result();
     }
 
     /// Completes the measurements of a superstep in which all processes have arrived at the barrier, and returns its digest. The
     /// time `price` that process 0 spends on the barrier is added to the measurements.
-    pub(super) fn close(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
+    pub(super) fn close_superstep(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
         let digest = *self.digest.get_or_insert_with(|| {
             world.measures.communication[0] += price;
             world.measures.send[0] += price;
-            digest_of(&world.plan, &world.measures)
+            superstep_digest(&world.plan, &world.measures)
         });
-        if let Some(result) = self.evaluated.take() {
-            self.share(result, digest, world);
+        if let Some(result) = self.evaluated_result.take() {
+            self.share_result(result, digest, world);
         }
         digest
     }
@@ -236,8 +243,8 @@ impl<'a> Shortcuts<'a> {
             && world.engine.is_idle()
         {
             let result = SuperstepResult {
-                duration: world.engine.local_now(),
-                flows: world.engine.flows() - before,
+                duration: world.engine.local_time(),
+                flows: world.engine.flow_count() - before,
             };
             self.keep_previous(result, world);
         }
@@ -250,13 +257,13 @@ impl<'a> Shortcuts<'a> {
 
     /// Stores the result as that of the previous superstep.
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
-        if self.may_repeat && world.repeats(world.superstep + 1) {
-            self.previous.store(result, &world.placement);
+        if self.may_repeat && world.repeats_previous(world.open_superstep + 1) {
+            self.previous.store_result(result, &world.placement);
         }
     }
 
     /// Stores the result of a superstep that was computed directly, so that other runs can reuse the result.
-    fn share(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
+    fn share_result(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
         let Some(shared) = &self.shared else {
             return;
         };
@@ -267,10 +274,10 @@ impl<'a> Shortcuts<'a> {
             compute: measures.compute.as_slice().into(),
             communication: measures.communication.as_slice().into(),
             send: measures.send.as_slice().into(),
-            durations: self.direct.durations(&world.plan).collect(),
+            message_durations: self.direct.message_durations(&world.plan).collect(),
         };
         let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
-        shared.store(world.superstep, entry, bytes);
+        shared.store_superstep(world.open_superstep, entry, bytes);
     }
 }
 
@@ -278,7 +285,11 @@ impl<'a> Shortcuts<'a> {
 const LESS: f64 = 1.0 - 1e-9;
 
 /// Returns the input from which the open superstep is computed directly.
-fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> SuperstepInput<'w> {
+fn superstep_input<'w>(
+    world: &'w World<'_>,
+    begins: &'w [f64],
+    steady: SteadyUntil,
+) -> SuperstepInput<'w> {
     SuperstepInput {
         platform: world.setup.platform,
         plan: &world.plan,
@@ -287,14 +298,14 @@ fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> Supe
         begins,
         engine: &world.engine,
         steady,
-        varying: &[],
+        varying_links: &[],
         has_computation_ends: false,
     }
 }
 
 /// Returns the digest of a superstep: the hash of its messages and of the times of its processes, and the duration of its longest
 /// computation.
-fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
+fn superstep_digest(plan: &Plan, measures: &Measures) -> Digest {
     let mut log = EventLog::default();
     for message in &plan.messages {
         let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);

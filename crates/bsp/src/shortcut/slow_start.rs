@@ -17,32 +17,32 @@ use migsim_engine::{NetworkModel, PathId, PathTable};
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
     /// Whether the network model has slow start.
-    is_on: bool,
+    is_enabled: bool,
     /// Delay of each message by slow start if its connection is idle \[s\]; empty if no message is delayed.
-    waits: Vec<f64>,
+    delays_if_idle: Vec<f64>,
     /// The hosts of each message's connection, and whether slow start may delay the message, sorted by hosts.
-    used: Vec<(HostId, HostId, bool)>,
+    connections: Vec<(HostId, HostId, bool)>,
 }
 
 impl SlowStart {
     pub(super) fn new(is_on: bool) -> Self {
         Self {
-            is_on,
+            is_enabled: is_on,
             ..Self::default()
         }
     }
 
     /// Computes the delay that each message of a superstep has on an idle connection, given the paths of the messages. Returns
     /// whether all delays can be computed without events.
-    pub(super) fn prepare(
+    pub(super) fn prepare_delays(
         &mut self,
         input: &SuperstepInput<'_>,
         path: &[PathId],
         paths: &PathTable,
         sends: Sends,
     ) -> bool {
-        self.waits.clear();
-        if !self.is_on {
+        self.delays_if_idle.clear();
+        if !self.is_enabled {
             return true;
         }
         let messages = || input.plan.messages.iter().zip(path);
@@ -55,15 +55,15 @@ impl SlowStart {
         if waits().all(|wait| wait <= 0.0) {
             return true;
         }
-        self.waits.extend(waits());
+        self.delays_if_idle.extend(waits());
         let at = |process: ProcessId| input.placement[process.index()];
-        self.used.clear();
+        self.connections.clear();
         let ends = messages().map(|(message, _)| (at(message.from), at(message.to)));
-        let used = ends.zip(&self.waits);
-        self.used
+        let used = ends.zip(&self.delays_if_idle);
+        self.connections
             .extend(used.map(|((from, to), wait)| (from, to, *wait > 0.0)));
-        self.used.sort_unstable();
-        let mut connections = self.used.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        self.connections.sort_unstable();
+        let mut connections = self.connections.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let is_known =
             |group: &[(HostId, HostId, bool)]| group.len() == 1 || group.iter().all(|used| !used.2);
         sends == Sends::Concurrent && connections.all(is_known)
@@ -71,13 +71,18 @@ impl SlowStart {
 
     /// Returns whether slow start may delay at least one message of the superstep.
     pub(super) fn may_wait(&self) -> bool {
-        !self.waits.is_empty()
+        !self.delays_if_idle.is_empty()
     }
 
     /// Returns the delay by slow start of the message with index `message`, which is sent at local time `date` \[s\]. The delay
     /// is in seconds.
-    pub(super) fn delay(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
-        let wait = self.waits.get(message).copied().unwrap_or(0.0);
+    pub(super) fn message_delay(
+        &self,
+        input: &SuperstepInput<'_>,
+        message: usize,
+        date: f64,
+    ) -> f64 {
+        let wait = self.delays_if_idle.get(message).copied().unwrap_or(0.0);
         if wait <= 0.0 {
             return 0.0;
         }
@@ -85,7 +90,7 @@ impl SlowStart {
         let at = |process: ProcessId| input.placement[process.index()];
         let is_idle = input
             .engine
-            .is_idle_between(at(planned.from), at(planned.to), date);
+            .is_connection_idle(at(planned.from), at(planned.to), date);
         if is_idle { wait } else { 0.0 }
     }
 }

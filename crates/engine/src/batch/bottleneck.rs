@@ -6,30 +6,30 @@
 //! clusters whose uplinks are saturated, this solver takes a tenth of the time that [`super::incremental`] takes. The reference
 //! implementation is [`super::incremental`] on the same flows.
 
-use super::flow::{ChainedStarts, PendingStarts, Start};
+use super::flow::{ChainedStarts, FlowStart, PendingStarts};
 use super::path_table::{PathId, PathTable};
 use crate::checks::Fault;
-use crate::clock::{SAME_DATE, same_until};
-use crate::profile::CapacityChanges;
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
+use crate::profile::BandwidthChanges;
 use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
 /// Minimum number of flows on a link, averaged over all links of all flows, from which this solver is used.
-const CROWD: u64 = 12;
+const MIN_MEAN_FLOWS_PER_LINK: u64 = 12;
 /// Minimum number of flows in a batch from which this solver is used.
-const LEAST: usize = 256;
+const MIN_CROWD_SIZE: usize = 256;
 
 /// Batch solver for many flows on few links; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckBatch {
     flows: BottleneckedFlows,
     /// For each path: the number of the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
-    group: Vec<u32>,
+    group_of_path: Vec<u32>,
     /// For each group of flows: the path of its flows.
-    path: Vec<PathId>,
-    free: Vec<u32>,
-    later: ChainedStarts,
+    path_of_group: Vec<PathId>,
+    free_groups: Vec<u32>,
+    chained_starts: ChainedStarts,
     /// Number of flows on each link, from which the solver recognises a batch of many flows on few links.
     flows_on_link: Vec<u32>,
 }
@@ -44,7 +44,7 @@ impl BottleneckBatch {
         platform: &Platform,
         paths: &PathTable,
     ) -> bool {
-        if flows.clone().take(LEAST).count() < LEAST {
+        if flows.clone().take(MIN_CROWD_SIZE).count() < MIN_CROWD_SIZE {
             return false;
         }
         self.flows_on_link.clear();
@@ -57,7 +57,7 @@ impl BottleneckBatch {
         let (uses, meetings) = counts.fold((0, 0), |(uses, meetings), count| {
             (uses + count, meetings + count * count)
         });
-        meetings >= CROWD * uses
+        meetings >= MIN_MEAN_FLOWS_PER_LINK * uses
     }
 
     /// Solves the flows of `starts`, which may be in any order, while link capacities change as listed in `changes`. Calls
@@ -65,58 +65,62 @@ impl BottleneckBatch {
     /// at that time or later.
     pub(super) fn solve(
         &mut self,
-        (platform, mut changes): (&Platform, Option<CapacityChanges>),
+        (platform, mut changes): (&Platform, Option<BandwidthChanges>),
         paths: &PathTable,
-        starts: &mut [Start],
-        mut ended: impl FnMut(u32, f64) -> Option<Start>,
+        starts: &mut [FlowStart],
+        mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
         if !self.flows.has_links() {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
             self.flows =
                 BottleneckedFlows::new(capacities, changes.is_some(), paths.bandwidth_factor());
         }
-        self.group.resize(paths.len(), NOT_IN_USE);
-        starts.sort_unstable_by_key(Start::sort_key);
-        let mut later = std::mem::take(&mut self.later);
+        self.group_of_path.resize(paths.len(), NOT_IN_USE);
+        starts.sort_unstable_by_key(FlowStart::sort_key);
+        let mut later = std::mem::take(&mut self.chained_starts);
         let mut pending = PendingStarts {
-            known: starts,
-            chained: &mut later,
+            known_starts: starts,
+            chained_starts: &mut later,
         };
         loop {
-            let next_start = pending.next_date();
+            let next_start = pending.next_start_time();
             let next_end = self.flows.next_end();
             let change = changes
                 .as_ref()
                 .filter(|_| next_start < f64::INFINITY || !self.flows.is_empty());
-            let next = change.map_or(next_start, |change| next_start.min(change.next_time()));
+            let next = change.map_or(next_start, |change| {
+                next_start.min(change.next_change_time())
+            });
             if next_end.min(next) == f64::INFINITY {
                 break;
             }
             // At one time flows end first; then capacities change and flows start.
-            let now = if next_end <= same_until(next) {
-                self.end(next_end, &mut ended, &mut pending);
+            let now = if next_end <= last_simultaneous(next) {
+                self.end_flows(next_end, &mut ended, &mut pending);
                 next_end
             } else {
                 next
             };
             let due = changes.iter_mut();
-            for (link, capacity) in due.flat_map(|changes| changes.take_until(same_until(now))) {
+            for (link, capacity) in
+                due.flat_map(|changes| changes.take_changes_until(last_simultaneous(now)))
+            {
                 self.flows.set_capacity(link, capacity);
             }
-            while let Some(start) = pending.take_due(now) {
-                self.start(&start, now, paths);
+            while let Some(start) = pending.take_due_flow(now) {
+                self.start_flow(&start, now, paths);
             }
             self.flows.update_shares(now);
         }
         pending.clear();
-        self.later = later;
-        self.flows.clear(|_, name| {
+        self.chained_starts = later;
+        self.flows.remove_unending_flows(|_, name| {
             let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
         });
-        for path in self.path.drain(..) {
-            self.group[path as usize] = NOT_IN_USE;
+        for path in self.path_of_group.drain(..) {
+            self.group_of_path[path as usize] = NOT_IN_USE;
         }
-        self.free.clear();
+        self.free_groups.clear();
     }
 
     /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
@@ -124,41 +128,41 @@ impl BottleneckBatch {
         self.flows.fault()
     }
 
-    fn start(&mut self, start: &Start, now: f64, paths: &PathTable) {
+    fn start_flow(&mut self, start: &FlowStart, now: f64, paths: &PathTable) {
         let at = start.path as usize;
-        if self.group[at] == NOT_IN_USE {
-            self.group[at] = self.free.pop().unwrap_or_else(|| {
-                self.path.push(start.path);
-                to_u32(self.path.len() - 1)
+        if self.group_of_path[at] == NOT_IN_USE {
+            self.group_of_path[at] = self.free_groups.pop().unwrap_or_else(|| {
+                self.path_of_group.push(start.path);
+                to_u32(self.path_of_group.len() - 1)
             });
-            self.path[self.group[at] as usize] = start.path;
+            self.path_of_group[self.group_of_path[at] as usize] = start.path;
         }
-        let group = self.group[at];
+        let group = self.group_of_path[at];
         let way = paths.get(start.path);
-        let flow = (start.bytes, start.name);
-        self.flows.start(group, flow, now, |levels| {
+        let flow = (start.bytes, start.flow_id);
+        self.flows.start_flow(group, flow, now, |levels| {
             let uses = paths.link_uses(start.path).iter().copied();
-            levels.add_group(group, (way.weight, way.bound, 1), uses);
+            levels.add_group(group, (way.weight, way.max_rate, 1), uses);
         });
     }
 
     /// Ends all flows whose transfers are complete at the time `now` \[s\].
-    fn end(
+    fn end_flows(
         &mut self,
         now: f64,
-        ended: &mut impl FnMut(u32, f64) -> Option<Start>,
+        ended: &mut impl FnMut(u32, f64) -> Option<FlowStart>,
         pending: &mut PendingStarts<'_>,
     ) {
         let Self {
             flows,
-            group,
-            path,
-            free,
+            group_of_path: group,
+            path_of_group: path,
+            free_groups: free,
             ..
         } = self;
-        flows.end((now, SAME_DATE), |number, name, is_last| {
+        flows.end_flows((now, SAME_TIME_TOLERANCE), |number, name, is_last| {
             if let Some(start) = ended(name, now) {
-                pending.push(start, now);
+                pending.push_chained(start, now);
             }
             if is_last {
                 group[path[number as usize] as usize] = NOT_IN_USE;

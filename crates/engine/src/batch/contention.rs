@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use super::flow::Start;
+use super::flow::FlowStart;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
@@ -25,18 +25,18 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
     /// The flows that may share a link at the same time, ordered by contention group.
-    starts: Vec<Start>,
+    grouped_starts: Vec<FlowStart>,
     /// For each contention group, the index in `grouped_starts` after its last flow.
-    ends: Vec<usize>,
+    group_ends: Vec<usize>,
     links: Vec<Link>,
     /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
     /// The indices of the flows on each used link, ordered by link and then by the start time of the flow.
-    users: Vec<u32>,
+    flows_by_link: Vec<u32>,
     /// Latest possible time at which each flow ends \[s\].
     latest_ends: Vec<f64>,
     /// Pairs of the link that represents a contention group and the index of a flow in this group.
-    grouped: Vec<(u32, u32)>,
+    leader_flow_pairs: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +44,9 @@ struct Link {
     /// Time that the link needs to carry all bytes of the batch that cross it \[s\].
     busy_time: f64,
     /// Index of the first flow of the link in the list of flows by link.
-    first: u32,
+    first_flow: u32,
     /// Index after the last flow of the link in the list of flows by link.
-    end: u32,
+    end_of_flows: u32,
     /// Another link of the same contention group, or this link itself if it represents the group (parent in a forest of disjoint
     /// sets).
     leader: u32,
@@ -56,33 +56,33 @@ struct Link {
 
 const UNUSED: Link = Link {
     busy_time: 0.0,
-    first: 0,
-    end: 0,
+    first_flow: 0,
+    end_of_flows: 0,
     leader: 0,
     is_contended: true,
 };
 
 /// Number of flows on one link above which all flows of the batch are sorted once, before the flows of each link are sorted.
-const MANY: u32 = 64;
+const MAX_UNSORTED_FLOWS: u32 = 64;
 
 impl Link {
-    fn users(self) -> Range<usize> {
-        self.first as usize..self.end as usize
+    fn flow_range(self) -> Range<usize> {
+        self.first_flow as usize..self.end_of_flows as usize
     }
 }
 
 impl Contention {
     /// Splits the flows in `starts` into contention groups, and empties that list. Calls `alone(name, end)` for each flow that
     /// never shares a link, with its end time \[s\]; [`Self::groups`] returns all other flows afterwards.
-    pub(crate) fn split(
+    pub(crate) fn split_into_groups(
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        starts: &mut Vec<Start>,
+        starts: &mut Vec<FlowStart>,
         mut alone: impl FnMut(u32, f64),
     ) {
         self.links.resize(platform.links.len(), UNUSED);
-        self.list_users(paths, starts);
+        self.list_flows_by_link(paths, starts);
         self.compute_busy_times(platform, paths, starts);
         self.latest_ends.clear();
         if self.exclude_links(paths, starts) {
@@ -94,7 +94,7 @@ impl Contention {
             let meets_others = paths.link_uses(start.path).iter().any(is_contended);
             if !meets_others {
                 let duration = start.bytes / paths.get(start.path).rate_alone;
-                alone(start.name, start.date + duration);
+                alone(start.flow_id, start.start_time + duration);
             }
             meets_others
         });
@@ -106,45 +106,45 @@ impl Contention {
     }
 
     /// Lists for each link the flows that use it.
-    fn list_users(&mut self, paths: &PathTable, starts: &mut [Start]) {
+    fn list_flows_by_link(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         for start in &*starts {
             for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
-                if state.end == 0 {
+                if state.end_of_flows == 0 {
                     state.leader = link;
                     self.used_links.push(link);
                 }
-                state.end += 1; // how many they are, so far
+                state.end_of_flows += 1; // how many they are, so far
             }
         }
         let (mut first, mut most) = (0, 0);
         for &link in &self.used_links {
             let state = &mut self.links[link as usize];
-            let count = state.end;
-            (state.first, state.end) = (first, first);
+            let count = state.end_of_flows;
+            (state.first_flow, state.end_of_flows) = (first, first);
             (first, most) = (first + count, most.max(count));
         }
-        if most > MANY {
+        if most > MAX_UNSORTED_FLOWS {
             // One sort serves the lists of all links.
-            starts.sort_by_key(Start::sort_key);
+            starts.sort_by_key(FlowStart::sort_key);
         }
-        self.users.resize(first as usize, 0);
+        self.flows_by_link.resize(first as usize, 0);
         for (index, start) in (0..).zip(&*starts) {
             for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
-                self.users[state.end as usize] = index;
-                state.end += 1;
+                self.flows_by_link[state.end_of_flows as usize] = index;
+                state.end_of_flows += 1;
             }
         }
     }
 
     /// Sorts the flows on each link by start time, and computes the time that the link needs to carry the bytes of these flows.
-    fn compute_busy_times(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
+    fn compute_busy_times(&mut self, platform: &Platform, paths: &PathTable, starts: &[FlowStart]) {
         // This order does not depend on when a path was first requested.
         let order = |user: &u32| starts[*user as usize].sort_key();
         for &at in &self.used_links {
             let link = &mut self.links[at as usize];
-            let users = &mut self.users[link.users()];
+            let users = &mut self.flows_by_link[link.flow_range()];
             users.sort_unstable_by_key(order);
             let capacity = platform.links[at as usize].bandwidth.get() * paths.bandwidth_factor();
             for &user in &*users {
@@ -157,9 +157,9 @@ impl Contention {
     }
 
     /// Returns the flows of each contention group, ordered by start time within the group.
-    pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
-        let (mut rest, mut first) = (&mut self.starts[..], 0);
-        self.ends.iter().map(move |&end| {
+    pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [FlowStart]> {
+        let (mut rest, mut first) = (&mut self.grouped_starts[..], 0);
+        self.group_ends.iter().map(move |&end| {
             let (group, others) = std::mem::take(&mut rest).split_at_mut(end - first);
             (rest, first) = (others, end);
             group
@@ -167,7 +167,7 @@ impl Contention {
     }
 
     /// Marks each contended link whose flows never overlap in time as not contended; returns whether any link was marked.
-    fn exclude_links(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
+    fn exclude_links(&mut self, paths: &PathTable, starts: &[FlowStart]) -> bool {
         self.compute_latest_ends(paths, starts);
         let mut has_freed = false;
         for &link in &self.used_links {
@@ -176,9 +176,9 @@ impl Contention {
                 continue;
             }
             let mut until = 0.0_f64;
-            link.is_contended = self.users[link.users()].iter().any(|&user| {
+            link.is_contended = self.flows_by_link[link.flow_range()].iter().any(|&user| {
                 let user = user as usize;
-                let meets_another = starts[user].date < until;
+                let meets_another = starts[user].start_time < until;
                 until = until.max(self.latest_ends[user]);
                 meets_another
             });
@@ -189,10 +189,10 @@ impl Contention {
 
     /// Computes the latest possible end of each flow: in the first round for all flows, in the second round for the flows on
     /// links that are still contended.
-    fn compute_latest_ends(&mut self, paths: &PathTable, starts: &[Start]) {
+    fn compute_latest_ends(&mut self, paths: &PathTable, starts: &[FlowStart]) {
         let links = &self.links;
-        let latest = |start: &Start| {
-            let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
+        let latest = |start: &FlowStart| {
+            let mut latest = start.start_time + start.bytes / paths.get(start.path).rate_alone;
             for &(link, _) in paths.link_uses(start.path) {
                 let link = &links[link as usize];
                 if link.is_contended {
@@ -207,17 +207,17 @@ impl Contention {
         }
         let used = self.used_links.iter().map(|&link| &links[link as usize]);
         for link in used.filter(|link| link.is_contended) {
-            for &user in &self.users[link.users()] {
+            for &user in &self.flows_by_link[link.flow_range()] {
                 self.latest_ends[user as usize] = latest(&starts[user as usize]);
             }
         }
     }
 
     /// Forms the contention groups from the flows that may share links; within a group, flows are ordered by start time.
-    fn form_groups(&mut self, paths: &PathTable, starts: &mut [Start]) {
+    fn form_groups(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
-        starts.sort_by_key(Start::sort_key);
-        self.grouped.clear();
+        starts.sort_by_key(FlowStart::sort_key);
+        self.leader_flow_pairs.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
             for &(link, _) in paths.link_uses(start.path) {
@@ -227,7 +227,8 @@ impl Contention {
                     self.links[leader as usize].leader = joined;
                 }
             }
-            self.grouped.extend(group.map(|group| (group, index)));
+            self.leader_flow_pairs
+                .extend(group.map(|group| (group, index)));
         }
         self.sort_by_group(starts);
     }
@@ -245,20 +246,20 @@ impl Contention {
     }
 
     /// Orders the flows by contention group, and records where each group ends in the list.
-    fn sort_by_group(&mut self, starts: &[Start]) {
-        let mut grouped = std::mem::take(&mut self.grouped);
+    fn sort_by_group(&mut self, starts: &[FlowStart]) {
+        let mut grouped = std::mem::take(&mut self.leader_flow_pairs);
         for (link, _) in &mut grouped {
             *link = self.find_leader(*link);
         }
         grouped.sort_unstable();
-        self.starts.clear();
-        self.ends.clear();
+        self.grouped_starts.clear();
+        self.group_ends.clear();
         for group in grouped.chunk_by(|a, b| a.0 == b.0) {
-            self.starts
+            self.grouped_starts
                 .extend(group.iter().map(|&(_, index)| starts[index as usize]));
-            self.ends.push(self.starts.len());
+            self.group_ends.push(self.grouped_starts.len());
         }
-        self.grouped = grouped;
+        self.leader_flow_pairs = grouped;
     }
 }
 
@@ -269,12 +270,12 @@ mod tests {
     use super::super::memoized::MemoizedBatch;
     use super::*;
     use crate::model::NetworkModel;
-    use crate::testing::{flows, line};
+    use crate::testing::{random_flows, single_cluster_platform};
     use migsim_base::units::HostId;
 
     /// Returns the number of groups and the end times of all flows `(start, from, to, bytes)`, solved by group or, as the twin, in one batch.
     fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
-        let platform = line(&[1e9; 8], 1e3, 1e-3);
+        let platform = single_cluster_platform(&[1e9; 8], 1e3, 1e-3);
         ends_on(&platform, NetworkModel::default(), flows, in_groups)
     }
 
@@ -290,12 +291,12 @@ mod tests {
         let mut starts = Vec::new();
         let mut ends = vec![0.0; flows.len()];
         for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
-            let path = paths.find(platform, HostId(from), HostId(to)).unwrap();
-            starts.push(Start {
-                date,
+            let path = paths.find_path(platform, HostId(from), HostId(to)).unwrap();
+            starts.push(FlowStart {
+                start_time: date,
                 path,
                 bytes,
-                name,
+                flow_id: name,
             });
         }
         if !in_groups {
@@ -305,7 +306,7 @@ mod tests {
             });
             return (ends, 1);
         }
-        contention.split(platform, &paths, &mut starts, |name, date| {
+        contention.split_into_groups(platform, &paths, &mut starts, |name, date| {
             ends[name as usize] = date;
         });
         let mut groups = 0;
@@ -346,7 +347,12 @@ mod tests {
         };
         let mut flows: Vec<_> = (1..8).map(|to| (0.0, 0, to, 1e3)).collect();
         flows.push((13.0, 2, 1, 1e3));
-        let (found, groups) = ends_on(&line(&[1e9; 8], 1e3, 0.0), model, &flows, true);
+        let (found, groups) = ends_on(
+            &single_cluster_platform(&[1e9; 8], 1e3, 0.0),
+            model,
+            &flows,
+            true,
+        );
         let moved = 500.0 * 6.0 / 7.0;
         let last = 14.0 + (1e3 - moved) / 500.0;
         for (found, expected) in found.into_iter().zip([14.0; 7].into_iter().chain([last])) {
@@ -358,7 +364,7 @@ mod tests {
     #[test]
     fn a_flow_that_is_slow_by_itself_is_met_as_long_as_it_lasts() {
         // A window of 100 B/s: 10 s, until which it takes that from the other flow, which has no latency and so no window.
-        let mut platform = line(&[1e9; 3], 1e4, 0.0);
+        let mut platform = single_cluster_platform(&[1e9; 3], 1e4, 0.0);
         platform.links[1].latency = migsim_base::units::Seconds::of(1.0);
         let model = NetworkModel {
             tcp_gamma: Some(200.0),
@@ -373,7 +379,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_end_when_one_batch_does(flows in flows(200)) {
+        fn groups_end_when_one_batch_does(flows in random_flows(200)) {
             let ((split, _), (whole, _)) = (ends(&flows, true), ends(&flows, false));
             for (a, b) in split.into_iter().zip(whole) {
                 prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);

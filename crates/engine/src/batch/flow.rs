@@ -5,22 +5,22 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::path_table::PathId;
-use crate::clock::{SAME_DATE, same_until};
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
 
 /// A flow whose transfer starts at a known time, as input of a batch solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Start {
+pub struct FlowStart {
     /// Time at which the transfer of the flow starts \[s\].
-    pub date: f64,
+    pub start_time: f64,
     /// Number of the path from the sender to the receiver of the flow.
     pub path: PathId,
     /// Number of bytes that the flow transfers; more than zero.
     pub bytes: f64,
     /// Number by which the caller identifies the flow, unique in the batch.
-    pub name: u32,
+    pub flow_id: u32,
 }
 
-impl Start {
+impl FlowStart {
     /// Returns the path and the size \[B\] of the flow.
     pub(super) fn path_and_bytes(&self) -> (PathId, f64) {
         (self.path, self.bytes)
@@ -29,7 +29,7 @@ impl Start {
     /// Returns a sort key that orders flows by start time and then by name. The start time is not negative, so that its bits sort
     /// like its value.
     pub(crate) fn sort_key(&self) -> u128 {
-        u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
+        u128::from(self.start_time.to_bits()) << 64 | u128::from(self.flow_id)
     }
 }
 
@@ -37,32 +37,39 @@ impl Start {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ActiveFlow {
     pub(super) path: PathId,
-    pub(super) name: u32,
+    pub(super) flow_id: u32,
 }
 
 impl ActiveFlow {
-    pub(super) fn from_start(start: &Start) -> Self {
-        let Start { path, name, .. } = *start;
-        Self { path, name }
+    pub(super) fn from_start(start: &FlowStart) -> Self {
+        let FlowStart {
+            path,
+            flow_id: name,
+            ..
+        } = *start;
+        Self {
+            path,
+            flow_id: name,
+        }
     }
 
     /// Returns a sort key that orders flows by path and then by name.
     pub(super) fn sort_key(self) -> u64 {
-        u64::from(self.path) << 32 | u64::from(self.name)
+        u64::from(self.path) << 32 | u64::from(self.flow_id)
     }
 }
 
 /// A flow with an order by start time and then by name, for use in a heap.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct InOrder(Start);
+struct StartInOrder(FlowStart);
 
-impl Eq for InOrder {}
-impl PartialOrd for InOrder {
+impl Eq for StartInOrder {}
+impl PartialOrd for StartInOrder {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for InOrder {
+impl Ord for StartInOrder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.sort_key().cmp(&other.0.sort_key())
     }
@@ -71,11 +78,11 @@ impl Ord for InOrder {
 /// Flows that do not start before another flow has ended, because the process that sends them has to receive that flow first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChainedStarts {
-    starts: BinaryHeap<Reverse<InOrder>>,
+    start_heap: BinaryHeap<Reverse<StartInOrder>>,
     /// Flows whose start was caused at the current time and is only slightly later, within the tolerance of equal times. They are
     /// not started before the next time at which a flow starts or ends, because a process that reacts to the end of a flow and
     /// then waits, however shortly, is not ready yet.
-    postponed: Vec<Start>,
+    postponed_starts: Vec<FlowStart>,
 }
 
 impl ChainedStarts {
@@ -84,10 +91,10 @@ impl ChainedStarts {
     #[inline(never)]
     fn release_postponed(&mut self) {
         let next = self
-            .postponed
+            .postponed_starts
             .drain(..)
-            .map(|start| Reverse(InOrder(start)));
-        self.starts.extend(next);
+            .map(|start| Reverse(StartInOrder(start)));
+        self.start_heap.extend(next);
     }
 }
 
@@ -95,58 +102,65 @@ impl ChainedStarts {
 /// flow causes.
 #[derive(Debug)]
 pub(crate) struct PendingStarts<'s> {
-    pub(crate) known: &'s [Start],
-    pub(crate) chained: &'s mut ChainedStarts,
+    pub(crate) known_starts: &'s [FlowStart],
+    pub(crate) chained_starts: &'s mut ChainedStarts,
 }
 
 impl PendingStarts<'_> {
     /// Returns the time at which the next pending flow starts \[s\]; infinite if no flow is pending.
     #[inline]
-    pub(crate) fn next_date(&self) -> f64 {
-        let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
-        let later = self.chained.starts.peek();
-        later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
+    pub(crate) fn next_start_time(&self) -> f64 {
+        let known = self
+            .known_starts
+            .first()
+            .map_or(f64::INFINITY, |start| start.start_time);
+        let later = self.chained_starts.start_heap.peek();
+        later.map_or(known, |Reverse(StartInOrder(start))| {
+            known.min(start.start_time)
+        })
     }
 
     /// Removes and returns a flow that starts at time `date` \[s\]. If no flow starts then, the method returns `None` and moves
     /// the flows that were postponed at this time into the heap of flows that can start.
     #[inline]
-    pub(crate) fn take_due(&mut self, date: f64) -> Option<Start> {
-        let limit = same_until(date);
-        if let Some((start, others)) = self.known.split_first()
-            && start.date <= limit
+    pub(crate) fn take_due_flow(&mut self, date: f64) -> Option<FlowStart> {
+        let limit = last_simultaneous(date);
+        if let Some((start, others)) = self.known_starts.split_first()
+            && start.start_time <= limit
         {
-            self.known = others;
+            self.known_starts = others;
             return Some(*start);
         }
-        if let Some(&Reverse(InOrder(start))) = self.chained.starts.peek()
-            && start.date <= limit
+        if let Some(&Reverse(StartInOrder(start))) = self.chained_starts.start_heap.peek()
+            && start.start_time <= limit
         {
-            self.chained.starts.pop();
+            self.chained_starts.start_heap.pop();
             return Some(start);
         }
-        if !self.chained.postponed.is_empty() {
-            self.chained.release_postponed();
+        if !self.chained_starts.postponed_starts.is_empty() {
+            self.chained_starts.release_postponed();
         }
         None
     }
 
     /// Adds a flow that was caused by the end of another flow at the time `now` \[s\].
     #[inline]
-    pub(crate) fn push(&mut self, start: Start, now: f64) {
-        let wait = start.date - now;
+    pub(crate) fn push_chained(&mut self, start: FlowStart, now: f64) {
+        let wait = start.start_time - now;
         // A start slightly later than the times that count as now may wait as well.
-        if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
-            self.chained.postponed.push(start);
+        if wait > 0.0 && wait <= now * (2.0 * SAME_TIME_TOLERANCE) {
+            self.chained_starts.postponed_starts.push(start);
         } else {
-            self.chained.starts.push(Reverse(InOrder(start)));
+            self.chained_starts
+                .start_heap
+                .push(Reverse(StartInOrder(start)));
         }
     }
 
     /// Removes all remaining flows, which never start because their start times are not finite.
     pub(crate) fn clear(&mut self) {
-        self.known = &[];
-        self.chained.starts.clear();
-        self.chained.postponed.clear();
+        self.known_starts = &[];
+        self.chained_starts.start_heap.clear();
+        self.chained_starts.postponed_starts.clear();
     }
 }

@@ -11,36 +11,36 @@
 //!
 //! The slower reference implementation, with which tests compare this solver, is [`crate::Simulation`].
 
-use super::flow::{ActiveFlow, ChainedStarts, PendingStarts, Start};
+use super::flow::{ActiveFlow, ChainedStarts, FlowStart, PendingStarts};
 use super::path_table::PathTable;
 use super::rate_cache::RateCache;
 use crate::checks::Fault;
-use crate::clock::{SAME_DATE, same_until};
+use crate::clock::{SAME_TIME_TOLERANCE, last_simultaneous};
 use migsim_base::units::lesser;
 use migsim_platform::Platform;
 
 /// Batch solver with memoized rates; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoizedBatch {
-    shares: RateCache,
-    chained: ChainedStarts,
+    rate_cache: RateCache,
+    chained_starts: ChainedStarts,
     flows: Vec<ActiveFlow>,
     bytes_left: Vec<f64>,
     /// The flows whose transfers start at the current time.
-    starting: Vec<Start>,
+    starting_flows: Vec<FlowStart>,
     /// For each path that has been used: its pseudo-random number, and 0 for all other paths. The name of a set of flows is the
     /// sum of the numbers of their paths.
-    numbers: Vec<u128>,
+    random_numbers: Vec<u128>,
 }
 
 /// Maximum number of different start times in a batch for which flows are sorted by moving the flows of each time to the front in
 /// turn.
-const FEW_DATES: usize = 6;
+const MAX_TIMES_TO_PARTITION: usize = 6;
 
 impl MemoizedBatch {
     /// Returns the first violated invariant of the engine since the solver was created; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
-        self.shares.fault()
+        self.rate_cache.fault()
     }
 
     /// Solves the flows of `starts`, which may be in any order. Calls `ended(name, time)` for each flow that ends, with the end
@@ -49,16 +49,16 @@ impl MemoizedBatch {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        starts: &mut [Start],
-        mut ended: impl FnMut(u32, f64) -> Option<Start>,
+        starts: &mut [FlowStart],
+        mut ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
         let Self {
-            shares,
-            chained: later,
+            rate_cache: shares,
+            chained_starts: later,
             flows,
             bytes_left: left,
-            starting: batch,
-            numbers,
+            starting_flows: batch,
+            random_numbers: numbers,
         } = self;
         if numbers.len() < paths.len() {
             // The operating system provides memory only for the paths that are used.
@@ -66,37 +66,37 @@ impl MemoizedBatch {
             more[..numbers.len()].copy_from_slice(numbers);
             *numbers = more;
         }
-        sort_by_date(starts);
+        sort_by_start_time(starts);
         let mut pending = PendingStarts {
-            known: starts,
-            chained: later,
+            known_starts: starts,
+            chained_starts: later,
         };
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
-            let next_start = pending.next_date();
+            let next_start = pending.next_start_time();
             if flows.is_empty() {
                 if next_start == f64::INFINITY {
                     break;
                 }
                 now = next_start;
             } else {
-                let (rates, inverses) = shares.rates(set, flows, paths, platform);
-                let until_end = least_product(left, inverses);
-                if now + until_end <= same_until(next_start) {
+                let (rates, inverses) = shares.rates_of_set(set, flows, paths, platform);
+                let until_end = min_product(left, inverses);
+                if now + until_end <= last_simultaneous(next_start) {
                     now += until_end;
-                    let limit = until_end + SAME_DATE * now;
+                    let limit = until_end + SAME_TIME_TOLERANCE * now;
                     let left_now = &mut left[..rates.len()];
                     let inverses = &inverses[..rates.len()];
                     for at in 0..rates.len() {
                         let before = left_now[at];
                         let rest = (before - rates[at] * until_end).max(0.0);
                         let has_ended = before * inverses[at] <= limit;
-                        left_now[at] = if has_ended { ENDED } else { rest };
+                        left_now[at] = if has_ended { ENDED_FLOW } else { rest };
                     }
-                    take_ended(flows, left, |flow| {
+                    remove_ended_flows(flows, left, |flow| {
                         set = set.wrapping_sub(numbers[flow.path as usize]);
-                        if let Some(start) = ended(flow.name, now) {
-                            pending.push(start, now);
+                        if let Some(start) = ended(flow.flow_id, now) {
+                            pending.push_chained(start, now);
                         }
                     });
                 } else {
@@ -110,18 +110,18 @@ impl MemoizedBatch {
             }
             // The starts of this time.
             batch.clear();
-            while let Some(start) = pending.take_due(now) {
+            while let Some(start) = pending.take_due_flow(now) {
                 batch.push(start);
             }
             if !batch.is_empty() {
-                let order = |start: &Start| ActiveFlow::from_start(start).sort_key();
+                let order = |start: &FlowStart| ActiveFlow::from_start(start).sort_key();
                 if !batch.is_sorted_by_key(order) {
                     batch.sort_unstable_by_key(order);
                 }
                 for start in &*batch {
                     let number = &mut numbers[start.path as usize];
                     if *number == 0 {
-                        *number = paths.number(start.path);
+                        *number = paths.random_number(start.path);
                     }
                     set = set.wrapping_add(*number);
                 }
@@ -133,11 +133,15 @@ impl MemoizedBatch {
 }
 
 /// Value in the array of bytes left that marks a flow as ended.
-const ENDED: f64 = -1.0;
+const ENDED_FLOW: f64 = -1.0;
 
 /// Removes the flows that have ended from the two arrays of active flows, and calls `ended(flow)` for each of them in order.
 #[inline]
-fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
+fn remove_ended_flows(
+    flows: &mut Vec<ActiveFlow>,
+    left: &mut Vec<f64>,
+    mut ended: impl FnMut(ActiveFlow),
+) {
     let count = flows.len();
     let (active, bytes) = (&mut flows[..count], &mut left[..count]);
     let first = bytes.iter().position(|left| *left < 0.0);
@@ -158,7 +162,7 @@ fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl 
 
 /// Returns the minimum of the products a\[i\] · b\[i\] of two lists of equal length; it is computed in eight independent parts,
 /// as vector instructions need it.
-fn least_product(a: &[f64], b: &[f64]) -> f64 {
+fn min_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();
@@ -175,26 +179,26 @@ fn least_product(a: &[f64], b: &[f64]) -> f64 {
 
 /// Sorts flows by start time. Processes with equal work send at the same time, so that there are often only a few different
 /// times; in this case the flows of each time are moved to the front in turn.
-fn sort_by_date(mut starts: &mut [Start]) {
-    for _ in 0..FEW_DATES {
-        let first = starts
-            .iter()
-            .fold(f64::INFINITY, |first, start| lesser(start.date, first));
+fn sort_by_start_time(mut starts: &mut [FlowStart]) {
+    for _ in 0..MAX_TIMES_TO_PARTITION {
+        let first = starts.iter().fold(f64::INFINITY, |first, start| {
+            lesser(start.start_time, first)
+        });
         let mut count = 0;
         for at in 0..starts.len() {
-            if starts[at].date == first {
+            if starts[at].start_time == first {
                 starts.swap(at, count);
                 count += 1;
             }
         }
         starts = &mut starts[count..];
     }
-    starts.sort_unstable_by(|a, b| a.date.total_cmp(&b.date));
+    starts.sort_unstable_by(|a, b| a.start_time.total_cmp(&b.start_time));
 }
 
 /// Merges new flows into the arrays of active flows. Both lists are in increasing order of paths; among flows on the same path,
 /// the new flows come last.
-fn merge_starts(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
+fn merge_starts(batch: &[FlowStart], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {
         flows.push(ActiveFlow::from_start(start));
@@ -222,18 +226,19 @@ mod tests {
 
     #[test]
     fn starts_are_sorted_by_their_dates_however_many() {
-        for dates in [0, 1, FEW_DATES, FEW_DATES + 1, 40] {
-            let start = |name: u32| Start {
-                date: f64::from(name * 7 % 41 % u32::try_from(dates.max(1)).unwrap()),
+        for dates in [0, 1, MAX_TIMES_TO_PARTITION, MAX_TIMES_TO_PARTITION + 1, 40] {
+            let start = |name: u32| FlowStart {
+                start_time: f64::from(name * 7 % 41 % u32::try_from(dates.max(1)).unwrap()),
                 path: 1,
                 bytes: 1.0,
-                name,
+                flow_id: name,
             };
-            let mut starts: Vec<Start> = (0..if dates == 0 { 0 } else { 100 }).map(start).collect();
-            let mut names: Vec<u32> = starts.iter().map(|start| start.name).collect();
-            sort_by_date(&mut starts);
-            assert!(starts.is_sorted_by_key(|start| start.date));
-            let mut sorted: Vec<u32> = starts.iter().map(|start| start.name).collect();
+            let mut starts: Vec<FlowStart> =
+                (0..if dates == 0 { 0 } else { 100 }).map(start).collect();
+            let mut names: Vec<u32> = starts.iter().map(|start| start.flow_id).collect();
+            sort_by_start_time(&mut starts);
+            assert!(starts.is_sorted_by_key(|start| start.start_time));
+            let mut sorted: Vec<u32> = starts.iter().map(|start| start.flow_id).collect();
             sorted.sort_unstable();
             names.sort_unstable();
             assert_eq!(sorted, names, "all of them");
@@ -242,11 +247,11 @@ mod tests {
 
     #[test]
     fn a_batch_goes_behind_equal_paths_and_before_greater_ones() {
-        let start = |path: PathId, name: u32| Start {
-            date: 0.0,
+        let start = |path: PathId, name: u32| FlowStart {
+            start_time: 0.0,
             path,
             bytes: f64::from(name),
-            name,
+            flow_id: name,
         };
         let (mut flows, mut left) = (Vec::new(), Vec::new());
         // Merges into an empty array, at the end, at the beginning and in between.
@@ -257,7 +262,7 @@ mod tests {
         ] {
             merge_starts(&batch, &mut flows, &mut left);
         }
-        let merged: Vec<_> = flows.iter().map(|flow| (flow.path, flow.name)).collect();
+        let merged: Vec<_> = flows.iter().map(|flow| (flow.path, flow.flow_id)).collect();
         let expected = [(1, 4), (3, 1), (3, 5), (4, 6), (5, 2), (5, 3), (9, 7)];
         assert_eq!(merged, expected);
         assert_eq!(left, [4.0, 1.0, 5.0, 6.0, 2.0, 3.0, 7.0]);

@@ -26,6 +26,6 @@ mod rate_cache;
 mod together;
 mod transfer;
 
-pub use flow::Start;
+pub use flow::FlowStart;
 pub use path_table::{PathId, PathTable};
 pub use transfer::FlowBatch;

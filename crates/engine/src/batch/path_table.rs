@@ -8,7 +8,7 @@
 
 use hashbrown::HashTable;
 
-use crate::model::{ACKNOWLEDGEMENTS, NetworkModel};
+use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
 use migsim_base::memory::MOST_PATHS;
 use migsim_base::units::{HostId, LinkId};
 use migsim_platform::Platform;
@@ -25,23 +25,23 @@ pub struct Path {
     /// Weight of a flow on the path in the sharing of links: a flow of weight w gets 1/w of the fair share of a link.
     pub weight: f64,
     /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
-    pub bound: f64,
+    pub max_rate: f64,
     /// Rate of a flow on the path that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
     pub rate_alone: f64,
     /// The endpoint classes of sender and receiver, combined into one number. This number gives paths an order that does not
     /// depend on when each path was first requested.
-    pub pair: u64,
+    pub endpoint_pair: u64,
     /// Index in the table's list of link uses of the first shared link of the path.
-    first_use: u32,
+    first_link_use: u32,
     /// Number of links of the path whose capacity flows share.
-    uses: u32,
+    link_use_count: u32,
 }
 
 impl Path {
     /// Whether the path crosses at least one link whose capacity several flows share.
     #[inline]
     pub fn is_shared(&self) -> bool {
-        self.uses > 0
+        self.link_use_count > 0
     }
 
     /// Returns the endpoint classes of the sender and of the receiver of the path.
@@ -50,25 +50,28 @@ impl Path {
         clippy::cast_possible_truncation,
         reason = "two numbers of 32 bits in one of 64"
     )]
-    fn ends(&self) -> (usize, usize) {
-        ((self.pair >> 32) as usize, self.pair as u32 as usize)
+    fn endpoint_classes(&self) -> (usize, usize) {
+        (
+            (self.endpoint_pair >> 32) as usize,
+            self.endpoint_pair as u32 as usize,
+        )
     }
 }
 
 /// Additional parameters of a path, which are stored only for network models that need them.
 #[derive(Clone, Copy, Debug)]
-struct Details {
+struct PathDetails {
     /// Latency of the route \[s\]; `None` for a message inside a host, which costs nothing besides the delay of the path.
     latency: Option<f64>,
     /// Constant part of the delay of a message \[s\], without the time that its packets wait in routers. It is used if no factor
     /// depends on the size of the message.
-    fixed: f64,
+    fixed_delay: f64,
     /// Time that a packet waits in the routers of the route, per byte of the packet \[s/B\].
-    hop: f64,
+    router_time_per_byte: f64,
     /// Smallest bandwidth of the links on the route \[B/s\].
-    narrowest: f64,
+    min_bandwidth: f64,
     /// Whether slow start can delay a message on this path, if the connection of the message was idle before.
-    may_be_slow: bool,
+    may_slow_start: bool,
 }
 
 /// The table of all paths that have been requested so far, with the parameters of each path.
@@ -76,69 +79,69 @@ struct Details {
 pub struct PathTable {
     model: NetworkModel,
     /// For each host, the number of its endpoint class.
-    endpoint_class: Vec<u32>,
+    class_of_host: Vec<u32>,
     endpoint_class_count: usize,
     /// The number of each known path plus 1, at index `row_start[from class] + to class`; 0 if the path has not been requested
     /// yet. It is used if there are few endpoint classes.
-    table: Vec<u32>,
+    path_array: Vec<u32>,
     /// For each endpoint class, the index in the array of paths at which the row of this class as the sender starts. The index is
     /// 0, the start of a row of zeros, until the class first sends. It is used if there are few endpoint classes.
     row_start: Vec<u32>,
     /// The number of each known path, by the pair of endpoint classes; used if there are many endpoint classes.
-    lookup: HashTable<PathId>,
+    path_by_pair: HashTable<PathId>,
     /// The number after that of the path found last, which is tried first because paths are often requested in the same order;
     /// used if there are many endpoint classes.
-    next_guess: PathId,
-    list: Vec<Path>,
+    next_path_guess: PathId,
+    paths: Vec<Path>,
     /// Largest number of shared links on any path of the table so far.
-    most_shared_links: usize,
+    max_shared_links: usize,
     /// Additional parameters of each path; empty if the network model does not need them.
-    details: Vec<Details>,
+    path_details: Vec<PathDetails>,
     has_details: bool,
     /// Whether the delay of a message is independent of its size.
     has_fixed_delays: bool,
     /// The shared links of all paths, path by path: the number of the link, and the load on it per unit of the rate of a flow.
-    uses: Vec<(u32, f64)>,
+    all_link_uses: Vec<(u32, f64)>,
     /// For each link, whether at least one path of the table crosses it, even if flows do not share the link.
     is_crossed: Vec<bool>,
 }
 
 /// Maximum number of endpoint classes for which paths are found in an array (16 MB, if hosts of all classes send).
-const MOST_CLASSES_OF_TABLE: usize = 2048;
+const MAX_CLASSES_IN_ARRAY: usize = 2048;
 /// Number of paths for which a new table reserves memory; the operating system provides the memory only when it is used.
-const ROOM: usize = 1024;
+const INITIAL_PATH_CAPACITY: usize = 1024;
 /// Number of entries of the array of paths for which a new table reserves memory.
-const ROOM_OF_TABLE: usize = 16 * ROOM;
+const INITIAL_ARRAY_CAPACITY: usize = 16 * INITIAL_PATH_CAPACITY;
 /// Number of the path from a host to itself.
-const LOOPBACK: PathId = 0;
+const LOOPBACK_PATH: PathId = 0;
 /// Value of `endpoint_pair` for the path from a host to itself, which belongs to no pair of endpoint classes.
-const PAIR_OF_LOOPBACK: u64 = u64::MAX;
+const LOOPBACK_PAIR: u64 = u64::MAX;
 
 impl PathTable {
     /// Creates a table for `platform` with the network model `model`; the only path in it leads from a host to itself.
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_class_count = endpoint_class.last().map_or(0, |last| *last as usize + 1);
-        let is_small = endpoint_class_count <= MOST_CLASSES_OF_TABLE;
+        let is_small = endpoint_class_count <= MAX_CLASSES_IN_ARRAY;
         let mut table = Vec::new();
         if is_small {
-            table.reserve(ROOM_OF_TABLE);
+            table.reserve(INITIAL_ARRAY_CAPACITY);
             table.resize(endpoint_class_count, 0);
         }
         let mut paths = Self {
             model,
-            endpoint_class,
+            class_of_host: endpoint_class,
             endpoint_class_count,
-            table,
+            path_array: table,
             row_start: vec![0; if is_small { endpoint_class_count } else { 0 }],
-            lookup: HashTable::new(),
-            next_guess: LOOPBACK,
-            list: Vec::with_capacity(ROOM),
-            most_shared_links: 0,
-            details: Vec::new(),
+            path_by_pair: HashTable::new(),
+            next_path_guess: LOOPBACK_PATH,
+            paths: Vec::with_capacity(INITIAL_PATH_CAPACITY),
+            max_shared_links: 0,
+            path_details: Vec::new(),
             has_details: !model.has_fixed_delay() || model.slow_start,
             has_fixed_delays: model.has_fixed_delay(),
-            uses: Vec::with_capacity(2 * ROOM),
+            all_link_uses: Vec::with_capacity(2 * INITIAL_PATH_CAPACITY),
             is_crossed: vec![false; platform.links.len()],
         };
         paths.add_loopback();
@@ -149,7 +152,7 @@ impl PathTable {
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
         paths.has_details = true;
-        paths.forget();
+        paths.clear();
         paths
     }
 
@@ -161,143 +164,149 @@ impl PathTable {
 
     /// Returns the number of the path from one host to another, which may be the same host; `None` if the platform has no route.
     #[inline]
-    pub fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+    pub fn find_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from != to {
-            let out = self.endpoint_class[from.index()];
-            let into = self.endpoint_class[to.index()];
+            let out = self.class_of_host[from.index()];
+            let into = self.class_of_host[to.index()];
             if let Some(&row) = self.row_start.get(out as usize)
-                && let Some(known) = self.table[(row + into) as usize].checked_sub(1)
+                && let Some(known) = self.path_array[(row + into) as usize].checked_sub(1)
             {
                 return Some(known);
             }
         }
-        self.find_unknown(platform, from, to)
+        self.find_or_add(platform, from, to)
     }
 
     /// Returns the number of a path that is not in the array of paths, and adds the path to the table if it is new. Returns
     /// `None` if the platform has no route.
     #[inline(never)]
-    fn find_unknown(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+    fn find_or_add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to && !platform.has_own_loopback(from) {
-            return Some(LOOPBACK);
+            return Some(LOOPBACK_PATH);
         }
         let (out, into) = (
-            self.endpoint_class[from.index()],
-            self.endpoint_class[to.index()],
+            self.class_of_host[from.index()],
+            self.class_of_host[to.index()],
         );
         if let Some(&row) = self.row_start.get(out as usize) {
-            let known = self.table[(row + into) as usize].checked_sub(1);
-            return known.or_else(|| self.add_to_table(platform, from, to));
+            let known = self.path_array[(row + into) as usize].checked_sub(1);
+            return known.or_else(|| self.add_to_array(platform, from, to));
         }
-        self.look_up(platform, from, to)
+        self.find_in_hash_table(platform, from, to)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = self.pair(from, to);
-        let list = &self.list;
-        let is_it = |path: &PathId| list[*path as usize].pair == pair;
+    fn find_in_hash_table(
+        &mut self,
+        platform: &Platform,
+        from: HostId,
+        to: HostId,
+    ) -> Option<PathId> {
+        let pair = self.endpoint_pair_of(from, to);
+        let list = &self.paths;
+        let is_it = |path: &PathId| list[*path as usize].endpoint_pair == pair;
         // Hosts that send to the same hosts again request the paths in the same order.
         let next = list
-            .get(self.next_guess as usize)
-            .filter(|next| next.pair == pair);
+            .get(self.next_path_guess as usize)
+            .filter(|next| next.endpoint_pair == pair);
         let known = match next {
-            Some(_) => Some(self.next_guess),
-            None => self.lookup.find(hash(pair), is_it).copied(),
+            Some(_) => Some(self.next_path_guess),
+            None => self.path_by_pair.find(hash_of_pair(pair), is_it).copied(),
         };
         let found = known.or_else(|| {
-            let path = self.add(platform, from, to)?;
-            let list = &self.list;
-            let hash_of = |path: &PathId| hash(list[*path as usize].pair);
-            self.lookup.insert_unique(hash(pair), path, hash_of);
+            let path = self.add_path(platform, from, to)?;
+            let list = &self.paths;
+            let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
+            self.path_by_pair
+                .insert_unique(hash_of_pair(pair), path, hash_of);
             Some(path)
         })?;
-        self.next_guess = found + 1;
+        self.next_path_guess = found + 1;
         Some(found)
     }
 
     /// Reserves memory for `paths` paths, unless the table already has paths between hosts.
     pub fn reserve(&mut self, paths: usize) {
-        if self.list.len() <= LOOPBACK as usize + 1 && paths > ROOM {
-            self.list.reserve(paths);
-            self.uses.reserve(2 * paths);
-            let list = &self.list;
-            let hash_of = |path: &PathId| hash(list[*path as usize].pair);
+        if self.paths.len() <= LOOPBACK_PATH as usize + 1 && paths > INITIAL_PATH_CAPACITY {
+            self.paths.reserve(paths);
+            self.all_link_uses.reserve(2 * paths);
+            let list = &self.paths;
+            let hash_of = |path: &PathId| hash_of_pair(list[*path as usize].endpoint_pair);
             let room = if self.row_start.is_empty() { paths } else { 0 };
-            self.lookup.reserve(room, hash_of);
+            self.path_by_pair.reserve(room, hash_of);
         }
     }
 
     /// Returns the endpoint classes of two hosts, combined into one number.
-    fn pair(&self, from: HostId, to: HostId) -> u64 {
+    fn endpoint_pair_of(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
-            self.endpoint_class[from.index()],
-            self.endpoint_class[to.index()],
+            self.class_of_host[from.index()],
+            self.class_of_host[to.index()],
         );
         u64::from(from) << 32 | u64::from(to)
     }
 
     #[cold]
-    fn add_to_table(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let path = self.add(platform, from, to)?;
-        let row = &mut self.row_start[self.endpoint_class[from.index()] as usize];
+    fn add_to_array(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let path = self.add_path(platform, from, to)?;
+        let row = &mut self.row_start[self.class_of_host[from.index()] as usize];
         if *row == 0 {
-            *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
-            self.table
-                .resize(self.table.len() + self.endpoint_class_count, 0);
+            *row = u32::try_from(self.path_array.len()).expect("fewer than 2048² places");
+            self.path_array
+                .resize(self.path_array.len() + self.endpoint_class_count, 0);
         }
-        self.table[(*row + self.endpoint_class[to.index()]) as usize] = path + 1;
+        self.path_array[(*row + self.class_of_host[to.index()]) as usize] = path + 1;
         Some(path)
     }
 
     /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether the paths were removed.
-    pub fn forget_if_many(&mut self) -> bool {
-        let are_many = self.list.len() > MOST_PATHS;
+    pub fn clear_if_large(&mut self) -> bool {
+        let are_many = self.paths.len() > MOST_PATHS;
         if are_many {
-            self.forget();
+            self.clear();
         }
         are_many
     }
 
     /// Returns a fixed pseudo-random number for a path; the name of a set of flows is the sum of the numbers of their paths.
-    pub(super) fn number(&self, path: PathId) -> u128 {
-        match self.list[path as usize].pair {
-            PAIR_OF_LOOPBACK => 0,
-            pair => number_of(pair),
+    pub(super) fn random_number(&self, path: PathId) -> u128 {
+        match self.paths[path as usize].endpoint_pair {
+            LOOPBACK_PAIR => 0,
+            pair => random_number_of(pair),
         }
     }
 
     /// Returns the number of paths in the table.
     pub(crate) fn len(&self) -> usize {
-        self.list.len()
+        self.paths.len()
     }
 
     /// Removes all paths between hosts from the table; this is necessary when links have changed.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         if self.row_start.is_empty() {
-            self.lookup.clear();
+            self.path_by_pair.clear();
         } else {
-            for path in &self.list[LOOPBACK as usize + 1..] {
-                let (from, to) = path.ends();
-                self.table[self.row_start[from] as usize + to] = 0;
+            for path in &self.paths[LOOPBACK_PATH as usize + 1..] {
+                let (from, to) = path.endpoint_classes();
+                self.path_array[self.row_start[from] as usize + to] = 0;
             }
         }
-        self.list.clear();
-        self.details.clear();
-        self.uses.clear();
+        self.paths.clear();
+        self.path_details.clear();
+        self.all_link_uses.clear();
         self.is_crossed.fill(false);
         self.add_loopback();
     }
 
     /// Whether at least one path in the table crosses the given link.
-    pub fn crosses(&self, link: LinkId) -> bool {
+    pub fn is_link_crossed(&self, link: LinkId) -> bool {
         self.is_crossed[link.index()]
     }
 
     /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\], and the number of bytes
     /// that the flow of the message transfers.
     #[inline]
-    pub fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
+    pub fn delay_and_flow_bytes(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
         if self.has_fixed_delays {
             return (way.delay, bytes);
         }
@@ -308,22 +317,27 @@ impl PathTable {
     /// depend on the message's size. The delay is the time from the sending of the message until its transfer begins.
     #[inline(never)] // so that it takes no registers of the loop that has no library
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
-        let details = &self.details[path as usize];
+        let details = &self.path_details[path as usize];
         if self.model.factors.is_empty() {
             let packet = self.model.packet_size(bytes);
-            return (details.fixed + details.hop * packet, bytes);
+            return (
+                details.fixed_delay + details.router_time_per_byte * packet,
+                bytes,
+            );
         }
         details
             .latency
             .map_or((self.get(path).delay, bytes), |latency| {
-                let delay = self.model.message_delay(latency, details.hop, bytes);
+                let delay = self
+                    .model
+                    .message_delay(latency, details.router_time_per_byte, bytes);
                 (delay, self.model.flow_bytes(bytes))
             })
     }
 
     /// Returns the duration of the handshake of a message that waits for its receiver \[s\], if handshakes can occur.
     pub fn round_trip(&self, path: PathId) -> f64 {
-        self.round_trip_of(self.details[path as usize].latency)
+        self.round_trip_of(self.path_details[path as usize].latency)
     }
 
     fn round_trip_of(&self, latency: Option<f64>) -> f64 {
@@ -332,21 +346,21 @@ impl PathTable {
 
     /// Whether slow start may delay a message of an idle connection.
     #[inline]
-    pub fn may_be_slow(&self, path: PathId) -> bool {
-        self.model.slow_start && self.details[path as usize].may_be_slow
+    pub fn may_slow_start(&self, path: PathId) -> bool {
+        self.model.slow_start && self.path_details[path as usize].may_slow_start
     }
 
-    fn may_be_slow_on(&self, narrowest: f64, latency: Option<f64>) -> bool {
+    fn may_slow_start_with(&self, narrowest: f64, latency: Option<f64>) -> bool {
         let round_trip = self.round_trip_of(latency);
-        self.model.may_be_slow(narrowest, round_trip)
+        self.model.may_slow_start(narrowest, round_trip)
     }
 
     /// Returns the time by which slow start delays a message of `bytes` bytes on a path, if its connection was idle \[s\].
     pub fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
-        if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
+        if NetworkModel::fits_first_window(bytes) || !self.may_slow_start(path) {
             return 0.0;
         }
-        let narrowest = self.details[path as usize].narrowest;
+        let narrowest = self.path_details[path as usize].min_bandwidth;
         self.model
             .slow_start_delay(bytes, narrowest, self.round_trip(path))
     }
@@ -354,12 +368,12 @@ impl PathTable {
     /// Returns the parameters of the path with the given number.
     #[inline]
     pub fn get(&self, path: PathId) -> &Path {
-        &self.list[path as usize]
+        &self.paths[path as usize]
     }
 
     /// Returns the largest number of shared links on any path of the table so far.
-    pub(super) fn most_shared_links(&self) -> usize {
-        self.most_shared_links
+    pub(super) fn max_shared_links(&self) -> usize {
+        self.max_shared_links
     }
 
     /// Returns the number of endpoint classes of the platform.
@@ -369,29 +383,32 @@ impl PathTable {
 
     /// Returns the endpoint classes of sender and receiver of a path; `None` if the path has no shared links.
     #[inline]
-    pub(super) fn ends(&self, path: PathId) -> Option<(usize, usize)> {
-        let path = &self.list[path as usize];
-        path.is_shared().then(|| path.ends())
+    pub(super) fn endpoint_classes_of(&self, path: PathId) -> Option<(usize, usize)> {
+        let path = &self.paths[path as usize];
+        path.is_shared().then(|| path.endpoint_classes())
     }
 
     /// Returns the shared links of a path: for each, the number of the link and the load on it per unit of the rate of a flow.
     #[inline]
     pub fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
-        let path = &self.list[path as usize];
-        let first = path.first_use as usize;
-        &self.uses[first..first + path.uses as usize]
+        let path = &self.paths[path as usize];
+        let first = path.first_link_use as usize;
+        &self.all_link_uses[first..first + path.link_use_count as usize]
     }
 
-    fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = self.pair(from, to);
-        let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
-        let first_use = self.uses.len();
+    fn add_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let pair = self.endpoint_pair_of(from, to);
+        let id = u32::try_from(self.paths.len()).expect("fewer than 2^32 pairs of hosts");
+        let first_use = self.all_link_uses.len();
         let path = self.compute_path(platform, from, to)?;
-        self.most_shared_links = self.most_shared_links.max(self.uses.len() - first_use);
-        self.list.push(Path {
-            pair,
-            first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
-            uses: u32::try_from(self.uses.len() - first_use).expect("fewer than 2^32 links"),
+        self.max_shared_links = self
+            .max_shared_links
+            .max(self.all_link_uses.len() - first_use);
+        self.paths.push(Path {
+            endpoint_pair: pair,
+            first_link_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
+            link_use_count: u32::try_from(self.all_link_uses.len() - first_use)
+                .expect("fewer than 2^32 links"),
             ..path
         });
         Some(id)
@@ -401,36 +418,37 @@ impl PathTable {
     fn add_loopback(&mut self) {
         let delay = self.model.loopback_delay(self.model.loopback_latency.get());
         if self.has_details {
-            self.details.push(Details {
+            self.path_details.push(PathDetails {
                 latency: None,
-                fixed: delay,
-                hop: 0.0,
-                narrowest: f64::INFINITY, // nothing waits inside a host
-                may_be_slow: self.may_be_slow_on(f64::INFINITY, None),
+                fixed_delay: delay,
+                router_time_per_byte: 0.0,
+                min_bandwidth: f64::INFINITY, // nothing waits inside a host
+                may_slow_start: self.may_slow_start_with(f64::INFINITY, None),
             });
         }
-        self.list.push(Path {
+        self.paths.push(Path {
             delay,
             weight: 1.0,
-            bound: self.model.loopback_bandwidth,
+            max_rate: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
-            pair: PAIR_OF_LOOPBACK,
-            first_use: 0,
-            uses: 0,
+            endpoint_pair: LOOPBACK_PAIR,
+            first_link_use: 0,
+            link_use_count: 0,
         });
     }
 
     fn compute_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
-        let first_use = self.uses.len();
-        let (mut narrowest, mut latency) = (self.model.loopback_bound(route.loopbacks), 0.0);
+        let first_use = self.all_link_uses.len();
+        let (mut narrowest, mut latency) =
+            (self.model.loopback_max_rate(route.loopback_count), 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
             latency += link.latency.get();
             self.is_crossed[id.index()] = true;
             if link.is_shared {
-                self.add_use(first_use, id.0, 1.0);
+                self.add_link_use(first_use, id.0, 1.0);
             }
         }
         if self.model.crosstraffic
@@ -439,7 +457,7 @@ impl PathTable {
             for id in back.links() {
                 self.is_crossed[id.index()] = true;
                 if platform.links[id.index()].is_shared {
-                    self.add_use(first_use, id.0, ACKNOWLEDGEMENTS);
+                    self.add_link_use(first_use, id.0, ACKNOWLEDGEMENT_LOAD);
                 }
             }
         }
@@ -450,20 +468,22 @@ impl PathTable {
             let links = route.links();
             links.map(|id| platform.links[id.index()].bandwidth.get())
         };
-        let of_links = self.model.weight_of_links(bandwidths(), route.loopbacks);
-        let is_linkless = self.uses.len() == first_use && narrowest.is_infinite();
-        let window = if is_linkless && NetworkModel::frees_linkless(platform) {
+        let of_links = self
+            .model
+            .weight_of_links(bandwidths(), route.loopback_count);
+        let is_linkless = self.all_link_uses.len() == first_use && narrowest.is_infinite();
+        let window = if is_linkless && NetworkModel::has_instant_linkless_transfer(platform) {
             f64::INFINITY
         } else {
-            self.model.window_bound(latency)
+            self.model.max_share_of_window(latency)
         };
         let bound = narrowest.min(window);
-        let capacities = self.uses[first_use..]
+        let capacities = self.all_link_uses[first_use..]
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
         let alone = capacities.fold(bound, f64::min);
         if !self.model.sharing {
-            self.uses.truncate(first_use);
+            self.all_link_uses.truncate(first_use);
         }
         let delay = if from == to {
             self.model.loopback_delay(latency)
@@ -472,29 +492,33 @@ impl PathTable {
         };
         if self.has_details {
             let latency = (from != to).then_some(latency);
-            self.details.push(Details {
+            self.path_details.push(PathDetails {
                 latency,
-                fixed: latency.map_or(delay, |latency| self.model.fixed_delay(latency)),
-                hop: latency.map_or(0.0, |_| self.model.router_time_per_byte(bandwidths())),
-                narrowest,
-                may_be_slow: self.may_be_slow_on(narrowest, latency),
+                fixed_delay: latency.map_or(delay, |latency| self.model.fixed_delay(latency)),
+                router_time_per_byte: latency
+                    .map_or(0.0, |_| self.model.router_time_per_byte(bandwidths())),
+                min_bandwidth: narrowest,
+                may_slow_start: self.may_slow_start_with(narrowest, latency),
             });
         }
         Some(Path {
             delay,
             weight: self.model.weight(latency, of_links, false),
-            bound,
+            max_rate: bound,
             rate_alone: alone * self.model.bandwidth_factor,
-            pair: 0,
-            first_use: 0,
-            uses: 0,
+            endpoint_pair: 0,
+            first_link_use: 0,
+            link_use_count: 0,
         })
     }
 
-    fn add_use(&mut self, first: usize, link: u32, share: f64) {
-        match self.uses[first..].iter_mut().find(|used| used.0 == link) {
+    fn add_link_use(&mut self, first: usize, link: u32, share: f64) {
+        match self.all_link_uses[first..]
+            .iter_mut()
+            .find(|used| used.0 == link)
+        {
             Some(used) => used.1 += share,
-            None => self.uses.push((link, share)),
+            None => self.all_link_uses.push((link, share)),
         }
     }
 }
@@ -516,16 +540,16 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
 
 /// Returns a fixed pseudo-random number of 128 bits for a pair of endpoint classes. It has so many bits that equal sums of a few
 /// such numbers by chance are practically impossible.
-fn number_of(pair: u64) -> u128 {
+fn random_number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
-    u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))
+    u128::from(hash_of_pair(pair)) << 64 | u128::from(mix_bits(pair, 0x6a09_e667_f3bc_c909))
 }
 
-fn hash(pair: u64) -> u64 {
-    mix(pair, 1)
+fn hash_of_pair(pair: u64) -> u64 {
+    mix_bits(pair, 1)
 }
 
-fn mix(pair: u64, seed: u64) -> u64 {
+fn mix_bits(pair: u64, seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -535,7 +559,7 @@ fn mix(pair: u64, seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::line;
+    use crate::testing::single_cluster_platform;
 
     #[test]
     fn hosts_that_share_nothing_on_their_way_out_form_one_endpoint_class() {
@@ -561,27 +585,32 @@ mod tests {
 
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
-            let path = paths.find(&platform, HostId(from), HostId(to));
+            let path = paths.find_path(&platform, HostId(from), HostId(to));
             path.expect("all have a route")
         };
         assert_eq!(find(0, 6), find(2, 8));
         assert_ne!(find(0, 6), find(6, 0));
         assert_ne!(find(0, 3), find(0, 4));
         assert_eq!(find(0, 1), find(2, 0));
-        assert_eq!((find(0, 0), find(4, 4)), (LOOPBACK, LOOPBACK));
+        assert_eq!((find(0, 0), find(4, 4)), (LOOPBACK_PATH, LOOPBACK_PATH));
         // Paths are found again after the table was emptied.
         let before = find(3, 7);
-        paths.forget();
-        assert_ne!(paths.find(&platform, HostId(3), HostId(7)), Some(before));
+        paths.clear();
+        assert_ne!(
+            paths.find_path(&platform, HostId(3), HostId(7)),
+            Some(before)
+        );
         assert_eq!(paths.len(), 2);
     }
 
     #[test]
     fn pairs_of_many_classes_are_found_by_hash() {
-        let platform = line(&vec![1e9; MOST_CLASSES_OF_TABLE + 1], 1e3, 0.0);
+        let platform = single_cluster_platform(&vec![1e9; MAX_CLASSES_IN_ARRAY + 1], 1e3, 0.0);
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
-            let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
+            let path = paths
+                .find_path(&platform, HostId(from), HostId(to))
+                .unwrap();
             let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
             (path, uses)
         };
@@ -596,10 +625,10 @@ mod tests {
     #[test]
     fn a_path_has_the_constants_of_the_model() {
         // Two links of 1 MB/s and 0.5 s.
-        let platform = line(&[1e9; 2], 1e6, 0.5);
+        let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.5);
         let path = |model: NetworkModel| {
             let mut paths = PathTable::new(&platform, model);
-            let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+            let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
             *paths.get(path)
         };
         let model = NetworkModel {
@@ -613,17 +642,20 @@ mod tests {
         let found = path(model);
         // Latency 1 s; weight 1 + 2 · 2; a window of 100 kB per 2 s of round trip.
         assert_eq!((found.delay, found.weight), (13.0, 5.0));
-        assert_eq!((found.bound, found.rate_alone), (5e4, 2.5e4));
+        assert_eq!((found.max_rate, found.rate_alone), (5e4, 2.5e4));
         // Without a window: the flow also takes 5 % of its rate on the way back.
         let found = path(NetworkModel {
             tcp_gamma: None,
             ..model
         });
-        assert_eq!((found.bound, found.rate_alone), (1e6, 1e6 / 1.05 * 0.5));
+        assert_eq!((found.max_rate, found.rate_alone), (1e6, 1e6 / 1.05 * 0.5));
     }
 
     #[test]
     fn hosts_with_links_of_their_own_have_classes_of_their_own() {
-        assert_eq!(endpoint_classes(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
+        assert_eq!(
+            endpoint_classes(&single_cluster_platform(&[1e9; 3], 1e3, 0.0)),
+            [0, 1, 2]
+        );
     }
 }

@@ -29,20 +29,20 @@ pub(crate) struct RateCache {
     /// For each row: the name of the set of flows, and the index of the row's first number in the list of stored numbers. A row
     /// contains the rates \[B/s\] of the flows, followed by the inverses of the rates \[s/B\].
     rows: Vec<(u128, usize)>,
-    numbers: Vec<f64>,
-    problem: SharingProblem,
+    rates_and_inverses: Vec<f64>,
+    sharing_problem: SharingProblem,
     /// The flows of the present max-min problem, ordered by pair of hosts. Each entry combines the pair and, in the lower 32
     /// bits, the position of the flow in the row.
-    order: Vec<u128>,
+    flow_order: Vec<u128>,
     /// Rates of the flows in the order of the present max-min problem, before the bandwidth factor is applied \[B/s\].
-    solved: Vec<f64>,
+    problem_rates: Vec<f64>,
     /// Rates of the flows in the order of their row, before the bandwidth factor is applied \[B/s\].
-    rates: Vec<f64>,
+    row_rates: Vec<f64>,
     /// For each link of the platform: the last max-min problem that contains the link, and the index of the link in that problem.
     last_uses: Vec<LastUse>,
-    problems: u64,
+    problem_count: u64,
     /// The first link that was found to carry more than its capacity; `None` if no link did.
-    overloaded: Option<u32>,
+    overloaded_link: Option<u32>,
 }
 
 /// For a link: the last max-min problem that contains the link, and the index of the link in that problem.
@@ -50,16 +50,16 @@ pub(crate) struct RateCache {
 struct LastUse {
     /// Number of the max-min problem, counted from 1; 0 if no problem has contained the link.
     problem: u64,
-    link: u32,
+    link_in_problem: u32,
 }
 
 /// Maximum number of stored rates and inverses, which take 64 MB; when the number is exceeded, all rows are removed.
-const MOST_NUMBERS: usize = 8 << 20;
+const MAX_STORED_NUMBERS: usize = 8 << 20;
 
 impl RateCache {
     /// Returns the rates of the flows in the set `name` \[B/s\], and their inverses \[s/B\]; `flows` must be in increasing order
     /// of paths.
-    pub(crate) fn rates(
+    pub(crate) fn rates_of_set(
         &mut self,
         name: u128,
         flows: &[ActiveFlow],
@@ -68,105 +68,108 @@ impl RateCache {
     ) -> (&[f64], &[f64]) {
         let rows = &self.rows;
         let is_it = |row: &u32| rows[*row as usize].0 == name;
-        let first = match self.rows_by_name.find(hash(name), is_it) {
+        let first = match self.rows_by_name.find(hash_of_name(name), is_it) {
             Some(&row) => self.rows[row as usize].1,
-            None => self.add(name, flows, paths, platform),
+            None => self.add_row(name, flows, paths, platform),
         };
-        self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
+        self.rates_and_inverses[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
     /// Computes the rates of the flows of a set and stores them as a new row; returns the index of the row's first number in the
     /// list of stored numbers.
-    fn add(
+    fn add_row(
         &mut self,
         name: u128,
         flows: &[ActiveFlow],
         paths: &PathTable,
         platform: &Platform,
     ) -> usize {
-        if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
+        if self.rates_and_inverses.len() + 2 * flows.len() > MAX_STORED_NUMBERS {
             self.rows_by_name.clear();
             self.rows.clear();
-            self.numbers.clear();
+            self.rates_and_inverses.clear();
         }
-        self.solve(flows, paths, platform);
-        let first = self.numbers.len();
+        self.solve_problem(flows, paths, platform);
+        let first = self.rates_and_inverses.len();
         let rates = self
-            .rates
+            .row_rates
             .iter()
             .map(|share| share * paths.bandwidth_factor());
-        self.numbers.extend(rates.clone());
-        self.numbers.extend(rates.map(|rate| 1.0 / rate));
+        self.rates_and_inverses.extend(rates.clone());
+        self.rates_and_inverses.extend(rates.map(|rate| 1.0 / rate));
         let row = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
         self.rows.push((name, first));
         let rows = &self.rows;
-        let hash_of = |row: &u32| hash(rows[*row as usize].0);
-        self.rows_by_name.insert_unique(hash(name), row, hash_of);
+        let hash_of = |row: &u32| hash_of_name(rows[*row as usize].0);
+        self.rows_by_name
+            .insert_unique(hash_of_name(name), row, hash_of);
         first
     }
 
     /// Returns the first violated invariant of the engine that was found in a max-min problem; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
-        self.overloaded.map(Fault::Overload)
+        self.overloaded_link.map(Fault::LinkOverloaded)
     }
 
-    fn solve(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
-        self.problems += 1;
+    fn solve_problem(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
+        self.problem_count += 1;
         self.last_uses
             .resize(platform.links.len(), LastUse::default());
-        self.problem.clear();
-        self.order.clear();
+        self.sharing_problem.clear();
+        self.flow_order.clear();
         let key = |(flow, place): (&ActiveFlow, u32)| {
-            u128::from(paths.get(flow.path).pair) << 32 | u128::from(place)
+            u128::from(paths.get(flow.path).endpoint_pair) << 32 | u128::from(place)
         };
-        self.order.extend(flows.iter().zip(0..).map(key));
-        self.order.sort_unstable();
-        for &key in &self.order {
-            let flow = flows[place(key)].path;
+        self.flow_order.extend(flows.iter().zip(0..).map(key));
+        self.flow_order.sort_unstable();
+        for &key in &self.flow_order {
+            let flow = flows[position_in_row(key)].path;
             for &(link, _) in paths.link_uses(flow) {
                 let last_use = &mut self.last_uses[link as usize];
-                if last_use.problem != self.problems {
+                if last_use.problem != self.problem_count {
                     let capacity = platform.links[link as usize].bandwidth.get();
                     *last_use = LastUse {
-                        problem: self.problems,
-                        link: self.problem.add_link(capacity),
+                        problem: self.problem_count,
+                        link_in_problem: self.sharing_problem.add_link(capacity),
                     };
                 }
             }
             let path = paths.get(flow);
             let last_uses = &self.last_uses;
             let uses = paths.link_uses(flow).iter();
-            self.problem.add_flow(
+            self.sharing_problem.add_flow(
                 path.weight,
-                path.bound,
-                uses.map(|&(link, share)| (last_uses[link as usize].link, share)),
+                path.max_rate,
+                uses.map(|&(link, share)| (last_uses[link as usize].link_in_problem, share)),
             );
         }
-        self.problem.solve(&mut self.solved);
+        self.sharing_problem.solve(&mut self.problem_rates);
         if cfg!(debug_assertions)
-            && let Some(link) = self.problem.find_overloaded(&self.solved)
+            && let Some(link) = self.sharing_problem.find_overloaded(&self.problem_rates)
         {
             let last_use = LastUse {
-                problem: self.problems,
-                link,
+                problem: self.problem_count,
+                link_in_problem: link,
             };
             let link = self.last_uses.iter().position(|one| *one == last_use);
-            self.overloaded = self.overloaded.or(link.map(|at| LinkId::from_index(at).0));
+            self.overloaded_link = self
+                .overloaded_link
+                .or(link.map(|at| LinkId::from_index(at).0));
         }
-        self.rates.resize(flows.len(), 0.0);
-        for (&key, &rate) in self.order.iter().zip(&self.solved) {
-            self.rates[place(key)] = rate;
+        self.row_rates.resize(flows.len(), 0.0);
+        for (&key, &rate) in self.flow_order.iter().zip(&self.problem_rates) {
+            self.row_rates[position_in_row(key)] = rate;
         }
     }
 }
 
 /// Returns the position of a flow in its row, which is stored in the lower 32 bits of the sort key of the flow.
-fn place(key: u128) -> usize {
+fn position_in_row(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }
 
 /// Returns a hash of the name of a set of flows. Since the name is a sum of pseudo-random numbers, its upper 64 bits serve as the
 /// hash.
-fn hash(name: u128) -> u64 {
+fn hash_of_name(name: u128) -> u64 {
     u64::try_from(name >> 64).expect("64 bits are left")
 }

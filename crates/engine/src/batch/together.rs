@@ -12,50 +12,53 @@
 //! where `factor` is the bandwidth factor, w the weight of a flow and B its size. All-to-all exchanges of equal messages in a
 //! cluster consist of such flows. Cost: 4 ns per use of a link. The reference implementation is [`super::incremental`].
 
-use super::flow::Start;
+use super::flow::FlowStart;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
 /// Ratio up to which two fair shares count as equal, since the sums of equal links may be added in different orders.
-const SAME_LEVEL: f64 = 1.0 + 1e-15;
+const EQUAL_SHARE_TOLERANCE: f64 = 1.0 + 1e-15;
 
 /// Finds the time at which a set of flows ends, if all flows end at the same time; the arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonEnd {
     /// For each link: during a search first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0
     /// between two searches.
-    levels: Vec<f64>,
+    fair_shares: Vec<f64>,
     /// The numbers of the links that at least one flow of the batch uses.
     used_links: Vec<u32>,
 }
 
 impl CommonEnd {
     /// Returns the time at which all flows of `starts` end \[s\]; `None` if it is not certain that they all end at the same time.
-    pub(super) fn find(
+    pub(super) fn find_common_end(
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        starts: &[Start],
+        starts: &[FlowStart],
     ) -> Option<f64> {
         let first = starts.first()?;
-        let price = |start: &Start| start.bytes * paths.get(start.path).weight;
-        let is_equal = |start: &Start| start.date == first.date && price(start) == price(first);
+        let price = |start: &FlowStart| start.bytes * paths.get(start.path).weight;
+        let is_equal = |start: &FlowStart| {
+            start.start_time == first.start_time && price(start) == price(first)
+        };
         if !starts.iter().all(is_equal) {
             return None;
         }
         let lowest = self.compute_fair_shares(platform, paths, starts);
-        let is_held = |start: &Start| {
+        let is_held = |start: &FlowStart| {
             let path = paths.get(start.path);
             let mut links = paths.link_uses(start.path).iter();
-            let is_on_lowest =
-                |&(link, _): &(u32, f64)| self.levels[link as usize] <= lowest * SAME_LEVEL;
-            links.any(is_on_lowest) && lowest / path.weight <= path.bound
+            let is_on_lowest = |&(link, _): &(u32, f64)| {
+                self.fair_shares[link as usize] <= lowest * EQUAL_SHARE_TOLERANCE
+            };
+            links.any(is_on_lowest) && lowest / path.weight <= path.max_rate
         };
         let are_held = starts.iter().all(is_held);
         for link in self.used_links.drain(..) {
-            self.levels[link as usize] = 0.0;
+            self.fair_shares[link as usize] = 0.0;
         }
-        let end = first.date + price(first) / (paths.bandwidth_factor() * lowest);
+        let end = first.start_time + price(first) / (paths.bandwidth_factor() * lowest);
         (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
     }
 
@@ -64,13 +67,13 @@ impl CommonEnd {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        starts: &[Start],
+        starts: &[FlowStart],
     ) -> f64 {
-        self.levels.resize(platform.links.len(), 0.0);
+        self.fair_shares.resize(platform.links.len(), 0.0);
         for start in starts {
             let inverse = paths.get(start.path).weight.recip();
             for &(link, share) in paths.link_uses(start.path) {
-                let sum = &mut self.levels[link as usize];
+                let sum = &mut self.fair_shares[link as usize];
                 if *sum <= 0.0 {
                     self.used_links.push(link);
                 }
@@ -79,7 +82,7 @@ impl CommonEnd {
         }
         let mut lowest = f64::INFINITY;
         for &link in &self.used_links {
-            let level = &mut self.levels[link as usize];
+            let level = &mut self.fair_shares[link as usize];
             *level = platform.links[link as usize].bandwidth.get() / *level;
             lowest = lowest.min(*level);
         }
@@ -94,7 +97,7 @@ mod tests {
     use super::super::incremental::IncrementalBatch;
     use super::*;
     use crate::NetworkModel;
-    use crate::testing::line;
+    use crate::testing::single_cluster_platform;
     use migsim_base::units::{BytesPerSecond, HostId};
 
     /// Returns the common end of equal flows between these hosts, and the end of each flow by the twin.
@@ -107,19 +110,19 @@ mod tests {
         let mut starts = Vec::new();
         for (name, &(from, to)) in (0..).zip(pairs) {
             let path = paths
-                .find(platform, HostId(from), HostId(to))
+                .find_path(platform, HostId(from), HostId(to))
                 .expect("all have a route");
-            starts.push(Start {
-                date: 0.25,
+            starts.push(FlowStart {
+                start_time: 0.25,
                 path,
                 bytes: 1e3,
-                name,
+                flow_id: name,
             });
         }
         let mut search = CommonEnd::default();
-        let end = search.find(platform, &paths, &starts);
+        let end = search.find_common_end(platform, &paths, &starts);
         assert_eq!(
-            search.find(platform, &paths, &starts),
+            search.find_common_end(platform, &paths, &starts),
             end,
             "nothing is left of a search"
         );
@@ -140,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_exchange_of_all_in_a_cluster_ends_together_and_one_over_unlike_links_does_not() {
-        let mut platform = line(&[1e9; 8], 1e3, 0.0);
+        let mut platform = single_cluster_platform(&[1e9; 8], 1e3, 0.0);
         // Four hosts of a cluster: each link carries three messages out and three in.
         let (end, ends) = ends(&platform, NetworkModel::default(), &all_pairs(0..4));
         assert_eq!(end, Some(0.25 + 6.0));
@@ -170,7 +173,7 @@ mod tests {
             latency in prop_oneof![Just(0.0), Just(1e-3), Just(1.0)],
             preset in prop_oneof![Just("cm02"), Just("lv08"), Just("simgrid-3.3")],
         ) {
-            let mut platform = line(&[1e9; 8], 1e3, latency);
+            let mut platform = single_cluster_platform(&[1e9; 8], 1e3, latency);
             for link in &mut platform.links[2..4] {
                 link.bandwidth = BytesPerSecond::of(1e3 * narrow);
             }

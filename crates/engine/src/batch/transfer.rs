@@ -18,70 +18,70 @@
 
 use super::bottleneck::BottleneckBatch;
 use super::contention::Contention;
-use super::flow::Start;
+use super::flow::FlowStart;
 use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
 use super::together::CommonEnd;
 use crate::checks::Fault;
-use crate::profile::CapacityChanges;
+use crate::profile::BandwidthChanges;
 use migsim_platform::Platform;
 
 /// Maximum number of flows up to which a group is always solved with memoized rates.
-const FEW: usize = 64;
+const MAX_FEW_FLOWS: usize = 64;
 /// Maximum number of flows up to which a group is solved with memoized rates if its sets of active flows recur.
-const MANY: usize = 512;
+const MAX_MEMOIZED_FLOWS: usize = 512;
 /// Minimum number of flows per different size from which a group of flows counts as having few sizes.
-const PER_SIZE: usize = 8;
+const MIN_FLOWS_PER_SIZE: usize = 8;
 /// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver: one flow from each
 /// of two neighbours.
-const PER_RECEIVER: usize = 2;
+const MAX_FLOWS_PER_RECEIVER: usize = 2;
 /// Maximum number of flows per receiver, as above, if few hosts send, which means at least `PER_SENDER` flows per sender on
 /// average. The number is higher than in the general case because two processes may share a host.
-const PER_RECEIVER_OF_FEW: usize = 4;
+const MAX_FLOWS_PER_RECEIVER_FEW_SENDERS: usize = 4;
 const PER_SENDER: usize = 4;
 
 /// Decides whether the sets of active flows recur while a group of flows is solved; its arrays are reused.
 #[derive(Clone, Debug, Default)]
-struct Recurrence {
-    sizes: Vec<u64>,
+struct RecurrenceTest {
+    different_sizes: Vec<u64>,
     /// Number of groups examined so far, which also identifies the current group.
-    group: u64,
+    group_number: u64,
     /// For each endpoint class: the number of the last group in which the class sends a flow.
-    sent: Vec<u64>,
+    last_sending_group: Vec<u64>,
     /// For each endpoint class: the number of the last group in which the class receives a flow, and the number of flows that it
     /// receives in that group.
-    received: Vec<(u64, usize)>,
+    last_receiving_group: Vec<(u64, usize)>,
 }
 
-impl Recurrence {
+impl RecurrenceTest {
     /// Whether the sets of active flows probably recur while the given flows are solved; each flow is given by its path and its
     /// size \[B\].
-    fn recurs(
+    fn do_sets_recur(
         &mut self,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
         paths: &PathTable,
     ) -> bool {
         let count = match flows.size_hint() {
             (least, Some(most)) if least == most => most,
-            _ => flows.clone().take(MANY + 1).count(),
+            _ => flows.clone().take(MAX_MEMOIZED_FLOWS + 1).count(),
         };
-        if count <= FEW || count > MANY {
-            return count <= FEW;
+        if count <= MAX_FEW_FLOWS || count > MAX_MEMOIZED_FLOWS {
+            return count <= MAX_FEW_FLOWS;
         }
         self.have_few_sizes(flows.clone().map(|(_, bytes)| bytes), count)
             && self.rarely_share_receivers(flows.map(|(path, _)| path), paths, count)
     }
 
     fn have_few_sizes(&mut self, sizes: impl Iterator<Item = f64>, count: usize) -> bool {
-        self.sizes.clear();
+        self.different_sizes.clear();
         let mut last = None;
         for bytes in sizes {
             let bits = bytes.to_bits();
             // Flows of one size are mostly adjacent.
-            if last.replace(bits) != Some(bits) && !self.sizes.contains(&bits) {
-                self.sizes.push(bits);
-                if self.sizes.len() * PER_SIZE > count {
+            if last.replace(bits) != Some(bits) && !self.different_sizes.contains(&bits) {
+                self.different_sizes.push(bits);
+                if self.different_sizes.len() * MIN_FLOWS_PER_SIZE > count {
                     return false;
                 }
             }
@@ -95,43 +95,47 @@ impl Recurrence {
         paths: &PathTable,
         count: usize,
     ) -> bool {
-        self.group += 1;
-        self.sent.resize(paths.endpoint_class_count(), 0);
-        self.received.resize(paths.endpoint_class_count(), (0, 0));
+        self.group_number += 1;
+        self.last_sending_group
+            .resize(paths.endpoint_class_count(), 0);
+        self.last_receiving_group
+            .resize(paths.endpoint_class_count(), (0, 0));
         let (mut senders, mut most) = (0, 0);
         for path in flows {
-            let Some((from, to)) = paths.ends(path) else {
+            let Some((from, to)) = paths.endpoint_classes_of(path) else {
                 continue;
             };
-            if self.sent[from] != self.group {
-                self.sent[from] = self.group;
+            if self.last_sending_group[from] != self.group_number {
+                self.last_sending_group[from] = self.group_number;
                 senders += 1;
             }
-            let (group, received) = &mut self.received[to];
-            if *group != self.group {
-                (*group, *received) = (self.group, 0);
+            let (group, received) = &mut self.last_receiving_group[to];
+            if *group != self.group_number {
+                (*group, *received) = (self.group_number, 0);
             }
             *received += 1;
             most = most.max(*received);
-            if most > PER_RECEIVER_OF_FEW {
+            if most > MAX_FLOWS_PER_RECEIVER_FEW_SENDERS {
                 return false;
             }
         }
-        most <= PER_RECEIVER || senders * PER_SENDER <= count
+        most <= MAX_FLOWS_PER_RECEIVER || senders * PER_SENDER <= count
     }
 }
 
 /// Whether all flows have the same start time, size and weight, and the same sender or the same receiver. Most of them then end
 /// at the same time, so that few events remain.
-fn end_together(flows: &[Start], paths: &PathTable) -> bool {
+fn mostly_end_together(flows: &[FlowStart], paths: &PathTable) -> bool {
     let Some(first) = flows.first() else {
         return true;
     };
-    let weight = |start: &Start| paths.get(start.path).weight;
-    let is_equal = |start: &Start| {
-        start.date == first.date && start.bytes == first.bytes && weight(start) == weight(first)
+    let weight = |start: &FlowStart| paths.get(start.path).weight;
+    let is_equal = |start: &FlowStart| {
+        start.start_time == first.start_time
+            && start.bytes == first.bytes
+            && weight(start) == weight(first)
     };
-    let ends = |start: &Start| paths.ends(start.path).unzip();
+    let ends = |start: &FlowStart| paths.endpoint_classes_of(start.path).unzip();
     let (from, to) = ends(first);
     flows.iter().all(is_equal)
         && (flows.iter().all(|start| ends(start).0 == from)
@@ -142,13 +146,13 @@ fn end_together(flows: &[Start], paths: &PathTable) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct FlowBatch {
     /// The flows to be solved, which have known start times; solving removes them from the list.
-    pub starts: Vec<Start>,
-    memoized: MemoizedBatch,
-    incremental: IncrementalBatch,
-    bottleneck: BottleneckBatch,
+    pub starts: Vec<FlowStart>,
+    memoized_solver: MemoizedBatch,
+    incremental_solver: IncrementalBatch,
+    bottleneck_solver: BottleneckBatch,
     contention: Contention,
-    common_end: CommonEnd,
-    recurrence: Recurrence,
+    common_end_finder: CommonEnd,
+    recurrence_test: RecurrenceTest,
     /// The first invariant of the engine that was violated while capacities changed; `None` if there is none.
     fault: Option<Fault>,
 }
@@ -164,40 +168,40 @@ impl FlowBatch {
     ) {
         let Self {
             starts,
-            memoized,
-            incremental,
-            bottleneck,
+            memoized_solver: memoized,
+            incremental_solver: incremental,
+            bottleneck_solver: bottleneck,
             contention,
-            common_end,
-            recurrence,
+            common_end_finder: common_end,
+            recurrence_test: recurrence,
             fault: _,
         } = self;
         let mut only_ended = |name: u32, date: f64| {
             ended(name, date);
             None
         };
-        if recurrence.recurs(starts.iter().map(Start::path_and_bytes), paths) {
+        if recurrence.do_sets_recur(starts.iter().map(FlowStart::path_and_bytes), paths) {
             memoized.solve(platform, paths, starts, only_ended);
             starts.clear();
             return;
         }
-        if let Some(end) = common_end.find(platform, paths, starts) {
+        if let Some(end) = common_end.find_common_end(platform, paths, starts) {
             for start in starts.drain(..) {
-                only_ended(start.name, end);
+                only_ended(start.flow_id, end);
             }
             return;
         }
-        contention.split(platform, paths, starts, |name, date| {
+        contention.split_into_groups(platform, paths, starts, |name, date| {
             only_ended(name, date);
         });
         for group in contention.groups() {
-            if recurrence.recurs(group.iter().map(Start::path_and_bytes), paths) {
+            if recurrence.do_sets_recur(group.iter().map(FlowStart::path_and_bytes), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
-            } else if let Some(end) = common_end.find(platform, paths, group) {
+            } else if let Some(end) = common_end.find_common_end(platform, paths, group) {
                 for start in group {
-                    only_ended(start.name, end);
+                    only_ended(start.flow_id, end);
                 }
-            } else if !end_together(group, paths)
+            } else if !mostly_end_together(group, paths)
                 && bottleneck.is_crowd(group.iter().map(|start| start.path), platform, paths)
             {
                 bottleneck.solve((platform, None), paths, group, &mut only_ended);
@@ -209,9 +213,9 @@ impl FlowBatch {
 
     /// Solves the flows in `starts` while the capacities of links change as listed in `changes`. Calls `ended(name, time)` for
     /// each flow, with the end time \[s\], which is infinite if the flow never ends.
-    pub fn solve_through(
+    pub fn solve_while_capacities_change(
         &mut self,
-        (platform, changes): (&Platform, CapacityChanges),
+        (platform, changes): (&Platform, BandwidthChanges),
         paths: &PathTable,
         mut ended: impl FnMut(u32, f64),
     ) {
@@ -229,22 +233,23 @@ impl FlowBatch {
     /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
     /// of all flows of either kind. Calls `ended(name, time)` for each flow that ends, with the end time \[s\]; this callback may
     /// return the next flow, which starts at that time or later.
-    pub fn solve_chained(
+    pub fn solve_with_chained_flows(
         &mut self,
         platform: &Platform,
         paths: &PathTable,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
-        ended: impl FnMut(u32, f64) -> Option<Start>,
+        ended: impl FnMut(u32, f64) -> Option<FlowStart>,
     ) {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
-        if self.recurrence.recurs(flows, paths) {
-            self.memoized.solve(platform, paths, starts, ended);
-        } else if self.bottleneck.is_crowd(crowd, platform, paths) {
-            self.bottleneck
+        if self.recurrence_test.do_sets_recur(flows, paths) {
+            self.memoized_solver.solve(platform, paths, starts, ended);
+        } else if self.bottleneck_solver.is_crowd(crowd, platform, paths) {
+            self.bottleneck_solver
                 .solve((platform, None), paths, starts, ended);
         } else {
-            self.incremental.solve(platform, paths, starts, ended);
+            self.incremental_solver
+                .solve(platform, paths, starts, ended);
         }
         starts.clear();
     }
@@ -252,13 +257,16 @@ impl FlowBatch {
     /// Returns a description of the first violated invariant of the engine since the solvers were last reset; `None` if there is
     /// none.
     pub fn fault(&self, platform: &Platform) -> Option<String> {
-        let fault = self.incremental.fault().or(self.memoized.fault());
-        let fault = fault.or(self.bottleneck.fault()).or(self.fault);
-        fault.map(|fault| fault.to_words(platform))
+        let fault = self
+            .incremental_solver
+            .fault()
+            .or(self.memoized_solver.fault());
+        let fault = fault.or(self.bottleneck_solver.fault()).or(self.fault);
+        fault.map(|fault| fault.description(platform))
     }
 
     /// Removes all data about paths from the solvers; this is necessary when paths or links have changed.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         *self = Self::default();
     }
 }

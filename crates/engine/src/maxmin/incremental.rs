@@ -22,9 +22,9 @@
 
 use std::ops::Range;
 
-use super::solve::{OVER, SharingProblem};
-use super::tables::{FlowGroup, Least, Link, Membership, NO_LINK, Use};
-use super::worklist::{Entry, Worklist};
+use super::solve::{OVERLOAD_RATIO, SharingProblem};
+use super::tables::{FlowGroup, GroupOnLink, Link, LinkUse, LowestLevels, NO_LINK};
+use super::worklist::{QueuedLink, Worklist};
 use crate::checks::Fault;
 use migsim_base::units::{lesser, to_u32};
 
@@ -33,46 +33,46 @@ use migsim_base::units::{lesser, to_u32};
 pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
-    level: Vec<f64>,
+    level_of_link: Vec<f64>,
     groups: Vec<FlowGroup>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
     /// number of uses per group.
-    uses: Vec<Use>,
-    width: usize,
+    link_uses: Vec<LinkUse>,
+    max_uses_per_group: usize,
     /// The links that have been marked since the last update because their levels may have to change, in the order of marking.
-    marked: Vec<u32>,
+    marked_links: Vec<u32>,
     /// During an update, the links that still have to be updated because their levels may depend on new levels, ordered by level.
     worklist: Worklist,
     /// The groups whose fair-share level may have changed since the last update.
-    touched: Vec<u32>,
+    changed_groups: Vec<u32>,
     /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
     used_since_reset: Vec<u32>,
     /// Number of capacity changes since the last update, on links with groups.
-    changed_capacities: usize,
+    capacity_changes: usize,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
-    overloaded: Option<u32>,
+    overloaded_link: Option<u32>,
     /// The links examined in the search for an overloaded link; the list is stored so that its memory is reused.
     examined_links: Vec<u32>,
-    problem: SharingProblem,
+    sharing_problem: SharingProblem,
     rates: Vec<f64>,
 }
 
 /// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
 /// rounding errors. The level of such a link is that of its fastest flow, so that the link limits no other flow.
-const FULL: f64 = 1.0 + 1e-9;
+const MAX_CAPACITY_RATIO_OF_SATURATED: f64 = 1.0 + 1e-9;
 /// Tolerance within which two fair-share levels count as equal, relative to the old level.
-const SAME: f64 = 1e-15;
+const LEVEL_TOLERANCE: f64 = 1e-15;
 /// Number of groups for which a new solver reserves memory.
-const ROOM: usize = 512;
+const INITIAL_GROUP_CAPACITY: usize = 512;
 /// Number of groups for which a link reserves memory when it gets its first group; many links never have more groups, as in
 /// rings.
-const FIRST_GROUPS: usize = 2;
+const INITIAL_GROUPS_PER_LINK: usize = 2;
 /// Maximum number of link updates in one update of the solver, divided by the number of links, after which all levels are
 /// recomputed from scratch instead.
-const MOST_REPAIRS: usize = 50;
+const MAX_UPDATES_PER_LINK: usize = 50;
 /// Maximum number of capacity changes at the same time, of links with flows, that are handled by updates. If more capacities
 /// change, all levels are recomputed from scratch, since updates would affect all links anyway.
-const MOST_CHANGED: usize = 16;
+const MAX_CAPACITY_CHANGES: usize = 16;
 
 impl IncrementalMaxMin {
     /// Creates a solver without flows for links with the given capacities \[B/s\], numbered from 0.
@@ -83,7 +83,7 @@ impl IncrementalMaxMin {
         };
         let links: Vec<Link> = capacities.into_iter().map(link).collect();
         Self {
-            level: vec![f64::INFINITY; links.len()],
+            level_of_link: vec![f64::INFINITY; links.len()],
             links,
             ..Self::default()
         }
@@ -102,8 +102,8 @@ impl IncrementalMaxMin {
             state.demand = 0.0;
             return;
         }
-        self.changed_capacities += 1;
-        self.mark(link);
+        self.capacity_changes += 1;
+        self.mark_link(link);
     }
 
     /// Adds a group of `count` flows with the same weight and the same maximum rate `bound` \[B/s\]. `uses` are the links of
@@ -115,70 +115,78 @@ impl IncrementalMaxMin {
         uses: impl ExactSizeIterator<Item = (u32, f64)>,
     ) {
         let at = group as usize;
-        self.widen(uses.len());
+        self.ensure_use_width(uses.len());
         if at >= self.groups.len() {
-            let room = (at + 1).next_power_of_two().max(ROOM);
+            let room = (at + 1).next_power_of_two().max(INITIAL_GROUP_CAPACITY);
             self.groups.resize(room, FlowGroup::default());
-            self.uses.resize(room * self.width, Use::default());
+            self.link_uses
+                .resize(room * self.max_uses_per_group, LinkUse::default());
         }
         let entry = &mut self.groups[at];
-        debug_assert_eq!(entry.count, 0, "a group is put once");
-        entry.set(weight, bound);
-        entry.count = count;
+        debug_assert_eq!(entry.flow_count, 0, "a group is put once");
+        entry.set_weight_and_max_rate(weight, bound);
+        entry.flow_count = count;
         let weight = entry.weight;
         entry.use_count = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
             let state = &mut self.links[link as usize];
-            if !state.is_entered {
-                state.is_entered = true;
+            if !state.is_listed_as_used {
+                state.is_listed_as_used = true;
                 self.used_since_reset.push(link);
             }
             let slots = &mut state.groups;
             if slots.capacity() == 0 {
-                slots.reserve_exact(FIRST_GROUPS);
+                slots.reserve_exact(INITIAL_GROUPS_PER_LINK);
             }
             let slot = to_u32(slots.len());
-            slots.push(Membership {
+            slots.push(GroupOnLink {
                 group,
                 use_index: which,
                 other_link: NO_LINK,
-                at_other: 0,
+                position_on_other_link: 0,
                 pull: f64::from(count) * share / weight,
                 ceiling: f64::INFINITY,
             });
-            self.uses[at * self.width + which as usize] = Use { link, slot, share };
+            self.link_uses[at * self.max_uses_per_group + which as usize] = LinkUse {
+                link,
+                position_on_link: slot,
+                load_per_rate: share,
+            };
         }
-        if let &[a, b] = &self.uses[self.use_range(group)] {
-            self.link_positions(a, b);
-            self.link_positions(b, a);
+        if let &[a, b] = &self.link_uses[self.use_range(group)] {
+            self.store_mutual_positions(a, b);
+            self.store_mutual_positions(b, a);
         }
-        self.update_group(group);
+        self.update_group_level(group);
         for index in self.use_range(group) {
-            let used = self.uses[index];
-            let slot = self.links[used.link as usize].groups[used.slot as usize];
+            let used = self.link_uses[index];
+            let slot = self.links[used.link as usize].groups[used.position_on_link as usize];
             self.add_demand(used.link, slot.pull * slot.ceiling);
         }
     }
 
     /// For a group with two links: stores in the list of each link the position of the group in the list of the other link.
-    fn link_positions(&mut self, used: Use, other: Use) {
-        let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
-        (slot.other_link, slot.at_other) = (other.link, other.slot);
+    fn store_mutual_positions(&mut self, used: LinkUse, other: LinkUse) {
+        let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
+        (slot.other_link, slot.position_on_other_link) = (other.link, other.position_on_link);
     }
 
     /// Changes the number of flows of a group to `count`; 0 removes the group.
-    pub(crate) fn set_count(&mut self, group: u32, count: u32) {
+    pub(crate) fn set_flow_count(&mut self, group: u32, count: u32) {
         if count == 0 {
-            self.remove(group);
+            self.remove_group(group);
             return;
         }
         let entry = &mut self.groups[group as usize];
-        entry.count = count;
+        entry.flow_count = count;
         let weight = entry.weight;
         for index in self.use_range(group) {
-            let used = self.uses[index];
-            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
-            let before = std::mem::replace(&mut slot.pull, f64::from(count) * used.share / weight);
+            let used = self.link_uses[index];
+            let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
+            let before = std::mem::replace(
+                &mut slot.pull,
+                f64::from(count) * used.load_per_rate / weight,
+            );
             let more = (slot.pull - before) * slot.ceiling;
             self.add_demand(used.link, more);
         }
@@ -186,30 +194,38 @@ impl IncrementalMaxMin {
 
     /// Changes the weight and the maximum rate \[B/s\] of the flows of a group.
     pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) {
-        self.groups[group as usize].set(weight, bound);
-        self.update_group(group);
-        let FlowGroup { count, weight, .. } = self.groups[group as usize];
+        self.groups[group as usize].set_weight_and_max_rate(weight, bound);
+        self.update_group_level(group);
+        let FlowGroup {
+            flow_count: count,
+            weight,
+            ..
+        } = self.groups[group as usize];
         for index in self.use_range(group) {
-            let used = self.uses[index];
-            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
-            slot.pull = f64::from(count) * used.share / weight;
-            self.mark(used.link);
+            let used = self.link_uses[index];
+            let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
+            slot.pull = f64::from(count) * used.load_per_rate / weight;
+            self.mark_link(used.link);
         }
     }
 
-    fn remove(&mut self, group: u32) {
-        self.groups[group as usize].count = 0;
+    fn remove_group(&mut self, group: u32) {
+        self.groups[group as usize].flow_count = 0;
         for index in self.use_range(group) {
-            let Use { link, slot, .. } = self.uses[index];
+            let LinkUse {
+                link,
+                position_on_link: slot,
+                ..
+            } = self.link_uses[index];
             self.add_demand(link, 0.0);
             let slots = &mut self.links[link as usize].groups;
             slots.swap_remove(slot as usize);
             if let Some(&moved) = slots.get(slot as usize) {
-                let first = moved.group as usize * self.width;
-                self.uses[first + moved.use_index as usize].slot = slot;
+                let first = moved.group as usize * self.max_uses_per_group;
+                self.link_uses[first + moved.use_index as usize].position_on_link = slot;
                 if moved.other_link != NO_LINK {
                     let other = &mut self.links[moved.other_link as usize].groups;
-                    other[moved.at_other as usize].at_other = slot;
+                    other[moved.position_on_other_link as usize].position_on_other_link = slot;
                 }
             }
         }
@@ -220,72 +236,73 @@ impl IncrementalMaxMin {
     pub(crate) fn reset(&mut self) {
         for link in self.used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
-            (state.demand, state.is_entered) = (0.0, false);
+            (state.demand, state.is_listed_as_used) = (0.0, false);
         }
     }
 
     /// Returns the range of indices in the list of uses that contains the links of a group.
     fn use_range(&self, group: u32) -> Range<usize> {
-        let first = group as usize * self.width;
+        let first = group as usize * self.max_uses_per_group;
         first..first + self.groups[group as usize].use_count as usize
     }
 
     /// Enlarges the list of uses, so that each group can have up to `width` links.
     #[inline]
-    pub(crate) fn widen(&mut self, width: usize) {
-        if width > self.width {
-            self.widen_rows(width);
+    pub(crate) fn ensure_use_width(&mut self, width: usize) {
+        if width > self.max_uses_per_group {
+            self.widen_uses(width);
         }
     }
 
     #[cold]
-    fn widen_rows(&mut self, width: usize) {
-        let before = std::mem::take(&mut self.uses);
-        self.uses.resize(self.groups.len() * width, Use::default());
-        if self.width > 0 {
-            let rows = self.uses.chunks_exact_mut(width);
-            for (to, from) in rows.zip(before.chunks_exact(self.width)) {
-                to[..self.width].copy_from_slice(from);
+    fn widen_uses(&mut self, width: usize) {
+        let before = std::mem::take(&mut self.link_uses);
+        self.link_uses
+            .resize(self.groups.len() * width, LinkUse::default());
+        if self.max_uses_per_group > 0 {
+            let rows = self.link_uses.chunks_exact_mut(width);
+            for (to, from) in rows.zip(before.chunks_exact(self.max_uses_per_group)) {
+                to[..self.max_uses_per_group].copy_from_slice(from);
             }
         }
-        self.width = width;
+        self.max_uses_per_group = width;
     }
 
     /// Computes the fair-share level of a group, and the level up to which the load of the group rises on each of its links (the
     /// ceiling).
-    fn update_group(&mut self, group: u32) {
-        let uses = &self.uses[self.use_range(group)];
+    fn update_group_level(&mut self, group: u32) {
+        let uses = &self.link_uses[self.use_range(group)];
         let entry = &mut self.groups[group as usize];
-        let least = Least::except(NO_LINK, entry, uses, &self.level);
-        entry.level = least.minimum;
+        let least = LowestLevels::excluding_link(NO_LINK, entry, uses, &self.level_of_link);
+        entry.level = least.lowest;
         for used in uses {
-            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
-            slot.ceiling = least.without(used.link);
+            let slot = &mut self.links[used.link as usize].groups[used.position_on_link as usize];
+            slot.ceiling = least.level_without(used.link);
         }
-        self.touch(group);
+        self.mark_group_changed(group);
     }
 
     /// Whether all fair-share levels are up to date, so that no link needs an update.
     #[inline]
     pub(crate) fn is_up_to_date(&self) -> bool {
-        self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
+        self.marked_links.is_empty() && self.changed_groups.is_empty() && self.capacity_changes == 0
     }
 
     /// Updates all fair-share levels after changes, and calls `changed` with the number and the rate \[B/s\] of each group whose
     /// rate may have changed.
     pub(crate) fn update_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
-        let mut marked = std::mem::take(&mut self.marked);
-        let limit = MOST_REPAIRS * (marked.len() + self.level.len());
-        if std::mem::take(&mut self.changed_capacities) > MOST_CHANGED {
-            self.marked = marked;
+        let mut marked = std::mem::take(&mut self.marked_links);
+        let limit = MAX_UPDATES_PER_LINK * (marked.len() + self.level_of_link.len());
+        if std::mem::take(&mut self.capacity_changes) > MAX_CAPACITY_CHANGES {
+            self.marked_links = marked;
             self.solve_from_scratch();
         } else {
             for &link in &marked {
                 self.update_level(link);
             }
             marked.clear();
-            self.marked = marked;
+            self.marked_links = marked;
         }
         while let Some(worklist) = self.worklist.pop() {
             self.update_level(worklist.link());
@@ -294,22 +311,22 @@ impl IncrementalMaxMin {
                 self.solve_from_scratch();
             }
         }
-        if cfg!(debug_assertions) && self.overloaded.is_none() {
-            self.overloaded = self.find_overloaded();
+        if cfg!(debug_assertions) && self.overloaded_link.is_none() {
+            self.overloaded_link = self.find_overloaded();
         }
-        for &group in &self.touched {
+        for &group in &self.changed_groups {
             let entry = &mut self.groups[group as usize];
-            entry.is_touched = false;
-            if entry.count > 0 {
-                changed(group, entry.rate());
+            entry.is_listed_as_changed = false;
+            if entry.flow_count > 0 {
+                changed(group, entry.flow_rate());
             }
         }
-        self.touched.clear();
+        self.changed_groups.clear();
     }
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
-        self.overloaded.map(Fault::Overload)
+        self.overloaded_link.map(Fault::LinkOverloaded)
     }
 
     /// Returns a link that carries more than its capacity, so that `Σ n · c · rate > capacity`; `None` if there is none. Only the
@@ -317,9 +334,9 @@ impl IncrementalMaxMin {
     fn find_overloaded(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
-        let present = self.touched.iter().copied();
-        let present = present.filter(|&group| self.groups[group as usize].count > 0);
-        let uses = present.flat_map(|group| self.uses[self.use_range(group)].iter());
+        let present = self.changed_groups.iter().copied();
+        let present = present.filter(|&group| self.groups[group as usize].flow_count > 0);
+        let uses = present.flat_map(|group| self.link_uses[self.use_range(group)].iter());
         links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
@@ -329,57 +346,57 @@ impl IncrementalMaxMin {
             } = &self.links[link as usize];
             let taken = groups.iter().map(|slot| {
                 let group = &self.groups[slot.group as usize];
-                slot.pull * group.weight * group.rate()
+                slot.pull * group.weight * group.flow_rate()
             });
-            taken.sum::<f64>() > capacity * OVER
+            taken.sum::<f64>() > capacity * OVERLOAD_RATIO
         };
         let found = links.iter().copied().find(|link| is_over(*link));
         self.examined_links = links;
         found
     }
 
-    fn mark(&mut self, link: u32) {
+    fn mark_link(&mut self, link: u32) {
         let state = &mut self.links[link as usize];
         if !state.is_marked {
             state.is_marked = true;
-            self.marked.push(link);
+            self.marked_links.push(link);
         }
     }
 
     /// Adds `more` \[B/s\] to the demand on a link; marks the link unless the link certainly stays unsaturated.
     fn add_demand(&mut self, link: u32, more: f64) {
-        let is_full = self.level[link as usize].is_finite();
+        let is_full = self.level_of_link[link as usize].is_finite();
         if is_full || more > 0.0 && self.links[link as usize].add_demand(more) {
-            self.mark(link);
+            self.mark_link(link);
         }
     }
 
-    fn touch(&mut self, group: u32) {
+    fn mark_group_changed(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
-        if !entry.is_touched {
-            entry.is_touched = true;
-            self.touched.push(group);
+        if !entry.is_listed_as_changed {
+            entry.is_listed_as_changed = true;
+            self.changed_groups.push(group);
         }
     }
 
     /// Recomputes the fair-share level of a link, and marks the links whose levels may depend on the new level.
     fn update_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
-        let old = self.level[link as usize];
-        let new = self.links[link as usize].find_level(old);
-        let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
+        let old = self.level_of_link[link as usize];
+        let new = self.links[link as usize].compute_level(old);
+        let is_same = old == new || (old.is_finite() && (new - old).abs() <= LEVEL_TOLERANCE * old);
         if is_same {
             return;
         }
-        self.level[link as usize] = new;
+        self.level_of_link[link as usize] = new;
         let Self {
             links,
-            level,
+            level_of_link: level,
             groups,
-            uses,
-            width,
+            link_uses: uses,
+            max_uses_per_group: width,
             worklist,
-            touched,
+            changed_groups: touched,
             ..
         } = self;
         let here = std::mem::take(&mut links[link as usize].groups);
@@ -388,16 +405,20 @@ impl IncrementalMaxMin {
             let reached = lesser(slot.ceiling, new);
             if group.level != reached {
                 group.level = reached;
-                if !group.is_touched {
-                    group.is_touched = true;
+                if !group.is_listed_as_changed {
+                    group.is_listed_as_changed = true;
                     touched.push(slot.group);
                 }
             }
             if slot.other_link != NO_LINK {
                 let there = level[slot.other_link as usize];
                 let other = &mut links[slot.other_link as usize];
-                if other.set_ceiling(slot.at_other, lesser(group.bound_level, new), there) {
-                    worklist.push(Entry::new(there, slot.other_link));
+                if other.set_ceiling(
+                    slot.position_on_other_link,
+                    lesser(group.level_at_max_rate, new),
+                    there,
+                ) {
+                    worklist.push(QueuedLink::new(there, slot.other_link));
                 }
                 continue;
             }
@@ -410,22 +431,23 @@ impl IncrementalMaxMin {
 
     /// Recomputes the fair-share levels of all links from scratch.
     fn solve_from_scratch(&mut self) {
-        self.problem.clear();
+        self.sharing_problem.clear();
         for link in &self.links {
-            self.problem.add_link(link.capacity);
+            self.sharing_problem.add_link(link.capacity);
         }
         let present: Vec<u32> = (0..to_u32(self.groups.len()))
-            .filter(|&group| self.groups[group as usize].count > 0)
+            .filter(|&group| self.groups[group as usize].flow_count > 0)
             .collect();
         for &number in &present {
             let group = &self.groups[number as usize];
-            for _ in 0..group.count {
-                let uses = self.uses[self.use_range(number)].iter();
-                let uses = uses.map(|used| (used.link, used.share));
-                self.problem.add_flow(group.weight, group.bound, uses);
+            for _ in 0..group.flow_count {
+                let uses = self.link_uses[self.use_range(number)].iter();
+                let uses = uses.map(|used| (used.link, used.load_per_rate));
+                self.sharing_problem
+                    .add_flow(group.weight, group.max_rate, uses);
             }
         }
-        self.problem.solve(&mut self.rates);
+        self.sharing_problem.solve(&mut self.rates);
         // A saturated link has the level of its fastest flow.
         let mut taken = vec![0.0; self.links.len()];
         let mut fastest = vec![0.0_f64; self.links.len()];
@@ -433,31 +455,32 @@ impl IncrementalMaxMin {
         for &number in &present {
             let group = &self.groups[number as usize];
             let rate = self.rates[flow];
-            flow += group.count as usize;
-            for used in &self.uses[self.use_range(number)] {
+            flow += group.flow_count as usize;
+            for used in &self.link_uses[self.use_range(number)] {
                 let link = used.link as usize;
-                taken[link] += f64::from(group.count) * used.share * rate;
+                taken[link] += f64::from(group.flow_count) * used.load_per_rate * rate;
                 fastest[link] = fastest[link].max(rate * group.weight);
             }
         }
         for (link, state) in self.links.iter_mut().enumerate() {
             state.is_marked = false;
             state.demand = f64::INFINITY; // to be found when more is wanted
-            if !state.is_entered {
-                state.is_entered = true;
+            if !state.is_listed_as_used {
+                state.is_listed_as_used = true;
                 self.used_since_reset.push(to_u32(link));
             }
-            let is_full = !state.groups.is_empty() && taken[link] * FULL >= state.capacity;
-            self.level[link] = if is_full {
+            let is_full = !state.groups.is_empty()
+                && taken[link] * MAX_CAPACITY_RATIO_OF_SATURATED >= state.capacity;
+            self.level_of_link[link] = if is_full {
                 fastest[link]
             } else {
                 f64::INFINITY
             };
         }
-        self.marked.clear();
+        self.marked_links.clear();
         self.worklist.clear();
         for number in present {
-            self.update_group(number);
+            self.update_group_level(number);
         }
     }
 }
@@ -469,16 +492,16 @@ fn update_other_ceilings(
     links: &mut [Link],
     (link, new): (u32, f64),
     group: &FlowGroup,
-    uses: &[Use],
+    uses: &[LinkUse],
     level: &[f64],
     worklist: &mut Worklist,
 ) {
-    let others = Least::except(link, group, uses, level);
+    let others = LowestLevels::excluding_link(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
-        let ceiling = lesser(others.without(used.link), new);
-        if links[used.link as usize].set_ceiling(used.slot, ceiling, there) {
-            worklist.push(Entry::new(there, used.link));
+        let ceiling = lesser(others.level_without(used.link), new);
+        if links[used.link as usize].set_ceiling(used.position_on_link, ceiling, there) {
+            worklist.push(QueuedLink::new(there, used.link));
         }
     }
 }

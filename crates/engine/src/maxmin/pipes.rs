@@ -18,41 +18,41 @@ use migsim_base::units::to_u32;
 
 /// State of a link or a pipe during the computation of rates.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct LinkState {
     capacity: f64,
     is_pipe: bool,
     capacity_left: f64,
     pull: f64,
     /// Number of flows on the link whose rate is not fixed yet.
-    open_flows: u32,
+    unfixed_flows: u32,
 }
 
 /// Problem of fair sharing with links and pipes; its arrays are reused for the next problem.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipesProblem {
-    links: Vec<Link>,
+    links: Vec<LinkState>,
     /// For each flow: its weight, its maximum rate \[B/s\], its rate \[B/s\] once it is fixed, and the index of its first use of
     /// a link.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
-    uses: Vec<(u32, f64)>,
+    link_uses: Vec<(u32, f64)>,
     /// The numbers of the links that at least one flow crosses.
     used_links: Vec<u32>,
 }
 
 /// Ratio up to which the maximum rate of a flow counts as equal to the smallest maximum rate of any flow.
-const SAME_BOUND: f64 = 1.0 + 1e-12;
+const SAME_BOUND_RATIO: f64 = 1.0 + 1e-12;
 /// Unused fraction of the capacity up to which a link counts as saturated.
-const NOTHING: f64 = 1e-9;
+const MAX_UNUSED_OF_SATURATED: f64 = 1e-9;
 
 impl PipesProblem {
     /// Creates a problem without flows; each link is given by its capacity \[B/s\] and whether it is a pipe.
     pub(crate) fn new(links: impl Iterator<Item = (f64, bool)>) -> Self {
-        let link = |(capacity, is_pipe)| Link {
+        let link = |(capacity, is_pipe)| LinkState {
             capacity,
             is_pipe,
             capacity_left: 0.0,
             pull: 0.0,
-            open_flows: 0,
+            unfixed_flows: 0,
         };
         Self {
             links: links.map(link).collect(),
@@ -66,9 +66,9 @@ impl PipesProblem {
     }
 
     /// Removes all flows from the problem; its links stay.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear_flows(&mut self) {
         self.flows.clear();
-        self.uses.clear();
+        self.link_uses.clear();
     }
 
     /// Adds a flow with a weight and the maximum rate `bound` \[B/s\]; `uses` are its links, each with the load on the link per
@@ -80,14 +80,15 @@ impl PipesProblem {
         uses: impl Iterator<Item = (u32, f64)>,
     ) {
         let weight = super::clamped_weight(weight, bound);
-        self.flows.push((weight, bound, None, self.uses.len()));
-        self.uses.extend(uses);
+        self.flows.push((weight, bound, None, self.link_uses.len()));
+        self.link_uses.extend(uses);
     }
 
     /// Computes the rates of all flows; returns the rate of each flow \[B/s\] in the order in which the flows were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
         self.used_links.clear();
-        self.used_links.extend(self.uses.iter().map(|used| used.0));
+        self.used_links
+            .extend(self.link_uses.iter().map(|used| used.0));
         self.used_links.sort_unstable();
         self.used_links.dedup();
         for &link in &self.used_links {
@@ -101,27 +102,27 @@ impl PipesProblem {
         self.flows.iter().map(|flow| flow.2.unwrap_or(flow.1))
     }
 
-    fn uses_of(&self, flow: usize) -> &[(u32, f64)] {
+    fn uses_of_flow(&self, flow: usize) -> &[(u32, f64)] {
         let end = self
             .flows
             .get(flow + 1)
-            .map_or(self.uses.len(), |next| next.3);
-        &self.uses[self.flows[flow].3..end]
+            .map_or(self.link_uses.len(), |next| next.3);
+        &self.link_uses[self.flows[flow].3..end]
     }
 
     /// Returns the lowest fair-share level of all links with flows whose rate is not fixed yet; `None` if all rates are fixed.
     fn lowest_level(&mut self) -> Option<f64> {
         for &link in &self.used_links {
             let link = &mut self.links[link as usize];
-            (link.pull, link.open_flows) = (0.0, 0);
+            (link.pull, link.unfixed_flows) = (0.0, 0);
         }
         for flow in 0..self.flows.len() {
             let (weight, _, rate, first) = self.flows[flow];
-            let count = self.uses_of(flow).len();
+            let count = self.uses_of_flow(flow).len();
             for at in first..first + if rate.is_none() { count } else { 0 } {
-                let (link, share) = self.uses[at];
+                let (link, share) = self.link_uses[at];
                 let link = &mut self.links[link as usize];
-                link.open_flows += 1;
+                link.unfixed_flows += 1;
                 link.pull = if link.is_pipe {
                     link.pull.max(share / weight)
                 } else {
@@ -133,7 +134,9 @@ impl PipesProblem {
             .used_links
             .iter()
             .map(|&link| &self.links[link as usize]);
-        let levels = open.filter(|link| link.open_flows > 0).map(Link::level);
+        let levels = open
+            .filter(|link| link.unfixed_flows > 0)
+            .map(LinkState::level);
         levels.reduce(f64::min)
     }
 
@@ -142,14 +145,14 @@ impl PipesProblem {
     fn fix_rates(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];
-            link.open_flows > 0 && link.level() <= level
+            link.unfixed_flows > 0 && link.level() <= level
         };
         let full: Vec<u32> = (0..to_u32(self.flows.len()))
             .filter(|&flow| {
                 let is_open = self.flows[flow as usize].2.is_none();
                 is_open
                     && self
-                        .uses_of(flow as usize)
+                        .uses_of_flow(flow as usize)
                         .iter()
                         .any(|used| is_full(used.0))
             })
@@ -164,16 +167,16 @@ impl PipesProblem {
             let (weight, bound, rate, _) = &mut self.flows[flow as usize];
             let found = match least {
                 None => level / *weight,
-                Some(least) if *bound * *weight <= least * SAME_BOUND => *bound,
+                Some(least) if *bound * *weight <= least * SAME_BOUND_RATIO => *bound,
                 Some(_) => continue,
             };
             *rate = Some(found);
-            for at in 0..self.uses_of(flow as usize).len() {
-                let (link, share) = self.uses_of(flow as usize)[at];
+            for at in 0..self.uses_of_flow(flow as usize).len() {
+                let (link, share) = self.uses_of_flow(flow as usize)[at];
                 let link = &mut self.links[link as usize];
                 if !link.is_pipe {
                     link.capacity_left -= share * found;
-                    if link.capacity_left < NOTHING * link.capacity {
+                    if link.capacity_left < MAX_UNUSED_OF_SATURATED * link.capacity {
                         link.capacity_left = 0.0;
                     }
                 }
@@ -182,7 +185,7 @@ impl PipesProblem {
     }
 }
 
-impl Link {
+impl LinkState {
     fn level(&self) -> f64 {
         if self.is_pipe {
             self.capacity / self.pull

@@ -1,14 +1,14 @@
 //! The fair-share level of one link, computed as the root of a piecewise linear equation.
 
-use super::solve::HIGHEST;
+use super::solve::MAX_LEVEL;
 use migsim_base::units::{greater, lesser};
 
 /// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere. For example, the
 /// maximum rates of its flows may add up to its capacity.
-const NOT_FULL: f64 = 1.0 + 1e-14;
+const MAX_LOAD_OF_UNSATURATED: f64 = 1.0 + 1e-14;
 
 /// A load on a link that rises with the fair-share level of the link: by `pull` per unit of level, up to the level `ceiling`.
-pub(super) trait Rising: Copy {
+pub(super) trait RisingLoad: Copy {
     /// Returns the increase of the load per unit of the fair-share level.
     fn pull(&self) -> f64;
     /// Returns the fair-share level above which the load does not rise any more.
@@ -19,21 +19,21 @@ pub(super) trait Rising: Copy {
 /// ceiling is below the segment, and a part that grows with the level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
-    constant_part: f64,
+    constant_load: f64,
     slope: f64,
     /// Fair-share level above which the segment is valid.
-    from: f64,
+    lower_level: f64,
     /// Fair-share level up to which the segment is valid.
-    to: f64,
+    upper_level: f64,
 }
 
 impl Default for Segment {
     fn default() -> Self {
         Self {
-            constant_part: 0.0,
+            constant_load: 0.0,
             slope: 0.0,
-            from: f64::NEG_INFINITY,
-            to: f64::INFINITY,
+            lower_level: f64::NEG_INFINITY,
+            upper_level: f64::INFINITY,
         }
     }
 }
@@ -41,7 +41,7 @@ impl Default for Segment {
 impl Segment {
     /// Returns the linear segment of the load that contains `level`, and the number of groups whose ceiling is below the level.
     #[inline]
-    fn at_level(level: f64, groups: &[impl Rising]) -> (Self, usize) {
+    fn at_level(level: f64, groups: &[impl RisingLoad]) -> (Self, usize) {
         let mut segment = Self::default();
         let mut count = 0;
         for group in groups {
@@ -52,52 +52,53 @@ impl Segment {
             } else {
                 (f64::NEG_INFINITY, ceiling)
             };
-            segment.constant_part += if is_below { pull * ceiling } else { 0.0 };
+            segment.constant_load += if is_below { pull * ceiling } else { 0.0 };
             segment.slope += if is_below { 0.0 } else { pull };
             count += usize::from(is_below);
-            segment.from = if low > segment.from {
+            segment.lower_level = if low > segment.lower_level {
                 low
             } else {
-                segment.from
+                segment.lower_level
             };
-            segment.to = lesser(high, segment.to);
+            segment.upper_level = lesser(high, segment.upper_level);
         }
         (segment, count)
     }
 
     /// Adds to the constant part of the load a group whose load stops rising below the segment, at the level `ceiling`.
     #[inline]
-    pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
-        self.constant_part += pull * ceiling;
-        self.from = greater(self.from, ceiling);
+    pub(super) fn add_constant_load(&mut self, pull: f64, ceiling: f64) {
+        self.constant_load += pull * ceiling;
+        self.lower_level = greater(self.lower_level, ceiling);
     }
 
     /// Adds to the rising part of the load a group whose load rises throughout the segment, up to the level `ceiling`.
     #[inline]
-    pub(super) fn add_rising(&mut self, pull: f64, ceiling: f64) {
+    pub(super) fn add_rising_load(&mut self, pull: f64, ceiling: f64) {
         self.slope += pull;
-        self.to = lesser(self.to, ceiling);
+        self.upper_level = lesser(self.upper_level, ceiling);
     }
 
     /// Returns the lower end of the segment, which is the highest ceiling of the groups added to the constant part of the load.
-    pub(super) fn highest_below(&self) -> f64 {
-        self.from
+    pub(super) fn lower_end(&self) -> f64 {
+        self.lower_level
     }
 
     /// Returns the fair-share level of a link with this capacity \[B/s\], or infinity if the link is unsaturated; `None` if the
     /// level is not on this segment.
     #[inline]
-    pub(super) fn level(&self, capacity: f64) -> Option<f64> {
+    pub(super) fn level_for_capacity(&self, capacity: f64) -> Option<f64> {
         if self.slope <= 0.0 {
-            return (self.constant_part <= capacity * NOT_FULL).then_some(f64::INFINITY);
+            return (self.constant_load <= capacity * MAX_LOAD_OF_UNSATURATED)
+                .then_some(f64::INFINITY);
         }
-        let level = (capacity - self.constant_part) / self.slope;
-        self.contains(level).then(|| lesser(level, HIGHEST))
+        let level = (capacity - self.constant_load) / self.slope;
+        self.contains(level).then(|| lesser(level, MAX_LEVEL))
     }
 
     /// Whether the fair-share level `level` is within the range of the segment.
     fn contains(&self, level: f64) -> bool {
-        self.from < level && level <= self.to
+        self.lower_level < level && level <= self.upper_level
     }
 }
 
@@ -109,32 +110,32 @@ impl Segment {
 /// segment, and the last segment gives the exact result. A level beyond the largest number (1e307 B/s times a weight of 1e60 s)
 /// is replaced by `MAX_LEVEL`, because a load that rises so high reaches its bound before.
 #[inline]
-pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
-    let full = capacity * NOT_FULL;
+pub(super) fn find_link_level(capacity: f64, groups: &[impl RisingLoad], from: f64) -> (f64, f64) {
+    let full = capacity * MAX_LOAD_OF_UNSATURATED;
     let (mut segment, mut below) = Segment::at_level(from, groups);
     if segment.slope <= 0.0 {
         // The demand does not grow above this level.
-        if segment.constant_part <= full {
-            return (f64::INFINITY, segment.constant_part);
+        if segment.constant_load <= full {
+            return (f64::INFINITY, segment.constant_load);
         }
         (segment, below) = Segment::at_level(0.0, groups);
     }
     let mut climbs = false;
     loop {
-        let level = (capacity - segment.constant_part) / segment.slope;
+        let level = (capacity - segment.constant_load) / segment.slope;
         if segment.contains(level) {
-            return (lesser(level, HIGHEST), capacity);
+            return (lesser(level, MAX_LEVEL), capacity);
         }
         let (next, next_below) = Segment::at_level(level, groups);
         if climbs && next_below < below {
             // Rounding put the level below the segment that it is on.
-            return (level.max(segment.from), capacity);
+            return (level.max(segment.lower_level), capacity);
         }
         if next.slope <= 0.0 {
-            if next.constant_part > full {
+            if next.constant_load > full {
                 return (level, capacity);
             }
-            return (f64::INFINITY, next.constant_part);
+            return (f64::INFINITY, next.constant_load);
         }
         (segment, below, climbs) = (next, next_below, true);
     }
@@ -165,13 +166,13 @@ mod tests {
             let mut segment = Segment::default();
             for &(pull, ceiling) in &groups {
                 if ceiling < from {
-                    segment.add_below(pull, ceiling);
+                    segment.add_constant_load(pull, ceiling);
                 } else {
-                    segment.add_rising(pull, ceiling);
+                    segment.add_rising_load(pull, ceiling);
                 }
             }
-            let (level, _) = level_of(capacity, &groups, from);
-            if let Some(told) = segment.level(capacity) {
+            let (level, _) = find_link_level(capacity, &groups, from);
+            if let Some(told) = segment.level_for_capacity(capacity) {
                 prop_assert_eq!(told.to_bits(), level.to_bits());
             } else {
                 let between = lesser(level, from)..=greater(level, from);

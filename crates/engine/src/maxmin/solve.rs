@@ -19,33 +19,33 @@ pub struct SharingProblem {
     /// Weight of each flow \[s\]; the rate of a flow is the fair-share level divided by its weight.
     weight: Vec<f64>,
     /// Maximum rate of each flow \[B/s\].
-    bound: Vec<f64>,
+    max_rate: Vec<f64>,
     /// The links on the routes of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
     /// at `first_use[f]..first_use[f + 1]`.
-    uses: Vec<(u32, f64)>,
+    link_uses: Vec<(u32, f64)>,
     /// For each flow, the index of its first link in the list of link uses; one more entry contains the length of the list.
     first_use: Vec<u32>,
-    scratch: Scratch,
+    working_arrays: Scratch,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     links: Vec<Link>,
     /// Fair-share level at which each link becomes saturated; infinite if the link has no flow whose rate still rises.
-    level: Vec<f64>,
+    saturation_level: Vec<f64>,
     /// For each use of a link by a flow: the load c per unit of rate divided by the weight w, which is the load per unit of the
     /// level.
     pulls: Vec<f64>,
     /// The flows on all links, link by link. The flows of link l are at `first_flow[l]..first_flow[l + 1]`.
-    flow_of: Vec<u32>,
+    flows_by_link: Vec<u32>,
     /// For each link, the index of its first flow in the list of flows by link; one more entry contains the length of the list.
     first_flow: Vec<u32>,
     /// The flows that may reach their maximum rate before a link of their route is saturated, each with the fair-share level at
     /// which it reaches that rate; ordered by level.
-    bounded: Vec<(f64, u32)>,
+    flows_with_bound: Vec<(f64, u32)>,
     is_fixed: Vec<bool>,
     /// Sum of the loads that the flows put on each link \[B/s\].
-    taken: Vec<f64>,
+    load_of_link: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,14 +55,14 @@ struct Link {
     /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate still rises.
     pull: f64,
     /// The value of `pull` when it was last recomputed from all flows of the link.
-    summed: f64,
+    pull_at_last_sum: f64,
     /// Number of flows on the link whose rate still rises.
-    rising: u32,
+    rising_flows: u32,
 }
 
 impl Link {
-    fn level(&self) -> f64 {
-        if self.rising > 0 {
+    fn saturation_level(&self) -> f64 {
+        if self.rising_flows > 0 {
             self.capacity_left / self.pull
         } else {
             f64::INFINITY
@@ -71,27 +71,27 @@ impl Link {
 }
 
 /// Ratio of load to capacity of a link beyond which the link counts as overloaded, which would be an error of this program.
-pub(crate) const OVER: f64 = 1.0 + 1e-6;
+pub(crate) const OVERLOAD_RATIO: f64 = 1.0 + 1e-6;
 /// Ratio to the lowest fair-share level up to which links count as becoming saturated at this level.
-const SAME_LEVEL: f64 = 1.0 + 1e-13;
+const SAME_LEVEL_RATIO: f64 = 1.0 + 1e-13;
 /// Fraction of its initial value below which a sum that has been reduced by subtractions is recomputed, because of rounding
 /// errors.
 const RESUM_BELOW: f64 = 1e-4;
 /// Maximum of a fair-share level (rate in B/s times weight in s), so that products with it stay finite.
-pub(super) const HIGHEST: f64 = 1e300;
+pub(super) const MAX_LEVEL: f64 = 1e300;
 /// Maximum weight of a flow \[s\]. It stands for an infinite weight, which a flow has on a link that is down, in models whose
 /// weights depend on bandwidths.
-const HEAVIEST: f64 = 1e300;
+const MAX_WEIGHT: f64 = 1e300;
 /// Minimum weight of a flow \[s\], so that the inverse is finite; it stands for the weight of a flow with almost no latency.
-const LIGHTEST: f64 = 1e-300;
+const MIN_WEIGHT: f64 = 1e-300;
 
 impl SharingProblem {
     /// Removes all links and flows from the problem.
     pub fn clear(&mut self) {
         self.capacity.clear();
         self.weight.clear();
-        self.bound.clear();
-        self.uses.clear();
+        self.max_rate.clear();
+        self.link_uses.clear();
         self.first_use.clear();
         self.first_use.push(0);
     }
@@ -113,28 +113,30 @@ impl SharingProblem {
         links: impl IntoIterator<Item = (u32, f64)>,
     ) {
         self.weight.push(clamped_weight(weight, bound));
-        self.bound.push(bound);
-        self.uses.extend(links);
-        self.first_use.push(to_u32(self.uses.len()));
+        self.max_rate.push(bound);
+        self.link_uses.extend(links);
+        self.first_use.push(to_u32(self.link_uses.len()));
     }
 
     /// Computes the rate of each flow \[B/s\], and writes the rates to `rates` in the order in which the flows were added.
     pub fn solve(&mut self, rates: &mut Vec<f64>) {
         rates.clear();
         rates.resize(self.weight.len(), 0.0);
-        self.prepare();
+        self.prepare_filling();
         let mut next_bounded = 0;
         loop {
-            let level = self.next_level();
+            let level = self.next_saturation_level();
             // Bounds reached before the next link is saturated, in the order of their levels.
             let mut fixed_by_bound = false;
-            while let Some(&(bound_level, flow)) = self.scratch.bounded.get(next_bounded) {
+            while let Some(&(bound_level, flow)) =
+                self.working_arrays.flows_with_bound.get(next_bounded)
+            {
                 if bound_level > level {
                     break;
                 }
                 next_bounded += 1;
-                if !self.scratch.is_fixed[flow as usize] {
-                    rates[flow as usize] = self.bound[flow as usize];
+                if !self.working_arrays.is_fixed[flow as usize] {
+                    rates[flow as usize] = self.max_rate[flow as usize];
                     self.fix_flow(flow, rates[flow as usize]);
                     fixed_by_bound = true;
                     break; // levels of links may have risen
@@ -153,27 +155,28 @@ impl SharingProblem {
     /// Returns a link on which flows with the given rates exceed the capacity by more than a millionth, so that `Σ c · r > C`.
     /// Returns `None` if there is no such link.
     pub(crate) fn find_overloaded(&mut self, rates: &[f64]) -> Option<u32> {
-        let taken = &mut self.scratch.taken;
+        let taken = &mut self.working_arrays.load_of_link;
         taken.clear();
         taken.resize(self.capacity.len(), 0.0);
         for (uses, rate) in self.first_use.windows(2).zip(rates) {
-            for &(link, share) in &self.uses[uses[0] as usize..uses[1] as usize] {
+            for &(link, share) in &self.link_uses[uses[0] as usize..uses[1] as usize] {
                 taken[link as usize] += share * rate;
             }
         }
-        let over = |link: &u32| taken[*link as usize] > self.capacity[*link as usize] * OVER;
+        let over =
+            |link: &u32| taken[*link as usize] > self.capacity[*link as usize] * OVERLOAD_RATIO;
         (0..to_u32(self.capacity.len())).find(over)
     }
 
     /// Prepares progressive filling: lists the flows of each link, and the flows that may reach their maximum rate.
-    fn prepare(&mut self) {
+    fn prepare_filling(&mut self) {
         let Self {
             capacity,
             weight,
-            bound,
-            uses,
+            max_rate: bound,
+            link_uses: uses,
             first_use,
-            scratch,
+            working_arrays: scratch,
         } = self;
         scratch.links.clear();
         scratch.links.extend(capacity.iter().map(|&left| Link {
@@ -182,7 +185,7 @@ impl SharingProblem {
         }));
         scratch.is_fixed.clear();
         scratch.is_fixed.resize(weight.len(), false);
-        scratch.bounded.clear();
+        scratch.flows_with_bound.clear();
         scratch.pulls.clear();
         scratch.pulls.resize(uses.len(), 0.0);
         let links = &mut *scratch.links;
@@ -197,7 +200,7 @@ impl SharingProblem {
                 let is_whole = share == 1.0; // most are: no need to divide
                 *pull = if is_whole { whole } else { share / weight };
                 link.pull += *pull;
-                link.rising += 1;
+                link.rising_flows += 1;
                 let most = if is_whole {
                     link.capacity_left
                 } else {
@@ -206,27 +209,27 @@ impl SharingProblem {
                 ceiling = lesser(most, ceiling);
             }
             if bound < ceiling {
-                scratch.bounded.push((bound * weight, flow));
+                scratch.flows_with_bound.push((bound * weight, flow));
             }
         }
         scratch
-            .bounded
+            .flows_with_bound
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         scratch.first_flow.clear();
         scratch.first_flow.push(0);
-        scratch.level.clear();
+        scratch.saturation_level.clear();
         let mut total = 0;
         let ends = links.iter_mut().map(|link| {
-            link.summed = link.pull;
-            scratch.level.push(link.level());
-            total += link.rising;
+            link.pull_at_last_sum = link.pull;
+            scratch.saturation_level.push(link.saturation_level());
+            total += link.rising_flows;
             total
         });
         scratch.first_flow.extend(ends);
-        scratch.flow_of.clear();
-        scratch.flow_of.resize(total as usize, 0);
+        scratch.flows_by_link.clear();
+        scratch.flows_by_link.resize(total as usize, 0);
         // Fill from the back: `first_flow[l + 1]` walks down to the first entry of link l and becomes `first_flow[l]`.
-        let flow_of = &mut *scratch.flow_of;
+        let flow_of = &mut *scratch.flows_by_link;
         let first_flow = &mut scratch.first_flow[1..];
         for (flow, ends) in (0..to_u32(weight.len())).zip(first_use.windows(2)).rev() {
             for &(link, _) in &uses[ends[0] as usize..ends[1] as usize] {
@@ -240,9 +243,9 @@ impl SharingProblem {
     }
 
     /// Returns the fair-share level at which the next link becomes saturated; infinite if no other link becomes saturated.
-    fn next_level(&self) -> f64 {
+    fn next_saturation_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
-        let (chunks, rest) = self.scratch.level.as_chunks::<8>();
+        let (chunks, rest) = self.working_arrays.saturation_level.as_chunks::<8>();
         for chunk in chunks {
             for (least, level) in lanes.iter_mut().zip(chunk) {
                 *least = lesser(*level, *least);
@@ -254,14 +257,18 @@ impl SharingProblem {
 
     /// Fixes the rates of the flows on all links that become saturated at the fair-share level `level`.
     fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
-        let full = level * SAME_LEVEL;
-        for link in 0..self.scratch.level.len() {
-            if self.scratch.level[link] <= full && self.scratch.links[link].rising > 0 {
-                for entry in self.scratch.first_flow[link]..self.scratch.first_flow[link + 1] {
-                    let flow = self.scratch.flow_of[entry as usize];
-                    if !self.scratch.is_fixed[flow as usize] {
+        let full = level * SAME_LEVEL_RATIO;
+        for link in 0..self.working_arrays.saturation_level.len() {
+            if self.working_arrays.saturation_level[link] <= full
+                && self.working_arrays.links[link].rising_flows > 0
+            {
+                for entry in
+                    self.working_arrays.first_flow[link]..self.working_arrays.first_flow[link + 1]
+                {
+                    let flow = self.working_arrays.flows_by_link[entry as usize];
+                    if !self.working_arrays.is_fixed[flow as usize] {
                         rates[flow as usize] =
-                            (level / self.weight[flow as usize]).min(self.bound[flow as usize]);
+                            (level / self.weight[flow as usize]).min(self.max_rate[flow as usize]);
                         self.fix_flow(flow, rates[flow as usize]);
                     }
                 }
@@ -271,19 +278,19 @@ impl SharingProblem {
 
     /// Removes a flow, whose rate is now final, from the sums of rising flows of its links.
     fn fix_flow(&mut self, flow: u32, rate: f64) {
-        self.scratch.is_fixed[flow as usize] = true;
+        self.working_arrays.is_fixed[flow as usize] = true;
         let first = self.first_use[flow as usize];
         let end = self.first_use[flow as usize + 1];
         for at in first as usize..end as usize {
-            let (link, share) = self.uses[at];
+            let (link, share) = self.link_uses[at];
             let link = link as usize;
-            let pull = self.scratch.pulls[at];
-            let state = &mut self.scratch.links[link];
+            let pull = self.working_arrays.pulls[at];
+            let state = &mut self.working_arrays.links[link];
             state.capacity_left = (state.capacity_left - share * rate).max(0.0);
             state.pull -= pull;
-            state.rising -= 1;
-            self.scratch.level[link] = state.level();
-            if state.rising > 0 && state.pull < RESUM_BELOW * state.summed {
+            state.rising_flows -= 1;
+            self.working_arrays.saturation_level[link] = state.saturation_level();
+            if state.rising_flows > 0 && state.pull < RESUM_BELOW * state.pull_at_last_sum {
                 self.recompute_pull(link);
             }
         }
@@ -295,13 +302,13 @@ impl SharingProblem {
     fn recompute_pull(&mut self, link: usize) {
         let Self {
             weight,
-            uses,
+            link_uses: uses,
             first_use,
-            scratch,
+            working_arrays: scratch,
             ..
         } = self;
         let mut pull = 0.0;
-        for &flow in &scratch.flow_of
+        for &flow in &scratch.flows_by_link
             [scratch.first_flow[link] as usize..scratch.first_flow[link + 1] as usize]
         {
             let flow = flow as usize;
@@ -316,8 +323,8 @@ impl SharingProblem {
             }
         }
         let state = &mut scratch.links[link];
-        (state.pull, state.summed) = (pull, pull);
-        scratch.level[link] = state.level();
+        (state.pull, state.pull_at_last_sum) = (pull, pull);
+        scratch.saturation_level[link] = state.saturation_level();
     }
 }
 
@@ -325,18 +332,18 @@ impl SharingProblem {
 /// rate are finite.
 #[inline]
 pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
-    let weight = weight.clamp(LIGHTEST, HEAVIEST);
-    if weight * bound <= HIGHEST || !bound.is_finite() {
+    let weight = weight.clamp(MIN_WEIGHT, MAX_WEIGHT);
+    if weight * bound <= MAX_LEVEL || !bound.is_finite() {
         weight
     } else {
-        weight_at_highest(bound)
+        weight_at_max_level(bound)
     }
 }
 
 /// Returns the weight with which a flow of the maximum rate `bound` \[B/s\] reaches this rate at the maximum fair-share level.
 #[cold]
-fn weight_at_highest(bound: f64) -> f64 {
-    HIGHEST / bound
+fn weight_at_max_level(bound: f64) -> f64 {
+    MAX_LEVEL / bound
 }
 
 #[cfg(test)]

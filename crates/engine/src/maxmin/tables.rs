@@ -1,12 +1,12 @@
 //! Tables of links and of groups of flows in the incremental solver, with the indices that connect them.
 
 use super::clamped_weight;
-use super::segment::{Rising, level_of};
+use super::segment::{RisingLoad, find_link_level};
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
-const FREE: f64 = 1.0 - 1e-6;
+const MAX_UNSATURATED_LOAD: f64 = 1.0 - 1e-6;
 
 /// A link with the groups of flows that use it.
 #[derive(Clone, Debug, Default)]
@@ -15,25 +15,25 @@ pub(super) struct Link {
     /// Demand of the groups on the link \[B/s\]: at least `Σ pull · ceiling`, up to rounding. It is valid only while the link is
     /// unsaturated and not marked.
     pub(super) demand: f64,
-    pub(super) groups: Vec<Membership>,
+    pub(super) groups: Vec<GroupOnLink>,
     pub(super) is_marked: bool,
     /// Whether the link is in the solver's list of links that have had groups since the last reset.
-    pub(super) is_entered: bool,
+    pub(super) is_listed_as_used: bool,
 }
 
 impl Link {
     /// Adds `more` \[B/s\] to the demand on an unsaturated link; returns whether the link may now be saturated.
     pub(super) fn add_demand(&mut self, more: f64) -> bool {
         self.demand += more;
-        let is_free = self.demand <= self.capacity * FREE;
+        let is_free = self.demand <= self.capacity * MAX_UNSATURATED_LOAD;
         !is_free // also if that is no number
     }
 
     /// Returns the fair-share level of the link, computed from the start value `from`; stores the demand on the link if the link
     /// is unsaturated.
     #[inline]
-    pub(super) fn find_level(&mut self, from: f64) -> f64 {
-        let (level, wanted) = level_of(self.capacity, &self.groups, from);
+    pub(super) fn compute_level(&mut self, from: f64) -> f64 {
+        let (level, wanted) = find_link_level(self.capacity, &self.groups, from);
         if level == f64::INFINITY {
             self.demand = wanted;
         }
@@ -61,14 +61,14 @@ impl Link {
 
 /// Entry for a group of flows in the list of a link that the group uses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Membership {
+pub(super) struct GroupOnLink {
     pub(super) group: u32,
     /// Index of the link among the links of the group.
     pub(super) use_index: u32,
     /// The other link of a group that uses exactly two links; otherwise [`NO_LINK`].
     pub(super) other_link: u32,
     /// Position of the group in the list of the other link, if the group uses exactly two links.
-    pub(super) at_other: u32,
+    pub(super) position_on_other_link: u32,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
     pub(super) pull: f64,
     /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
@@ -76,7 +76,7 @@ pub(super) struct Membership {
     pub(super) ceiling: f64,
 }
 
-impl Rising for Membership {
+impl RisingLoad for GroupOnLink {
     #[inline]
     fn pull(&self) -> f64 {
         self.pull
@@ -90,40 +90,40 @@ impl Rising for Membership {
 
 /// A link that a group of flows uses, with the position of the group on the link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Use {
+pub(super) struct LinkUse {
     pub(super) link: u32,
     /// Position of the group in the list of groups of the link.
-    pub(super) slot: u32,
+    pub(super) position_on_link: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
-    pub(super) share: f64,
+    pub(super) load_per_rate: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowGroup {
     pub(super) weight: f64,
-    pub(super) bound: f64,
+    pub(super) max_rate: f64,
     /// The level at which the flows of the group reach their maximum rate: the rate times the weight.
-    pub(super) bound_level: f64,
+    pub(super) level_at_max_rate: f64,
     /// The level of the group: the lowest of the fair-share levels of its links and the level at which it reaches its maximum
     /// rate.
     pub(super) level: f64,
     /// Number of links that the group uses.
     pub(super) use_count: u32,
     /// Number of flows in the group.
-    pub(super) count: u32,
-    pub(super) is_touched: bool,
+    pub(super) flow_count: u32,
+    pub(super) is_listed_as_changed: bool,
 }
 
 impl FlowGroup {
     #[inline]
-    pub(super) fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (clamped_weight(weight, bound), bound);
-        self.bound_level = bound * self.weight;
+    pub(super) fn set_weight_and_max_rate(&mut self, weight: f64, bound: f64) {
+        (self.weight, self.max_rate) = (clamped_weight(weight, bound), bound);
+        self.level_at_max_rate = bound * self.weight;
     }
 
-    pub(super) fn rate(&self) -> f64 {
-        if self.level >= self.bound_level {
-            self.bound
+    pub(super) fn flow_rate(&self) -> f64 {
+        if self.level >= self.level_at_max_rate {
+            self.max_rate
         } else {
             self.level / self.weight
         }
@@ -132,44 +132,49 @@ impl FlowGroup {
 
 /// The lowest of the levels that limit a group (those of its links and of its maximum rate), with the second lowest level.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Least {
+pub(super) struct LowestLevels {
     /// The lowest of the levels that limit the group.
-    pub(super) minimum: f64,
+    pub(super) lowest: f64,
     /// The link that has the lowest level; [`NO_LINK`] if the maximum rate of the group has the lowest level.
-    pub(super) link: u32,
+    pub(super) lowest_link: u32,
     /// The lowest of the levels that limit the group if the link with the lowest level is left out.
-    pub(super) minimum_without_link: f64,
+    pub(super) lowest_without_link: f64,
 }
 
-impl Least {
+impl LowestLevels {
     /// Returns the lowest levels that limit a group, over its maximum rate and its links in `uses` except for `link`.
-    pub(super) fn except(link: u32, group: &FlowGroup, uses: &[Use], level: &[f64]) -> Self {
+    pub(super) fn excluding_link(
+        link: u32,
+        group: &FlowGroup,
+        uses: &[LinkUse],
+        level: &[f64],
+    ) -> Self {
         let mut least = Self {
-            minimum: group.bound_level,
-            link: NO_LINK,
-            minimum_without_link: f64::INFINITY,
+            lowest: group.level_at_max_rate,
+            lowest_link: NO_LINK,
+            lowest_without_link: f64::INFINITY,
         };
         for used in uses {
             let here = level[used.link as usize];
             if used.link == link {
                 continue;
             }
-            if here < least.minimum {
-                (least.minimum_without_link, least.minimum, least.link) =
-                    (least.minimum, here, used.link);
-            } else if here < least.minimum_without_link {
-                least.minimum_without_link = here;
+            if here < least.lowest {
+                (least.lowest_without_link, least.lowest, least.lowest_link) =
+                    (least.lowest, here, used.link);
+            } else if here < least.lowest_without_link {
+                least.lowest_without_link = here;
             }
         }
         least
     }
 
     /// Returns the lowest of the levels that limit the group if `link` is left out.
-    pub(super) fn without(&self, link: u32) -> f64 {
-        if link == self.link {
-            self.minimum_without_link
+    pub(super) fn level_without(&self, link: u32) -> f64 {
+        if link == self.lowest_link {
+            self.lowest_without_link
         } else {
-            self.minimum
+            self.lowest
         }
     }
 }

@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 /// A link to be updated, ordered by its fair-share level and then by its number. Level and number are combined into one integer;
 /// the level is not negative, so that its bits sort like its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry(u128);
+pub(super) struct QueuedLink(u128);
 
-impl Entry {
+impl QueuedLink {
     pub(super) fn new(level: f64, link: u32) -> Self {
         Self(u128::from(level.to_bits()) << 32 | u128::from(link))
     }
@@ -23,44 +23,48 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worklist {
     /// Up to 8 links, sorted by decreasing fair-share level.
-    few: Vec<Entry>,
-    others: BinaryHeap<Reverse<Entry>>,
+    sorted_entries: Vec<QueuedLink>,
+    heap_entries: BinaryHeap<Reverse<QueuedLink>>,
 }
 
 impl Worklist {
-    pub(super) fn push(&mut self, new: Entry) {
-        let mut at = self.few.len();
-        if at == FEW {
-            self.others.push(Reverse(new));
+    pub(super) fn push(&mut self, new: QueuedLink) {
+        let mut at = self.sorted_entries.len();
+        if at == MAX_SORTED_ENTRIES {
+            self.heap_entries.push(Reverse(new));
             return;
         }
-        self.few.push(new);
-        while at > 0 && self.few[at - 1] < new {
-            self.few[at] = self.few[at - 1];
+        self.sorted_entries.push(new);
+        while at > 0 && self.sorted_entries[at - 1] < new {
+            self.sorted_entries[at] = self.sorted_entries[at - 1];
             at -= 1;
         }
-        self.few[at] = new;
+        self.sorted_entries[at] = new;
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Entry> {
-        let Some(Reverse(other)) = self.others.peek() else {
-            return self.few.pop();
+    pub(super) fn pop(&mut self) -> Option<QueuedLink> {
+        let Some(Reverse(other)) = self.heap_entries.peek() else {
+            return self.sorted_entries.pop();
         };
-        if self.few.last().is_some_and(|least| least < other) {
-            return self.few.pop();
+        if self
+            .sorted_entries
+            .last()
+            .is_some_and(|least| least < other)
+        {
+            return self.sorted_entries.pop();
         }
-        self.others.pop().map(|Reverse(least)| least)
+        self.heap_entries.pop().map(|Reverse(least)| least)
     }
 
     pub(super) fn clear(&mut self) {
-        self.few.clear();
-        self.others.clear();
+        self.sorted_entries.clear();
+        self.heap_entries.clear();
     }
 }
 
 /// Maximum number of links in the sorted list of a work queue.
-const FEW: usize = 8;
+const MAX_SORTED_ENTRIES: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -75,7 +79,7 @@ mod tests {
             for (link, step) in (0..).zip(steps) {
                 if let Some(level) = step {
                     // Few different levels, so that many are equal.
-                    let entry = Entry::new(f64::from(level), link % 50);
+                    let entry = QueuedLink::new(f64::from(level), link % 50);
                     worklist.push(entry);
                     heap.push(Reverse(entry));
                 } else {

@@ -25,18 +25,18 @@ fn ends(
             let (_, latency, is_shared) = links[link as usize];
             (link, latency, is_shared)
         });
-        let start = Start {
+        let start = MessageStart {
             bytes: *bytes,
             delay: *start,
             connection: None,
         };
-        queues.start(start, way, token, 0.0, &mut queue, &event);
+        queues.start_message(start, way, token, 0.0, &mut queue, &event);
     }
     let mut ends = vec![f64::NAN; messages.len()];
-    while let Some(date) = queue.next_date() {
+    while let Some(date) = queue.next_time() {
         if let Some((at, to)) = change.filter(|&(at, _)| at < date) {
             bandwidth[0] = to;
-            queues.resume(0, to, at, &mut queue, &event);
+            queues.resume_link(0, to, at, &mut queue, &event);
             change = None;
             continue;
         }
@@ -45,9 +45,9 @@ fn ends(
             break;
         };
         let speed = |link: u32| bandwidth[link as usize];
-        if let Some(ended) = queues.on_step(step, date, &speed, &mut queue, &event) {
+        if let Some(ended) = queues.perform_step(step, date, &speed, &mut queue, &event) {
             assert_eq!(
-                queues.links_of(&ended).count(),
+                queues.links_on_route(&ended).count(),
                 messages[ended.token].2.len()
             );
             ends[ended.token] = date;
@@ -65,10 +65,10 @@ fn first_come(messages: &[Message], links: &[(f64, f64, bool)]) -> Vec<f64> {
         let mut left = *bytes;
         let mut list = Vec::new();
         while left > PACKET {
-            list.push(PACKET + HEADERS);
+            list.push(PACKET + HEADER_BYTES);
             left -= PACKET;
         }
-        list.push(left + HEADERS);
+        list.push(left + HEADER_BYTES);
         packets.extend((0..list.len()).map(|number| (*start, message, number, 0)));
         sizes.push(list);
     }

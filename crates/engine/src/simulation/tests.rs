@@ -3,26 +3,26 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{flows, line, run};
+use crate::testing::{random_flows, run_to_end, single_cluster_platform};
 use migsim_base::units::BytesPerSecond;
 use migsim_platform::{ClusterPath, Routes};
 
 #[test]
 fn an_execution_takes_its_work_over_the_speed() {
     // 3e9 instructions at 1.5 GHz: 2 s.
-    let platform = line(&[1.5e9, 1e9], 1e6, 1e-3);
+    let platform = single_cluster_platform(&[1.5e9, 1e9], 1e6, 1e-3);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     simulation
         .execute(HostId(0), Instructions::new(3e9).unwrap(), 'a')
         .unwrap();
-    assert_eq!(run(&mut simulation), [('a', 2.0)]);
-    assert_eq!((simulation.flows(), simulation.fault()), (0, None));
+    assert_eq!(run_to_end(&mut simulation), [('a', 2.0)]);
+    assert_eq!((simulation.flow_count(), simulation.fault()), (0, None));
 }
 
 #[test]
 fn two_executions_share_a_host_and_the_second_speeds_up_when_the_first_ends() {
     // 1e9 and 3e9 at 1 GHz: half each until 2 s, then the second has 2e9 left: 4 s.
-    let platform = line(&[1e9], 1e6, 0.0);
+    let platform = single_cluster_platform(&[1e9], 1e6, 0.0);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     simulation
         .execute(HostId(0), Instructions::new(3e9).unwrap(), 'b')
@@ -30,48 +30,53 @@ fn two_executions_share_a_host_and_the_second_speeds_up_when_the_first_ends() {
     simulation
         .execute(HostId(0), Instructions::new(1e9).unwrap(), 'a')
         .unwrap();
-    assert_eq!(run(&mut simulation), [('a', 2.0), ('b', 4.0)]);
+    assert_eq!(run_to_end(&mut simulation), [('a', 2.0), ('b', 4.0)]);
 }
 
 #[test]
 fn a_link_that_a_route_passes_twice_counts_twice() {
     // h0, l0, l2 twice, l1, h1: four latencies, and half of a capacity. 1 + 1e6 / 5e5 s.
-    let mut platform = line(&[1e9; 3], 1e6, 0.25);
-    let Routes::Clustered { pairs, links, .. } = &mut platform.routes else {
+    let mut platform = single_cluster_platform(&[1e9; 3], 1e6, 0.25);
+    let Routes::Clustered {
+        cluster_paths: pairs,
+        path_links: links,
+        ..
+    } = &mut platform.routes
+    else {
         unreachable!("a line has clusters");
     };
     links.extend([LinkId(2), LinkId(2)]);
     *pairs = vec![Some(ClusterPath {
-        links: 0..2,
+        link_range: 0..2,
         latency: None,
     })];
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     let size = Bytes::new(1e6).unwrap();
     simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
-    assert_eq!(run(&mut simulation), [('m', 3.0)]);
+    assert_eq!(run_to_end(&mut simulation), [('m', 3.0)]);
     let mut paths = crate::PathTable::new(&platform, NetworkModel::default());
-    let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+    let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
     let path = paths.get(path);
     assert_eq!((path.delay, path.rate_alone), (1.0, 5e5));
 }
 
 #[test]
 fn time_passes_only_while_nothing_is_in_progress_and_flows_are_counted() {
-    let platform = line(&[1e9, 1e9], 1e6, 0.0);
+    let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.0);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
-    assert!(simulation.try_advance(2.0, 3));
-    assert_eq!((simulation.local_now(), simulation.flows()), (2.0, 3));
+    assert!(simulation.try_advance_time(2.0, 3));
+    assert_eq!((simulation.local_time(), simulation.flow_count()), (2.0, 3));
     let size = Bytes::new(1e6).unwrap();
     simulation.send(HostId(0), HostId(1), size, 'a').unwrap();
-    assert!(!simulation.try_advance(2.0, 3));
-    assert_eq!((simulation.local_now(), simulation.flows()), (2.0, 4));
-    assert_eq!(run(&mut simulation), [('a', 3.0)]);
-    assert!(!simulation.try_advance(f64::INFINITY, 0));
+    assert!(!simulation.try_advance_time(2.0, 3));
+    assert_eq!((simulation.local_time(), simulation.flow_count()), (2.0, 4));
+    assert_eq!(run_to_end(&mut simulation), [('a', 3.0)]);
+    assert!(!simulation.try_advance_time(f64::INFINITY, 0));
 }
 
 #[test]
 fn two_cores_serve_two_executions_at_full_speed() {
-    let mut platform = line(&[1e9], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9], 1e6, 0.0);
     platform.hosts[0].cores = 2;
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     for name in ['a', 'b', 'c'] {
@@ -80,13 +85,16 @@ fn two_cores_serve_two_executions_at_full_speed() {
             .unwrap();
     }
     // Three on two cores: 2/3 of the speed each, 3 s.
-    assert_eq!(run(&mut simulation), [('a', 3.0), ('b', 3.0), ('c', 3.0)]);
+    assert_eq!(
+        run_to_end(&mut simulation),
+        [('a', 3.0), ('b', 3.0), ('c', 3.0)]
+    );
 }
 
 #[test]
 fn a_flow_waits_its_latency_then_moves_its_bytes() {
     // Two links of 1 ms and 1e6 B/s: 0.002 + 1e6/1e6.
-    let platform = line(&[1e9, 1e9], 1e6, 1e-3);
+    let platform = single_cluster_platform(&[1e9, 1e9], 1e6, 1e-3);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     simulation
         .send(HostId(0), HostId(1), Bytes::new(1e6).unwrap(), 'a')
@@ -94,12 +102,12 @@ fn a_flow_waits_its_latency_then_moves_its_bytes() {
     simulation
         .send(HostId(0), HostId(1), Bytes::default(), 'b')
         .unwrap();
-    assert_eq!(run(&mut simulation), [('b', 0.002), ('a', 1.002)]);
+    assert_eq!(run_to_end(&mut simulation), [('b', 0.002), ('a', 1.002)]);
 }
 
 #[test]
 fn flows_with_a_common_link_share_it_and_the_ideal_network_shares_nothing() {
-    let platform = line(&[1e9; 3], 1e6, 0.0);
+    let platform = single_cluster_platform(&[1e9; 3], 1e6, 0.0);
     let dates = |model| {
         let mut simulation = Simulation::new(&platform, model);
         simulation
@@ -108,7 +116,7 @@ fn flows_with_a_common_link_share_it_and_the_ideal_network_shares_nothing() {
         simulation
             .send(HostId(0), HostId(2), Bytes::new(2e6).unwrap(), 'b')
             .unwrap();
-        run(&mut simulation)
+        run_to_end(&mut simulation)
     };
     // Half of 1e6 B/s each until a ends at 2 s; b then has 1e6 B left.
     assert_eq!(dates(NetworkModel::default()), [('a', 2.0), ('b', 3.0)]);
@@ -131,12 +139,12 @@ fn star(platform: &migsim_platform::Platform, model: NetworkModel) -> Vec<(usize
             )
             .unwrap();
     }
-    run(&mut simulation)
+    run_to_end(&mut simulation)
 }
 
 #[test]
 fn a_link_that_is_not_shared_gives_each_flow_its_whole_bandwidth() {
-    let mut platform = line(&[1e9; 3], 1e6, 1e-3);
+    let mut platform = single_cluster_platform(&[1e9; 3], 1e6, 1e-3);
     for link in &mut platform.links {
         link.is_shared = false;
     }
@@ -152,7 +160,7 @@ fn a_link_that_is_not_shared_gives_each_flow_its_whole_bandwidth() {
 #[test]
 fn a_flow_of_a_long_route_gets_less_of_a_shared_link() {
     // Latencies 2 and 100 ms: weighted, the first flow gets 50 times the share of the second.
-    let mut platform = line(&[1e9; 3], 1e6, 1e-3);
+    let mut platform = single_cluster_platform(&[1e9; 3], 1e6, 1e-3);
     platform.links[2].latency = Seconds::new(0.099).unwrap();
     let weighted = star(&platform, NetworkModel::default());
     // 0.1 s; 0.902e6 B at 50/51 of 1e6 B/s.
@@ -164,7 +172,7 @@ fn a_flow_of_a_long_route_gets_less_of_a_shared_link() {
 
 #[test]
 fn equal_work_after_a_rebase_takes_equal_time_to_the_bit() {
-    let platform = line(&[1.3e9, 0.7e9], 3e5, 1e-4);
+    let platform = single_cluster_platform(&[1.3e9, 0.7e9], 3e5, 1e-4);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     let mut durations = Vec::new();
     for _ in 0..100 {
@@ -175,7 +183,7 @@ fn equal_work_after_a_rebase_takes_equal_time_to_the_bit() {
             .send(HostId(0), HostId(1), Bytes::new(12_345.0).unwrap(), 'b')
             .unwrap();
         while simulation.next_ended().unwrap().is_some() {}
-        durations.push(simulation.local_now());
+        durations.push(simulation.local_time());
         assert!(simulation.rebase());
     }
     assert!(
@@ -197,7 +205,7 @@ fn local_ends(
     let mut ends = vec![0; flows.len()];
     while let Some((is_message, at)) = simulation.next_ended().unwrap() {
         if is_message {
-            ends[at] = simulation.local_now().to_bits();
+            ends[at] = simulation.local_time().to_bits();
             continue;
         }
         let (_, from, to, bytes) = flows[at];
@@ -212,11 +220,11 @@ fn local_ends(
 proptest! {
     #[test]
     fn messages_after_a_rebase_end_to_the_bit_as_if_they_were_the_first(
-        before in prop::collection::vec(flows(3), 1..4),
-        flows in flows(3),
+        before in prop::collection::vec(random_flows(3), 1..4),
+        flows in random_flows(3),
         narrow in prop_oneof![Just(1.0), Just(0.1)],
     ) {
-        let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+        let mut platform = single_cluster_platform(&[1e9; 8], 1e3, 1e-3);
         for link in &mut platform.links[2..4] {
             link.bandwidth = BytesPerSecond::new(1e3 * narrow).unwrap();
         }
@@ -234,7 +242,7 @@ proptest! {
 #[test]
 fn a_long_execution_under_a_fine_profile_is_not_stuck() {
     // Half of each 1 us at half speed: 3 s of work at 3/4 of the speed take 4 s, over 8 million changes.
-    let mut platform = line(&[1e9], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9], 1e6, 0.0);
     let steps = vec![(0.0, 1.0), (5e-7, 0.5)];
     platform.hosts[0].speed_profile =
         Some(migsim_platform::Profile::new(steps, Some(1e-6)).unwrap());
@@ -242,25 +250,25 @@ fn a_long_execution_under_a_fine_profile_is_not_stuck() {
     simulation
         .execute(HostId(0), Instructions::new(3e9).unwrap(), 'a')
         .unwrap();
-    let ended = run(&mut simulation);
+    let ended = run_to_end(&mut simulation);
     assert!((ended[0].1 - 4.0).abs() < 1e-6, "{ended:?}");
 }
 
 #[test]
 fn a_host_that_has_slept_has_the_speed_of_the_date() {
-    let mut platform = line(&[1e9, 1e9], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.0);
     let steps = vec![(0.0, 0.5), (1.0, 0.25), (2.0, 1.0), (9.0, 0.5)];
     let profile = migsim_platform::Profile::new(steps, None).unwrap();
     platform.hosts[0].speed_profile = Some(profile);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
-    simulation.wait(Seconds::of(1.5), 'a');
+    simulation.start_wait(Seconds::of(1.5), 'a');
     assert_eq!(simulation.next_ended().unwrap(), Some('a'));
     // From 1.5 to 2 s a quarter of the speed, 0.125e9; the rest at full speed.
     simulation
         .execute(HostId(0), Instructions::new(1e9).unwrap(), 'b')
         .unwrap();
-    assert_eq!(run(&mut simulation), [('b', 2.875)]);
-    let since_start = Availability::default();
+    assert_eq!(run_to_end(&mut simulation), [('b', 2.875)]);
+    let since_start = AvailabilityStart::default();
     // 1 s of 0.5, 1 s of 0.25, 0.875 s of 1.
     let mean = simulation.mean_availability(HostId(0), since_start);
     assert_eq!(mean, 1.625 / 2.875);
@@ -274,7 +282,7 @@ fn a_host_that_has_slept_has_the_speed_of_the_date() {
 
 /// A host with half of its speed in the second half of each second.
 fn slow_in_half_of_each_second(speed: f64) -> Platform {
-    let mut platform = line(&[speed], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[speed], 1e6, 0.0);
     let steps = vec![(0.0, 1.0), (0.5, 0.5)];
     platform.hosts[0].speed_profile =
         Some(migsim_platform::Profile::new(steps, Some(1.0)).unwrap());
@@ -287,11 +295,11 @@ fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
     let platform = slow_in_half_of_each_second(8.0);
     for (changes, is_refused) in [(101.0, false), (102.0, true)] {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.most_changes = 101;
+        simulation.max_changes = 101;
         let work = Instructions::new(3.0 * changes + 2.0).unwrap();
         simulation.execute(HostId(0), work, 'a').unwrap();
         let ended = simulation.next_ended();
-        assert_eq!(simulation.applied_changes(), 102, "{changes}");
+        assert_eq!(simulation.applied_change_count(), 102, "{changes}");
         assert_eq!(ended.is_err(), is_refused, "{changes}");
     }
 }
@@ -302,8 +310,8 @@ fn a_host_with_too_many_changes_while_it_is_idle_is_an_error() {
     // 2 changes a second, from 0 s on.
     for (until, is_refused) in [(50.0, false), (60.0, true), (1e254, true)] {
         let mut simulation = Simulation::<char>::new(&platform, NetworkModel::default());
-        simulation.most_unused_changes = 101;
-        assert!(simulation.try_advance(until, 0));
+        simulation.max_unused_changes = 101;
+        assert!(simulation.try_advance_time(until, 0));
         let done = simulation.refresh(HostId(0));
         assert_eq!(done.is_err(), is_refused, "{until}");
         if let Err(error) = done {
@@ -315,7 +323,7 @@ fn a_host_with_too_many_changes_while_it_is_idle_is_an_error() {
 
 #[test]
 fn a_capacity_of_zero_for_ever_is_an_error() {
-    let mut platform = line(&[1e9], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9], 1e6, 0.0);
     platform.hosts[0].speed_profile =
         Some(migsim_platform::Profile::new(vec![(1.0, 0.0)], None).unwrap());
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
@@ -332,14 +340,14 @@ fn a_capacity_of_zero_for_ever_is_an_error() {
 #[test]
 fn executions_end_apart_however_short_or_long_they_are() {
     // One and two units of work on a host: half of the speed each for two units of time, then the second runs alone.
-    let platform = line(&[1e9], 1e6, 0.0);
+    let platform = single_cluster_platform(&[1e9], 1e6, 0.0);
     let ends = |work: f64| {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
         for (name, times) in [('a', 1.0), ('b', 2.0)] {
             let work = Instructions::new(times * work).unwrap();
             simulation.execute(HostId(0), work, name).unwrap();
         }
-        run(&mut simulation)
+        run_to_end(&mut simulation)
     };
     for (work, unit) in [(8.0, 8e-9), (2e15, 2e6)] {
         let found = ends(work);
@@ -355,23 +363,23 @@ fn executions_end_apart_however_short_or_long_they_are() {
 #[test]
 fn an_empty_message_passes_a_link_that_is_down() {
     for latency in [0.0, 0.5] {
-        let mut platform = line(&[1e9, 1e9], 1e6, latency);
+        let mut platform = single_cluster_platform(&[1e9, 1e9], 1e6, latency);
         platform.links[0].bandwidth_profile =
             Some(migsim_platform::Profile::new(vec![(0.0, 0.0)], None).unwrap());
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.wait(Seconds::of(1.0), 'w');
+        simulation.start_wait(Seconds::of(1.0), 'w');
         assert_eq!(simulation.next_ended().unwrap(), Some('w'));
         simulation
             .send(HostId(0), HostId(1), Bytes::default(), 'm')
             .unwrap();
-        assert_eq!(run(&mut simulation), [('m', 1.0 + 2.0 * latency)]);
+        assert_eq!(run_to_end(&mut simulation), [('m', 1.0 + 2.0 * latency)]);
     }
 }
 
 #[test]
 fn what_stands_still_for_ever_is_named_if_something_waits_for_it() {
     let stop = || Some(migsim_platform::Profile::new(vec![(1.0, 0.0)], None).unwrap());
-    let mut platform = line(&[1e9; 3], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9; 3], 1e6, 0.0);
     platform.hosts[0].speed_profile = stop();
     platform.hosts[1].speed_profile = stop();
     platform.links[0].bandwidth_profile = stop();
@@ -401,30 +409,30 @@ fn what_stands_still_for_ever_is_named_if_something_waits_for_it() {
 
 #[test]
 fn over_no_time_a_host_was_available() {
-    let mut platform = line(&[1e9], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9], 1e6, 0.0);
     let profile = migsim_platform::Profile::new(vec![(0.0, 0.5)], None).unwrap();
     platform.hosts[0].speed_profile = Some(profile);
     let simulation = Simulation::<char>::new(&platform, NetworkModel::default());
-    let mark = simulation.availability_mark(HostId(0));
+    let mark = simulation.start_availability_interval(HostId(0));
     assert_eq!(simulation.mean_availability(HostId(0), mark), 1.0);
 }
 
 #[test]
 fn a_bandwidth_that_changes_cuts_no_latency_short_where_weights_do_not_depend_on_it() {
     // 1 s of latency; then 1e6 B at 5e5 B/s, as the link is from 0.25 s on.
-    let mut platform = line(&[1e9, 1e9], 1e6, 0.5);
+    let mut platform = single_cluster_platform(&[1e9, 1e9], 1e6, 0.5);
     let profile = migsim_platform::Profile::new(vec![(0.25, 5e5)], None).unwrap();
     platform.links[0].bandwidth_profile = Some(profile);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     let size = Bytes::new(1e6).unwrap();
     simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
-    assert_eq!(run(&mut simulation), [('m', 3.0)]);
+    assert_eq!(run_to_end(&mut simulation), [('m', 3.0)]);
 }
 
 #[test]
 fn a_flow_that_has_lost_its_latency_shares_as_one_without() {
     // The first flow moves from 0.5 s on; at 1.5 s both have 1e6 B left, and half of 1e6 B/s each.
-    let mut platform = line(&[1e9; 3], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9; 3], 1e6, 0.0);
     platform.links[0].latency = Seconds::of(0.5);
     let profile = migsim_platform::Profile::new(vec![(1.0, 0.0)], None).unwrap();
     platform.links[0].latency_profile = Some(profile);
@@ -433,13 +441,13 @@ fn a_flow_that_has_lost_its_latency_shares_as_one_without() {
         let size = Bytes::new(size).unwrap();
         simulation.send(HostId(0), HostId(to), size, name).unwrap();
         if until > 0.0 {
-            simulation.wait(Seconds::of(until), 'w');
+            simulation.start_wait(Seconds::of(until), 'w');
             assert_eq!(simulation.next_ended().unwrap(), Some('w'));
         }
     };
     send(1, 2e6, 'a', 1.5);
     send(2, 1e6, 'b', 0.0);
-    let found = run(&mut simulation);
+    let found = run_to_end(&mut simulation);
     assert!(
         found.iter().all(|(_, date)| (date - 3.5).abs() < 1e-9),
         "{found:?}"

@@ -14,9 +14,9 @@
 use super::{Message, NetworkState};
 use crate::checks::is_used_up;
 use crate::event::{Event, EventList};
-use crate::model::{ACKNOWLEDGEMENTS, NetworkModel};
-use crate::queue::Key;
-use crate::uses::Uses;
+use crate::model::{ACKNOWLEDGEMENT_LOAD, NetworkModel};
+use crate::queue::EventKey;
+use crate::uses::LinkUses;
 use migsim_base::units::{Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
@@ -32,31 +32,31 @@ pub(super) struct Flow<T> {
     pub(super) token: T,
     pub(super) phase: Phase,
     /// Key of the flow's event in the event list; `None` for a flow that has ended or whose end the network itself determines.
-    pub(super) event: Option<Key>,
+    pub(super) event: Option<EventKey>,
     /// Whether the network itself determines when the flow ends, without an event in the event list.
-    pub(super) ends_by_network: bool,
+    pub(super) is_ended_by_network: bool,
     /// Whether the weight of the flow has to be computed again, because its links have changed.
     needs_new_weight: bool,
     /// Number of bytes of the flow that were left to be transferred at the time of the last update \[B\].
-    pub(super) remaining: f64,
+    pub(super) bytes_left: f64,
     /// Rate of the flow since the time of the last update, after the bandwidth factor is applied \[B/s\].
     pub(super) rate: f64,
     /// Local time at which the remaining bytes of the flow were last computed \[s\].
-    pub(super) updated: f64,
+    pub(super) last_update: f64,
     /// Fair share of the links that the flow got, which is its rate before the bandwidth factor is applied \[B/s\].
-    pub(super) share: f64,
+    pub(super) fair_share: f64,
     pub(super) weight: f64,
     /// Smallest bandwidth of the links on the route at the time when the flow started \[B/s\].
-    pub(super) narrowest: f64,
+    pub(super) min_bandwidth: f64,
     /// Maximum rate that the TCP window allows the flow, before the bandwidth factor is applied \[B/s\].
     pub(super) window_bound: f64,
     /// The links on the route to the receiver whose capacity is not shared among flows.
-    pub(super) unshared: Vec<u32>,
+    pub(super) unshared_links: Vec<u32>,
     /// The pipes that are only on the route from the receiver to the sender: links whose capacity is not shared among flows, but
     /// limits this flow.
-    pub(super) pipes_back: Vec<u32>,
+    pub(super) pipes_on_return_route: Vec<u32>,
     /// Number of loopbacks on the route of the flow, whose bandwidth the network model gives.
-    loopbacks: u32,
+    loopback_count: u32,
     /// Latency of the route if the platform specifies it \[s\]; `None` if it is the sum of the latencies of the links.
     pub(super) fixed_latency: Option<f64>,
     /// Number of the connection on which the flow is sent; `None` if slow start is not simulated.
@@ -65,15 +65,15 @@ pub(super) struct Flow<T> {
     ///
     /// This load is 1 on the route to the receiver and, with cross-traffic, 0.05 on the route from the receiver to the sender.
     /// The links of the route to the receiver come first, then the links that are only on the other route.
-    pub(super) uses: Uses,
+    pub(super) link_uses: LinkUses,
     /// Number of entries in the list of shared links that belong to the route to the receiver.
-    pub(super) outward_count: usize,
+    pub(super) outward_use_count: usize,
 }
 
 impl<T> Flow<T> {
     /// Whether the flow is in its latency or transfer phase; otherwise its slot is free for another flow.
     fn is_in_progress(&self) -> bool {
-        self.event.is_some() || self.ends_by_network
+        self.event.is_some() || self.is_ended_by_network
     }
 
     /// Whether the flow is in its transfer phase.
@@ -83,40 +83,45 @@ impl<T> Flow<T> {
 
     /// Whether the flow is in its transfer phase and crosses at least one link whose capacity is shared among flows.
     pub(super) fn shares_links(&self) -> bool {
-        self.phase == Phase::Transfer && !self.uses.is_empty()
+        self.phase == Phase::Transfer && !self.link_uses.is_empty()
     }
 
     /// Returns the links that the flow uses: each shared link once, each other link as often as the flow crosses it.
     fn links(&self) -> impl Iterator<Item = u32> + '_ {
-        let shared = self.uses.iter().map(|used| used.0);
-        shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
+        let shared = self.link_uses.iter().map(|used| used.0);
+        shared.chain(
+            self.unshared_links
+                .iter()
+                .chain(&self.pipes_on_return_route)
+                .copied(),
+        )
     }
 
     /// Returns the maximum rate that the route and the TCP window allow the flow, before the bandwidth factor is applied \[B/s\].
-    pub(super) fn bound(&self) -> f64 {
-        self.narrowest.min(self.window_bound)
+    pub(super) fn max_rate(&self) -> f64 {
+        self.min_bandwidth.min(self.window_bound)
     }
 }
 
 impl<T: Copy> Flow<T> {
     /// Sets the fair share of the flow, before the bandwidth factor is applied \[B/s\], and moves the end of the flow in the
     /// event list.
-    pub(super) fn set_rate(
+    pub(super) fn set_fair_share(
         &mut self,
         share: f64,
         factor: f64,
         now: f64,
         events: &mut EventList<T>,
     ) {
-        if share.to_bits() == self.share.to_bits() && self.rate > 0.0 {
+        if share.to_bits() == self.fair_share.to_bits() && self.rate > 0.0 {
             return;
         }
-        self.remaining = (self.remaining - self.rate * (now - self.updated)).max(0.0);
-        self.updated = now;
-        self.share = share;
+        self.bytes_left = (self.bytes_left - self.rate * (now - self.last_update)).max(0.0);
+        self.last_update = now;
+        self.fair_share = share;
         self.rate = share * factor;
         let date = if self.rate > 0.0 {
-            now + self.remaining / self.rate
+            now + self.bytes_left / self.rate
         } else {
             f64::INFINITY
         };
@@ -129,155 +134,168 @@ impl<T: Copy> Flow<T> {
 /// All flows of a network: those in progress, and the free slots of flows that have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Flows<T> {
-    pub(super) state: NetworkState,
+    pub(super) network_state: NetworkState,
     /// The flow in each slot; a slot is free after its flow has ended.
-    pub(super) list: Vec<Flow<T>>,
-    free: Vec<u32>,
+    pub(super) flow_slots: Vec<Flow<T>>,
+    free_slots: Vec<u32>,
     /// For each link, the slots of the flows that cross it, in no particular order and with some flows that have ended; empty if
     /// no link varies.
-    users_of_link: Vec<Vec<u32>>,
+    flows_on_link: Vec<Vec<u32>>,
     /// The slots of the flows in transfer whose links have changed since the weights of the flows were last computed.
-    pending_weights: Vec<u32>,
+    flows_needing_weight: Vec<u32>,
     /// Whether flows that cross no link have no maximum rate, as on platforms of SimGrid.
-    frees_linkless: bool,
+    has_unlimited_linkless_flows: bool,
     /// Whether a link whose capacity is not shared also limits the flows that cross it only on the route from the receiver to the
     /// sender.
     limits_route_back: bool,
     /// Whether any flow ended with bytes left, or later than its last byte, which violates an invariant of the engine.
-    pub(super) lost_bytes: bool,
+    pub(super) has_lost_bytes: bool,
 }
 
 impl<T: Copy> Flows<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel, binds_back: bool) -> Self {
         let state = NetworkState::new(platform, model);
         Self {
-            users_of_link: vec![Vec::new(); state.crossings.len()],
-            state,
-            list: Vec::new(),
-            free: Vec::new(),
-            pending_weights: Vec::new(),
-            frees_linkless: NetworkModel::frees_linkless(platform),
+            flows_on_link: vec![Vec::new(); state.crossings_of_link.len()],
+            network_state: state,
+            flow_slots: Vec::new(),
+            free_slots: Vec::new(),
+            flows_needing_weight: Vec::new(),
+            has_unlimited_linkless_flows: NetworkModel::has_instant_linkless_transfer(platform),
             limits_route_back: binds_back,
-            lost_bytes: false,
+            has_lost_bytes: false,
         }
     }
 
     /// Resets the order in which free slots are reused, so that equal flows get equal slots. No flow may be in progress.
     pub(super) fn reset_slots(&mut self) {
-        debug_assert_eq!(self.free.len(), self.list.len());
-        self.free.clear();
-        self.free.extend((0..).take(self.list.len()));
-        self.free.reverse();
+        debug_assert_eq!(self.free_slots.len(), self.flow_slots.len());
+        self.free_slots.clear();
+        self.free_slots.extend((0..).take(self.flow_slots.len()));
+        self.free_slots.reverse();
     }
 
     /// Adds a flow for a message over `route`; returns the slot of the flow, and the time until its transfer begins \[s\]. With
     /// cross-traffic, the route from the receiver to the sender is used as well.
-    pub(super) fn add(
+    pub(super) fn add_flow(
         &mut self,
         message: &Message<'_, T>,
         route: &Route<'_>,
         now: f64,
     ) -> (u32, f64) {
-        let slot = self.add_empty(message.token, message.bytes, now);
-        let NetworkState { model, links, .. } = &self.state;
-        let flow = &mut self.list[slot as usize];
+        let slot = self.add_flow_without_route(message.token, message.bytes, now);
+        let NetworkState { model, links, .. } = &self.network_state;
+        let flow = &mut self.flow_slots[slot as usize];
         flow.fixed_latency = route.latency.map(Seconds::get);
-        flow.loopbacks = route.loopbacks;
-        flow.narrowest = model.loopback_bound(route.loopbacks);
+        flow.loopback_count = route.loopback_count;
+        flow.min_bandwidth = model.loopback_max_rate(route.loopback_count);
         for link in route.links() {
             if links[link.index()].is_shared {
-                flow.uses.add(link.0, 1.0);
+                flow.link_uses.add(link.0, 1.0);
             } else {
-                flow.unshared.push(link.0);
+                flow.unshared_links.push(link.0);
             }
-            flow.narrowest = flow.narrowest.min(links[link.index()].bandwidth);
+            flow.min_bandwidth = flow.min_bandwidth.min(links[link.index()].bandwidth);
         }
-        if flow.narrowest <= 0.0 {
+        if flow.min_bandwidth <= 0.0 {
             // A shared link without capacity would bound the flow for ever, even after it gets capacity again. So only its fair share
             // limits the flow.
-            let bounds = flow.unshared.iter();
+            let bounds = flow.unshared_links.iter();
             let bounds = bounds.map(|&link| links[link as usize].bandwidth);
-            flow.narrowest = bounds.fold(model.loopback_bound(route.loopbacks), f64::min);
+            flow.min_bandwidth =
+                bounds.fold(model.loopback_max_rate(route.loopback_count), f64::min);
         }
-        flow.outward_count = flow.uses.len();
+        flow.outward_use_count = flow.link_uses.len();
         if model.crosstraffic
             && let Some(back) = message.platform.route(message.to, message.from)
         {
             for link in back.links() {
                 if links[link.index()].is_shared {
-                    flow.uses.add(link.0, ACKNOWLEDGEMENTS);
-                } else if self.limits_route_back && !flow.unshared.contains(&link.0) {
-                    flow.pipes_back.push(link.0);
+                    flow.link_uses.add(link.0, ACKNOWLEDGEMENT_LOAD);
+                } else if self.limits_route_back && !flow.unshared_links.contains(&link.0) {
+                    flow.pipes_on_return_route.push(link.0);
                 }
             }
         }
-        if self.state.varies() {
+        if self.network_state.has_varying_links() {
             self.add_to_links(slot);
         }
         let delay = if message.from == message.to {
-            self.state.model.loopback_delay(self.latency(slot))
+            self.network_state
+                .model
+                .loopback_delay(self.route_latency(slot))
         } else {
-            self.delay(slot, message, route, now)
+            self.compute_delay(slot, message, route, now)
         };
         (slot, delay * message.delay_factor)
     }
 
     /// Adds a flow to the list of flows of each of its links; if a list contains many flows that have ended, these are removed.
     fn add_to_links(&mut self, slot: u32) {
-        let links: Vec<u32> = self.list[slot as usize].links().collect();
+        let links: Vec<u32> = self.flow_slots[slot as usize].links().collect();
         for link in links {
-            if self.users_of_link[link as usize].len()
-                > 2 * self.state.crossings[link as usize] + 16
+            if self.flows_on_link[link as usize].len()
+                > 2 * self.network_state.crossings_of_link[link as usize] + 16
             {
-                self.users_of_link[link as usize] = self.on_link(link as usize);
+                self.flows_on_link[link as usize] = self.flows_in_progress_on(link as usize);
             }
-            self.users_of_link[link as usize].push(slot);
-            self.state.crossings[link as usize] += 1;
+            self.flows_on_link[link as usize].push(slot);
+            self.network_state.crossings_of_link[link as usize] += 1;
         }
     }
 
     /// Returns the time from the sending of a message until the transfer of its flow begins \[s\], and stores in the flow the
     /// number of bytes that it transfers.
-    fn delay(&mut self, slot: u32, message: &Message<'_, T>, route: &Route<'_>, now: f64) -> f64 {
-        let latency = self.latency(slot);
+    fn compute_delay(
+        &mut self,
+        slot: u32,
+        message: &Message<'_, T>,
+        route: &Route<'_>,
+        now: f64,
+    ) -> f64 {
+        let latency = self.route_latency(slot);
         let NetworkState {
             model,
             links,
             connections,
             ..
-        } = &mut self.state;
-        let flow = &mut self.list[slot as usize];
-        let bytes = flow.remaining;
-        let round_trip = if message.is_late || model.slow_start {
+        } = &mut self.network_state;
+        let flow = &mut self.flow_slots[slot as usize];
+        let bytes = flow.bytes_left;
+        let round_trip = if message.has_handshake || model.slow_start {
             model.round_trip(latency)
         } else {
             0.0
         };
-        let mut delay = if message.is_late { round_trip } else { 0.0 };
+        let mut delay = if message.has_handshake {
+            round_trip
+        } else {
+            0.0
+        };
         if let Some(connections) = connections {
-            let connection = connections.find((message.from, message.to));
+            let connection = connections.find_or_add((message.from, message.to));
             flow.connection = Some(connection);
-            if connections.start(connection, now) {
-                delay += model.slow_start_delay(bytes, flow.narrowest, round_trip);
+            if connections.start_message(connection, now) {
+                delay += model.slow_start_delay(bytes, flow.min_bandwidth, round_trip);
             }
         }
         if model.has_fixed_delay() {
             return delay + model.delay(latency);
         }
-        flow.remaining = model.flow_bytes(bytes);
+        flow.bytes_left = model.flow_bytes(bytes);
         let bandwidths = route.links().map(|link| links[link.index()].bandwidth);
         delay + model.message_delay(latency, model.router_time_per_byte(bandwidths), bytes)
     }
 
     /// Returns the latency of the route of a flow at the present time \[s\].
-    pub(super) fn latency(&self, slot: u32) -> f64 {
-        let flow = &self.list[slot as usize];
-        let links = &self.state.links;
+    pub(super) fn route_latency(&self, slot: u32) -> f64 {
+        let flow = &self.flow_slots[slot as usize];
+        let links = &self.network_state.links;
         let sum = || {
-            let shared = flow.uses[..flow.outward_count]
+            let shared = flow.link_uses[..flow.outward_use_count]
                 .iter()
                 .map(|&(link, share)| links[link as usize].latency * share.floor());
-            let unshared = flow.unshared.iter();
+            let unshared = flow.unshared_links.iter();
             let unshared = unshared.map(|&link| links[link as usize].latency);
             shared.chain(unshared).sum()
         };
@@ -285,51 +303,51 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Adds a flow with a token and a number of bytes, but without links and weight; returns its slot.
-    fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.list.push(Flow {
+    fn add_flow_without_route(&mut self, token: T, bytes: f64, now: f64) -> u32 {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.flow_slots.push(Flow {
                 token,
                 phase: Phase::Latency,
                 event: None,
-                ends_by_network: false,
+                is_ended_by_network: false,
                 needs_new_weight: false,
-                remaining: 0.0,
+                bytes_left: 0.0,
                 rate: 0.0,
-                updated: 0.0,
-                share: 0.0,
+                last_update: 0.0,
+                fair_share: 0.0,
                 weight: 1.0,
-                narrowest: 0.0,
+                min_bandwidth: 0.0,
                 window_bound: 0.0,
-                loopbacks: 0,
+                loopback_count: 0,
                 fixed_latency: None,
                 connection: None,
-                unshared: Vec::new(),
-                pipes_back: Vec::new(),
-                uses: Uses::default(),
-                outward_count: 0,
+                unshared_links: Vec::new(),
+                pipes_on_return_route: Vec::new(),
+                link_uses: LinkUses::default(),
+                outward_use_count: 0,
             });
-            to_u32(self.list.len() - 1)
+            to_u32(self.flow_slots.len() - 1)
         });
-        let flow = &mut self.list[slot as usize];
+        let flow = &mut self.flow_slots[slot as usize];
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.needs_new_weight = false;
         flow.connection = None;
-        flow.remaining = bytes;
+        flow.bytes_left = bytes;
         flow.rate = 0.0;
-        flow.share = 0.0;
-        flow.updated = now;
-        flow.narrowest = f64::INFINITY;
-        flow.uses.clear();
-        flow.unshared.clear();
-        flow.pipes_back.clear();
+        flow.fair_share = 0.0;
+        flow.last_update = now;
+        flow.min_bandwidth = f64::INFINITY;
+        flow.link_uses.clear();
+        flow.unshared_links.clear();
+        flow.pipes_on_return_route.clear();
         slot
     }
 
     /// Begins the latency phase of a flow with the given delay \[s\] and size \[B\]. Returns whether the transfer begins
     /// immediately instead, because the flow has no latency phase.
     #[inline]
-    pub(super) fn begin(
+    pub(super) fn begin_latency_phase(
         &mut self,
         slot: u32,
         (delay, bytes): (f64, f64),
@@ -338,86 +356,86 @@ impl<T: Copy> Flows<T> {
     ) -> bool {
         let has_latency = delay > 0.0 || bytes <= 0.0;
         if has_latency {
-            let event = events.push(now + delay, Event::Network(slot));
-            self.list[slot as usize].event = Some(event);
+            let event = events.push(now + delay, Event::NetworkStep(slot));
+            self.flow_slots[slot as usize].event = Some(event);
         }
         !has_latency
     }
 
     /// Records that the event of a flow has been removed from the event list. Returns true if the event begins the transfer of
     /// the flow, false if it ends the flow.
-    pub(super) fn take_event(&mut self, slot: u32) -> bool {
-        let flow = &mut self.list[slot as usize];
+    pub(super) fn take_event_of(&mut self, slot: u32) -> bool {
+        let flow = &mut self.flow_slots[slot as usize];
         flow.event = None;
-        flow.phase == Phase::Latency && flow.remaining > 0.0
+        flow.phase == Phase::Latency && flow.bytes_left > 0.0
     }
 
     /// Begins the transfer phase of a flow, whose weight must have been computed before.
     pub(super) fn begin_transfer(&mut self, slot: u32, now: f64) {
-        let flow = &mut self.list[slot as usize];
+        let flow = &mut self.flow_slots[slot as usize];
         flow.phase = Phase::Transfer;
-        flow.updated = now;
+        flow.last_update = now;
     }
 
     /// Ends a flow whose end event is due, and returns the token of its message.
-    pub(super) fn end(&mut self, slot: u32, now: f64) -> T {
-        let flow = &mut self.list[slot as usize];
+    pub(super) fn end_flow(&mut self, slot: u32, now: f64) -> T {
+        let flow = &mut self.flow_slots[slot as usize];
         if cfg!(debug_assertions) {
-            let left = flow.remaining - flow.rate * (now - flow.updated);
-            self.lost_bytes |= !is_used_up(left, flow.remaining, flow.rate, now);
+            let left = flow.bytes_left - flow.rate * (now - flow.last_update);
+            self.has_lost_bytes |= !is_used_up(left, flow.bytes_left, flow.rate, now);
         }
-        self.remove(slot, now)
+        self.remove_flow(slot, now)
     }
 
     /// Removes a flow that has ended from its links and frees its slot; returns the token of its message.
-    pub(super) fn remove(&mut self, slot: u32, now: f64) -> T {
-        let flow = &self.list[slot as usize];
+    pub(super) fn remove_flow(&mut self, slot: u32, now: f64) -> T {
+        let flow = &self.flow_slots[slot as usize];
         let (token, connection) = (flow.token, flow.connection);
-        if self.state.varies() {
+        if self.network_state.has_varying_links() {
             let links = flow.links();
-            links.for_each(|link| self.state.crossings[link as usize] -= 1);
+            links.for_each(|link| self.network_state.crossings_of_link[link as usize] -= 1);
         }
-        self.state.end_message(connection, now);
-        self.free.push(slot);
+        self.network_state.end_message(connection, now);
+        self.free_slots.push(slot);
         token
     }
 
     /// Whether a flow is in its transfer phase and crosses the shared link with the number `link`.
-    pub(super) fn transfers_over(&self, slot: u32, link: usize) -> bool {
-        let flow = &self.list[slot as usize];
-        let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
+    pub(super) fn is_transferred_over(&self, slot: u32, link: usize) -> bool {
+        let flow = &self.flow_slots[slot as usize];
+        let crosses = || flow.link_uses.iter().any(|used| used.0 as usize == link);
         flow.is_in_transfer() && crosses()
     }
 
     /// Computes the weight of a flow and the maximum rate that its TCP window allows, from the present state of its links.
     /// `again` states whether the links have changed while the flow was in progress.
-    pub(super) fn compute_weight(&mut self, slot: u32, again: bool) {
-        let latency = self.latency(slot);
-        let NetworkState { model, links, .. } = &self.state;
-        let flow = &self.list[slot as usize];
+    pub(super) fn update_weight_and_window(&mut self, slot: u32, again: bool) {
+        let latency = self.route_latency(slot);
+        let NetworkState { model, links, .. } = &self.network_state;
+        let flow = &self.flow_slots[slot as usize];
         // A link that is crossed twice counts twice, like two links of its bandwidth.
-        let outward = &flow.uses[..flow.outward_count];
+        let outward = &flow.link_uses[..flow.outward_use_count];
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
-        let crossed = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
+        let crossed = shared.chain(flow.unshared_links.iter().map(|&link| (link, 1.0)));
         let bandwidths = crossed.map(|(link, times)| links[link as usize].bandwidth / times);
-        let of_links = model.weight_of_links(bandwidths, flow.loopbacks);
-        let is_free = self.frees_linkless && flow.links().next().is_none();
-        let flow = &mut self.list[slot as usize];
+        let of_links = model.weight_of_links(bandwidths, flow.loopback_count);
+        let is_free = self.has_unlimited_linkless_flows && flow.links().next().is_none();
+        let flow = &mut self.flow_slots[slot as usize];
         flow.weight = model.weight(latency, of_links, again);
         flow.window_bound = if is_free {
             f64::INFINITY
         } else {
-            model.window_bound(latency)
+            model.max_share_of_window(latency)
         };
     }
 
     /// Returns the slots of the flows in progress on a link that varies, in increasing order and without repetition.
-    pub(super) fn on_link(&self, link: usize) -> Vec<u32> {
+    pub(super) fn flows_in_progress_on(&self, link: usize) -> Vec<u32> {
         let is_on = |slot: &u32| {
-            let flow = &self.list[*slot as usize];
+            let flow = &self.flow_slots[*slot as usize];
             flow.is_in_progress() && flow.links().any(|other| other as usize == link)
         };
-        let flows = self.users_of_link[link].iter().copied();
+        let flows = self.flows_on_link[link].iter().copied();
         let mut flows: Vec<u32> = flows.filter(is_on).collect();
         flows.sort_unstable();
         flows.dedup();
@@ -427,18 +445,18 @@ impl<T: Copy> Flows<T> {
     /// Reacts to a change of a link: marks the flows in transfer over the link, whose weights have to be computed again. If
     /// `reweigh_slip` is on, the latency phase of other flows on the link ends.
     pub(super) fn on_link_changed(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
-        for slot in self.on_link(link) {
-            if self.transfers_over(slot, link) {
-                let flow = &mut self.list[slot as usize];
+        for slot in self.flows_in_progress_on(link) {
+            if self.is_transferred_over(slot, link) {
+                let flow = &mut self.flow_slots[slot as usize];
                 if !std::mem::replace(&mut flow.needs_new_weight, true) {
-                    self.pending_weights.push(slot);
+                    self.flows_needing_weight.push(slot);
                 }
                 continue;
             }
-            let flow = &self.list[slot as usize];
-            let outward = &flow.uses[..flow.outward_count];
+            let flow = &self.flow_slots[slot as usize];
+            let outward = &flow.link_uses[..flow.outward_use_count];
             if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
-                && self.state.model.reweigh_slip
+                && self.network_state.model.reweigh_slip
                 && outward.iter().any(|used| used.0 as usize == link)
             {
                 events.reschedule(key, now);
@@ -449,20 +467,20 @@ impl<T: Copy> Flows<T> {
     /// Whether there are flows whose weights have to be computed again, since their links have changed.
     #[inline]
     pub(super) fn has_flows_needing_weight(&self) -> bool {
-        !self.pending_weights.is_empty()
+        !self.flows_needing_weight.is_empty()
     }
 
     /// Computes the weights of the flows whose links have changed, and returns the slots of these flows. It is called after all
     /// changes of one time have been applied.
     pub(super) fn recompute_weights(&mut self) -> Vec<u32> {
-        let mut unweighed = std::mem::take(&mut self.pending_weights);
+        let mut unweighed = std::mem::take(&mut self.flows_needing_weight);
         unweighed.sort_unstable();
         unweighed.retain(|&slot| {
-            let flow = &mut self.list[slot as usize];
+            let flow = &mut self.flow_slots[slot as usize];
             // Another flow may have taken its place.
             let is_listed = std::mem::take(&mut flow.needs_new_weight) && flow.is_in_progress();
             if is_listed {
-                self.compute_weight(slot, true);
+                self.update_weight_and_window(slot, true);
             }
             is_listed
         });
@@ -471,18 +489,24 @@ impl<T: Copy> Flows<T> {
 
     /// Returns the rate that a flow would have if no other flow used its links, before the bandwidth factor is applied \[B/s\].
     pub(super) fn rate_alone(&self, slot: u32) -> f64 {
-        let flow = &self.list[slot as usize];
+        let flow = &self.flow_slots[slot as usize];
         let capacities = flow
-            .uses
+            .link_uses
             .iter()
-            .map(|&(link, share)| self.state.links[link as usize].bandwidth / share);
-        capacities.fold(flow.bound(), f64::min)
+            .map(|&(link, share)| self.network_state.links[link as usize].bandwidth / share);
+        capacities.fold(flow.max_rate(), f64::min)
     }
 
     /// Sets the fair share of a flow, before the bandwidth factor is applied \[B/s\], and moves the end of the flow in the event
     /// list.
-    pub(super) fn set_rate(&mut self, slot: u32, share: f64, now: f64, events: &mut EventList<T>) {
-        let factor = self.state.model.bandwidth_factor;
-        self.list[slot as usize].set_rate(share, factor, now, events);
+    pub(super) fn set_fair_share(
+        &mut self,
+        slot: u32,
+        share: f64,
+        now: f64,
+        events: &mut EventList<T>,
+    ) {
+        let factor = self.network_state.model.bandwidth_factor;
+        self.flow_slots[slot as usize].set_fair_share(share, factor, now, events);
     }
 }

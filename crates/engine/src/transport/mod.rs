@@ -24,7 +24,7 @@ use migsim_base::units::HostId;
 use migsim_platform::{Platform, Route};
 
 pub(super) use fluid::FluidNetwork;
-pub(super) use packet::too_many_packets;
+pub(super) use packet::packet_count_if_too_large;
 pub(super) use state::NetworkState;
 
 /// A message that is to be sent from one host to another.
@@ -36,7 +36,7 @@ pub(super) struct Message<'p, T> {
     /// Size of the message \[B\].
     pub(super) bytes: f64,
     /// Whether the message begins with a handshake, which takes a round trip before its delay.
-    pub(super) is_late: bool,
+    pub(super) has_handshake: bool,
     /// Factor by which the delay before the transfer of the message is multiplied; dimensionless.
     pub(super) delay_factor: f64,
     pub(super) token: T,
@@ -59,7 +59,7 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
     fn state_mut(&mut self) -> &mut NetworkState;
 
     /// Starts a message over the route `route` at local time `now` \[s\].
-    fn start(
+    fn start_message(
         &mut self,
         message: &Message<'_, T>,
         route: &Route<'_>,
@@ -69,7 +69,7 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
 
     /// Performs a step of a message, whose event has just been removed from the event list. Returns the token of the message if
     /// the message has ended, otherwise `None`.
-    fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T>;
+    fn perform_step(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T>;
 
     /// Changes the bandwidth of a link to `capacity` \[B/s\].
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>);
@@ -79,29 +79,29 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
 
     /// Updates the rates of flows after all messages have started or ended and all links have changed that do so at the present
     /// time.
-    fn settle(&mut self, now: f64, events: &mut EventList<T>) {
+    fn update_rates(&mut self, now: f64, events: &mut EventList<T>) {
         let _ = (now, events);
     }
 
     /// Whether any message in progress has no event for its end in the event list.
-    fn has_completions(&self) -> bool {
+    fn has_unscheduled_ends(&self) -> bool {
         false
     }
 
     /// Returns the time at which the next message ends whose end is not in the event list \[s\]; infinite if there is none.
-    fn next_completion(&mut self) -> f64 {
+    fn next_unscheduled_end(&mut self) -> f64 {
         f64::INFINITY
     }
 
     /// Ends those messages that end at the time `now` \[s\] and have no event for their end in the event list; adds their tokens
     /// to `ended`.
-    fn complete(&mut self, now: f64, ended: &mut Vec<T>) {
+    fn end_unscheduled_messages(&mut self, now: f64, ended: &mut Vec<T>) {
         let _ = (now, ended);
     }
 
     /// Resets the state that ended messages have left behind, so that equal messages get equal durations, to the last bit. No
     /// message may be in progress.
-    fn forget(&mut self) {}
+    fn reset(&mut self) {}
 
     /// Returns the first violated invariant of the engine that the network has found; `None` if there is none.
     fn fault(&self) -> Option<Fault> {
@@ -110,13 +110,13 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
 }
 
 /// Creates the network of a platform; the kind of network depends on the model and on the links of the platform.
-pub(super) fn network_of<'p, T: Copy + fmt::Debug + Send + 'p>(
+pub(super) fn new_network<'p, T: Copy + fmt::Debug + Send + 'p>(
     platform: &Platform,
     model: NetworkModel,
 ) -> Box<dyn Transport<T> + 'p> {
     if model.queues {
         Box::new(packet::PacketNetwork::new(platform, model))
-    } else if model.follows_pipes(platform) {
+    } else if model.uses_pipe_sharing(platform) {
         Box::new(pipe::PipeNetwork::new(platform, model))
     } else {
         Box::new(FluidNetwork::new(platform, model))

@@ -3,12 +3,12 @@
 use super::{Message, NetworkState, Transport};
 use crate::event::{Event, EventList};
 use crate::model::NetworkModel;
-use crate::packets::{MOST_PACKETS, Queues, Start, Step, packets_of};
+use crate::packets::{MAX_PACKETS, MessageStart, Queues, Step, packet_count};
 use migsim_base::units::{Bytes, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
 /// Payload of a packet \[B\] if the network model specifies none: one segment of TCP on Ethernet.
-const PAYLOAD: f64 = 1448.0;
+const DEFAULT_PAYLOAD: f64 = 1448.0;
 
 /// A network in which each link has a queue of packets, served in the order of arrival.
 #[derive(Clone, Debug)]
@@ -20,27 +20,27 @@ pub(super) struct PacketNetwork<T> {
 impl<T: Copy> PacketNetwork<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
         Self {
-            queues: Queues::new(platform.links.len(), payload(&model)),
+            queues: Queues::new(platform.links.len(), packet_payload(&model)),
             state: NetworkState::new(platform, model),
         }
     }
 }
 
 /// Returns the maximum payload of a packet that the network model specifies \[B\]; at least 1.
-fn payload(model: &NetworkModel) -> f64 {
-    model.packet.map_or(PAYLOAD, Bytes::get).max(1.0)
+fn packet_payload(model: &NetworkModel) -> f64 {
+    model.packet.map_or(DEFAULT_PAYLOAD, Bytes::get).max(1.0)
 }
 
 /// Returns the number of packets of a message if the number is larger than can be simulated packet by packet; otherwise `None`.
-pub(crate) fn too_many_packets(model: &NetworkModel, bytes: f64) -> Option<f64> {
-    let packets = packets_of(model.flow_bytes(bytes), payload(model));
-    let are_few = packets <= MOST_PACKETS;
+pub(crate) fn packet_count_if_too_large(model: &NetworkModel, bytes: f64) -> Option<f64> {
+    let packets = packet_count(model.flow_bytes(bytes), packet_payload(model));
+    let are_few = packets <= MAX_PACKETS;
     (!are_few).then_some(packets)
 }
 
 /// Returns the event of the event list that stands for a step of a packet.
 fn event_of_step<T>(step: Step) -> Event<T> {
-    Event::Network(step.number())
+    Event::NetworkStep(step.number())
 }
 
 impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
@@ -59,7 +59,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         &mut self.state
     }
 
-    fn start(
+    fn start_message(
         &mut self,
         message: &Message<'_, T>,
         route: &Route<'_>,
@@ -69,13 +69,13 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         let NetworkState {
             model,
             links,
-            crossings,
+            crossings_of_link: crossings,
             connections,
         } = &mut self.state;
         let (ends, bytes) = ((message.from, message.to), message.bytes);
         let links_of_route = || route.links().map(|link| &links[link.index()]);
         let fixed = route.latency.map(Seconds::get);
-        let mut start = Start {
+        let mut start = MessageStart {
             bytes,
             delay: 0.0,
             connection: None,
@@ -85,17 +85,22 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             let latency = fixed.unwrap_or_else(|| links_of_route().map(|link| link.latency).sum());
             let round_trip = model.round_trip(latency);
             start.bytes = model.flow_bytes(bytes);
-            start.delay = model.overhead.get() + if message.is_late { round_trip } else { 0.0 };
+            start.delay = model.overhead.get()
+                + if message.has_handshake {
+                    round_trip
+                } else {
+                    0.0
+                };
             if let Some(connections) = connections {
-                let connection = connections.find(ends);
+                let connection = connections.find_or_add(ends);
                 start.connection = Some(connection);
-                if connections.start(connection, now) {
+                if connections.start_message(connection, now) {
                     let bandwidths = links_of_route().map(|link| link.bandwidth);
                     let narrowest = bandwidths.fold(f64::INFINITY, f64::min);
                     start.delay += model.slow_start_delay(bytes, narrowest, round_trip);
                 }
             }
-            factor *= model.factors.for_bytes(bytes).latency;
+            factor *= model.factors.factors_for_bytes(bytes).latency;
         }
         if ends.0 == ends.1 {
             start.delay = model.loopback_overhead.get();
@@ -104,7 +109,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         factor *= message.delay_factor;
         if route.links().next().is_none() {
             // The route has only loopbacks of the model, or no link at all.
-            start.delay += bytes / model.loopback_bound(route.loopbacks);
+            start.delay += bytes / model.loopback_max_rate(route.loopback_count);
         }
         if let Some(fixed) = fixed {
             start.delay += fixed * factor;
@@ -122,22 +127,22 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             (link.0, latency, state.is_shared && model.sharing)
         });
         self.queues
-            .start(start, way, message.token, now, events, &event_of_step);
+            .start_message(start, way, message.token, now, events, &event_of_step);
     }
 
-    fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
+    fn perform_step(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
         let Self { state, queues } = self;
         let bandwidth = |link: u32| state.links[link as usize].bandwidth;
-        let ended = queues.on_step(
+        let ended = queues.perform_step(
             Step::from_number(step),
             now,
             &bandwidth,
             events,
             &event_of_step,
         )?;
-        if state.varies() {
-            let links = queues.links_of(&ended);
-            links.for_each(|link| state.crossings[link as usize] -= 1);
+        if state.has_varying_links() {
+            let links = queues.links_on_route(&ended);
+            links.for_each(|link| state.crossings_of_link[link as usize] -= 1);
         }
         state.end_message(ended.connection, now);
         Some(ended.token)
@@ -146,7 +151,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
         self.state.links[link].bandwidth = capacity;
         self.queues
-            .resume(to_u32(link), capacity, now, events, &event_of_step);
+            .resume_link(to_u32(link), capacity, now, events, &event_of_step);
     }
 
     /// Changes the latency of a link to `latency` \[s\] for messages that start from now on.

@@ -23,7 +23,7 @@ pub(crate) struct NetworkState {
     pub(crate) model: NetworkModel,
     pub(super) links: Vec<LinkState>,
     /// For each link, the number of times that messages in progress cross the link; empty if no link varies.
-    pub(super) crossings: Vec<usize>,
+    pub(super) crossings_of_link: Vec<usize>,
     /// The connections between hosts, for slow start; `None` if slow start is not simulated.
     pub(super) connections: Option<Connections>,
 }
@@ -35,18 +35,18 @@ impl NetworkState {
             latency: link.latency.get(),
             is_shared: link.is_shared,
         });
-        let varies = platform.links.iter().any(Link::varies);
+        let varies = platform.links.iter().any(Link::varies_over_time);
         Self {
             links: links.collect(),
-            crossings: vec![0; if varies { platform.links.len() } else { 0 }],
+            crossings_of_link: vec![0; if varies { platform.links.len() } else { 0 }],
             connections: model.slow_start.then(Connections::default),
             model,
         }
     }
 
     /// Whether the capacity or the latency of at least one link varies over time.
-    pub(super) fn varies(&self) -> bool {
-        !self.crossings.is_empty()
+    pub(super) fn has_varying_links(&self) -> bool {
+        !self.crossings_of_link.is_empty()
     }
 
     /// Returns the capacity \[B/s\] and the latency \[s\] of a link at the present time.
@@ -55,13 +55,13 @@ impl NetworkState {
     }
 
     /// Whether any message in progress crosses a link; only valid on a platform with links that vary.
-    pub(crate) fn is_used(&self, link: usize) -> bool {
-        self.crossings[link] > 0
+    pub(crate) fn is_link_used(&self, link: usize) -> bool {
+        self.crossings_of_link[link] > 0
     }
 
     /// Returns the links that have no capacity although messages in progress cross them.
-    pub(crate) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
-        let used = (0..self.crossings.len()).filter(|&link| self.is_used(link));
+    pub(crate) fn stopped_links(&self) -> impl Iterator<Item = usize> + '_ {
+        let used = (0..self.crossings_of_link.len()).filter(|&link| self.is_link_used(link));
         used.filter(|&link| self.links[link].bandwidth <= 0.0)
     }
 
@@ -77,13 +77,13 @@ impl NetworkState {
     #[inline]
     pub(super) fn end_message(&mut self, connection: Option<u32>, now: f64) {
         if let (Some(connections), Some(connection)) = (&mut self.connections, connection) {
-            connections.end(connection, now);
+            connections.end_message(connection, now);
         }
     }
 
     /// Whether the connection from one host to another is idle at local time `time` \[s\], if it sends no message before that
     /// time; false if slow start is not simulated.
-    pub(crate) fn is_idle_between(&self, ends: (HostId, HostId), time: f64) -> bool {
+    pub(crate) fn is_connection_idle(&self, ends: (HostId, HostId), time: f64) -> bool {
         let connections = self.connections.as_ref();
         connections.is_some_and(|connections| connections.is_idle(ends, time))
     }
@@ -92,13 +92,13 @@ impl NetworkState {
     /// simulated.
     pub(crate) fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         let connections = self.connections.as_mut().filter(|_| ends.0 != ends.1)?;
-        Some(connections.find(ends))
+        Some(connections.find_or_add(ends))
     }
 
     /// Records that a message of a connection, which was simulated elsewhere, ends at local time `time` \[s\].
     pub(crate) fn record_connection_use(&mut self, connection: u32, time: f64) {
         if let Some(connections) = &mut self.connections {
-            connections.record_end(connection, time);
+            connections.record_message_end(connection, time);
         }
     }
 
@@ -110,7 +110,7 @@ impl NetworkState {
         ends: &mut Vec<f64>,
     ) {
         if let Some(connections) = &mut self.connections {
-            connections.record_ends(messages, ends);
+            connections.record_message_ends(messages, ends);
         }
     }
 

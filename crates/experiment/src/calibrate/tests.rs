@@ -2,20 +2,20 @@
 
 use super::*;
 use migsim_base::units::HostId;
-use migsim_engine::testing::line;
+use migsim_engine::testing::single_cluster_platform;
 
 /// Two links of 1e6 B/s and 1 ms.
 fn platform() -> Platform {
-    line(&[1e9; 2], 1e6, 1e-3)
+    single_cluster_platform(&[1e9; 2], 1e6, 1e-3)
 }
 
-fn table(rows: &[(f64, f64)]) -> Vec<Pings> {
-    let ping = |&(bytes, time): &(f64, f64)| Pings {
+fn table(rows: &[(f64, f64)]) -> Vec<MeasuredMessages> {
+    let ping = |&(bytes, time): &(f64, f64)| MeasuredMessages {
         from: HostId(0),
         to: HostId(1),
         bytes,
-        time,
-        count: 1,
+        median_time: time,
+        message_count: 1,
         is_exchange: false,
     };
     rows.iter().map(ping).collect()
@@ -42,16 +42,16 @@ fn overhead_and_factor_are_found_in_spite_of_outliers() {
     assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
     assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-5);
     assert!(found.median_residual < 1e-6);
-    assert_eq!(found.undetermined.len(), 1);
-    assert_eq!(found.library["network"]["overhead"], "50 us");
+    assert_eq!(found.undetermined_constants.len(), 1);
+    assert_eq!(found.library_file["network"]["overhead"], "50 us");
     assert!(
-        found.library["origins"]["network.overhead"]
+        found.library_file["origins"]["network.overhead"]
             .as_str()
             .unwrap()
             .starts_with("fitted: t.csv")
     );
-    assert_eq!(found.library["runtime"]["barrier"]["kind"], "library");
-    assert_eq!(found.doubts, [""; 0]);
+    assert_eq!(found.library_file["runtime"]["barrier"]["kind"], "library");
+    assert_eq!(found.reasons_for_doubt, [""; 0]);
 }
 
 #[test]
@@ -62,19 +62,19 @@ fn a_fit_that_no_library_has_is_doubted() {
     let sizes = [1.0, 1e3, 1e5, 1e6];
     // Milliseconds are given as seconds.
     let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
-    assert!(found_in_ms.doubts[0].contains("check that the times are in seconds"));
-    let origin = &found_in_ms.library["origins"]["network.overhead"];
+    assert!(found_in_ms.reasons_for_doubt[0].contains("check that the times are in seconds"));
+    let origin = &found_in_ms.library_file["origins"]["network.overhead"];
     assert!(
         origin
             .as_str()
             .unwrap()
             .contains("; doubtful: the overhead of ")
     );
-    let description = found_in_ms.library["description"].as_str().unwrap();
+    let description = found_in_ms.library_file["description"].as_str().unwrap();
     assert!(description.contains("t.csv. Doubtful: the overhead of "));
     // The platform is ten times too slow.
     let found_fast = found(&sizes.map(|size| (size, time(size) - size * 1.125e-6)));
-    assert!(found_fast.doubts[0].contains("factor 8 is not between 0.1 and 1.05"));
+    assert!(found_fast.reasons_for_doubt[0].contains("factor 8 is not between 0.1 and 1.05"));
     // No line describes these times.
     let scattered = [
         (1.0, 0.003),
@@ -84,7 +84,7 @@ fn a_fit_that_no_library_has_is_doubted() {
         (5.0, 0.3),
     ];
     let found_none = found(&scattered);
-    let last = found_none.doubts.last().unwrap();
+    let last = found_none.reasons_for_doubt.last().unwrap();
     assert!(last.contains("does not describe the table"), "{last}");
 }
 
@@ -102,48 +102,57 @@ fn a_network_slower_than_its_platform_has_a_small_factor() {
     let one = table(&rows[3..]);
     let found = calibrate(&platform(), &one, "open-mpi", ("mine", "t.csv")).unwrap();
     assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
-    assert_eq!((found.overhead, found.in_use.0), (None, 147e-6));
+    assert_eq!(
+        (found.overhead, found.overhead_and_bandwidth_factor.0),
+        (None, 147e-6)
+    );
 }
 
 #[test]
 fn messages_inside_a_host_have_a_line_of_their_own() {
-    let ping = |bytes: f64, is_exchange: bool| Pings {
+    let ping = |bytes: f64, is_exchange: bool| MeasuredMessages {
         from: HostId(0),
         to: HostId(0),
         bytes,
         // 4 us and 2 GB/s; two at a time take twice the transfer.
-        time: 4e-6 + bytes / 2e9 * if is_exchange { 2.0 } else { 1.0 },
-        count: 1,
+        median_time: 4e-6 + bytes / 2e9 * if is_exchange { 2.0 } else { 1.0 },
+        message_count: 1,
         is_exchange,
     };
     let sizes = [1.0, 1e3, 1e5, 1e6];
-    let mut rows: Vec<Pings> = sizes.iter().map(|&bytes| ping(bytes, false)).collect();
+    let mut rows: Vec<MeasuredMessages> = sizes.iter().map(|&bytes| ping(bytes, false)).collect();
     rows.extend(sizes.iter().map(|&bytes| ping(bytes, true)));
-    let found =
-        |rows: &[Pings]| calibrate(&platform(), rows, "open-mpi", ("mine", "t.csv")).unwrap();
+    let found = |rows: &[MeasuredMessages]| {
+        calibrate(&platform(), rows, "open-mpi", ("mine", "t.csv")).unwrap()
+    };
     let alone = found(&rows);
     let inside = alone.inside_host.unwrap();
     assert!((inside.overhead - 4e-6).abs() < 1e-12, "{inside:?}");
     assert!((inside.bandwidth.unwrap() / 2e9 - 1.0).abs() < 1e-9);
     assert_eq!(inside.is_shared, Some(true));
     assert!(alone.median_residual < 1e-9);
-    assert_eq!((alone.overhead, alone.in_use), (None, (147e-6, 0.94)));
-    assert!(alone.undetermined[0].starts_with("overhead and bandwidth factor between hosts"));
-    let network = &alone.library["network"];
+    assert_eq!(
+        (alone.overhead, alone.overhead_and_bandwidth_factor),
+        (None, (147e-6, 0.94))
+    );
+    assert!(
+        alone.undetermined_constants[0].starts_with("overhead and bandwidth factor between hosts")
+    );
+    let network = &alone.library_file["network"];
     assert_eq!(
         (&network["loopback_overhead"], &network["overhead"]),
         (&json!("4 us"), &json!("147 us"))
     );
     assert_eq!(network["loopback_shared"], true);
     // The engine has the same times.
-    let (model, _) = models(&alone.library).unwrap();
+    let (model, _) = read_library_models(&alone.library_file).unwrap();
     let platform = platform();
     let mut simulation = Simulation::new(&platform, model);
     simulation
         .send(HostId(0), HostId(0), Bytes::of(1e6), ())
         .unwrap();
     simulation.next_ended().unwrap();
-    assert!((simulation.local_now() - 504e-6).abs() < 1e-9);
+    assert!((simulation.local_time() - 504e-6).abs() < 1e-9);
     // Both kinds in one table.
     let network = [1.0, 1e3, 1e6].map(|size| (size, time(size)));
     let both = found(&[table(&network), rows].concat());
@@ -157,17 +166,20 @@ fn constants_that_a_table_does_not_determine_keep_their_values() {
     let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
     let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.bandwidth_factor, None);
-    assert_eq!(found.in_use, (found.overhead.unwrap(), 0.94));
+    assert_eq!(
+        found.overhead_and_bandwidth_factor,
+        (found.overhead.unwrap(), 0.94)
+    );
     assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-6);
-    assert_eq!(found.library["network"]["bandwidth_factor"], 0.94);
+    assert_eq!(found.library_file["network"]["bandwidth_factor"], 0.94);
     let large = table(&[(1e7, time(1e7)), (2e7, time(2e7))]);
     let found = calibrate(&platform(), &large, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.overhead, None);
     assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
-    assert!(found.undetermined[0].contains("no message is small enough"));
+    assert!(found.undetermined_constants[0].contains("no message is small enough"));
     // The messages are faster than the platform allows: the overhead stays 0.
     let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
     let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.overhead, Some(0.0));
-    assert!(found.undetermined[0].contains("explain more time"));
+    assert!(found.undetermined_constants[0].contains("explain more time"));
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::balanced::Reworked;
-use super::{CaseChange, Changed, capacities, spread};
+use super::balanced::ScaledWorkload;
+use super::{CaseChange, ChangedQuantity, capacities, spread};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
 use migsim_bsp::{BarrierKind, CallModel, Costs, RuntimeConfig, Transfer};
@@ -13,7 +13,7 @@ use migsim_workloads::Workload;
 
 /// The parts of an experiment that the changes under its key `changes` can alter.
 #[derive(Debug)]
-pub(in super::super) struct Parts {
+pub(in super::super) struct ChangeableParts {
     pub(in super::super) platform: Arc<LoadedPlatform>,
     pub(in super::super) workload: Box<dyn Workload>,
     pub(in super::super) placement: Vec<HostId>,
@@ -26,18 +26,21 @@ pub(in super::super) struct Parts {
 ///
 /// # Errors
 /// A change cannot be read, or names a part that the platform does not have. All faulty changes are reported together.
-pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Parts, Error> {
+pub(in super::super) fn apply_changes(
+    texts: &[String],
+    mut parts: ChangeableParts,
+) -> Result<ChangeableParts, Error> {
     let mut problems = Vec::new();
     let (mut memory, mut imbalance) = (1.0, 1.0);
     for (index, text) in texts.iter().enumerate() {
         let change = text.parse::<CaseChange>();
         let made = change.and_then(|change| {
-            match change.changed {
-                Changed::Moves => memory *= change.cost_factor(),
-                Changed::Imbalance => imbalance *= change.cost_factor(),
+            match change.quantity {
+                ChangedQuantity::Moves => memory *= change.cost_factor(),
+                ChangedQuantity::Imbalance => imbalance *= change.cost_factor(),
                 _ => {}
             }
-            apply_one(&change, &mut parts)
+            apply_one_change(&change, &mut parts)
         });
         problems.extend(
             made.err()
@@ -47,56 +50,60 @@ pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Part
     super::super::resolve::fail_on_any(problems)?;
     if memory != 1.0 || imbalance != 1.0 {
         let shares = balanced_shares(&parts);
-        parts.workload = Box::new(Reworked::new(parts.workload, shares, (imbalance, memory)));
+        parts.workload = Box::new(ScaledWorkload::new(
+            parts.workload,
+            shares,
+            (imbalance, memory),
+        ));
     }
     Ok(parts)
 }
 
 /// Applies one change to the parts of an experiment. Changes of the memory of processes or of the imbalance are applied
 /// elsewhere.
-fn apply_one(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
+fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<(), Problem> {
     let factor = change.cost_factor();
-    match &change.changed {
-        Changed::ClusterSpeed(_)
-        | Changed::ClusterLinks(..)
-        | Changed::Link(..)
-        | Changed::Route(_)
-        | Changed::Load => {
-            capacities::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
+    match &change.quantity {
+        ChangedQuantity::ClusterSpeed(_)
+        | ChangedQuantity::ClusterLinks(..)
+        | ChangedQuantity::Link(..)
+        | ChangedQuantity::Route(_)
+        | ChangedQuantity::Load => {
+            capacities::change_platform(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
         }
-        Changed::Barrier => change_barrier(factor, &mut parts.runtime),
-        Changed::Overhead => multiply(&mut parts.network.overhead, factor),
-        Changed::Calls => change_calls(factor, &mut parts.costs),
-        Changed::Moves => {
+        ChangedQuantity::Barrier => scale_barrier_costs(factor, &mut parts.runtime),
+        ChangedQuantity::Overhead => multiply_duration(&mut parts.network.overhead, factor),
+        ChangedQuantity::Calls => scale_call_costs(factor, &mut parts.costs),
+        ChangedQuantity::Moves => {
             let migration = &mut parts.costs.migration;
-            multiply(&mut migration.fixed, factor);
+            multiply_duration(&mut migration.fixed, factor);
             if factor <= 0.0 {
                 migration.transfer = Transfer::None;
             }
         }
-        Changed::Imbalance => {}
-        Changed::ProcessesPerHost => {
+        ChangedQuantity::Imbalance => {}
+        ChangedQuantity::ProcessesPerHost => {
             let hosts = parts.platform.platform.hosts.len();
-            spread::change(change.amount, &mut parts.placement, hosts)?;
+            spread::change_processes_per_host(change.amount, &mut parts.placement, hosts)?;
         }
     }
     Ok(())
 }
 
 /// Multiplies a duration by a factor.
-fn multiply(duration: &mut Seconds, factor: f64) {
+fn multiply_duration(duration: &mut Seconds, factor: f64) {
     *duration = Seconds::of(duration.get() * factor);
 }
 
 /// Multiplies all times that the barrier protocol adds by a factor. With the factor 0, all processes leave when the last process
 /// arrives; a protocol that lets processes pass before all others arrive is kept, and its messages take no time.
-fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
+fn scale_barrier_costs(factor: f64, runtime: &mut RuntimeConfig) {
     let barrier = &mut runtime.barrier;
     barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
     barrier.delay.0 *= factor;
-    multiply(&mut barrier.per_process, factor);
-    multiply(&mut barrier.release_per_process, factor);
-    multiply(&mut barrier.release_per_computing, factor);
+    multiply_duration(&mut barrier.per_process, factor);
+    multiply_duration(&mut barrier.release_per_process, factor);
+    multiply_duration(&mut barrier.release_per_computing, factor);
     let is_weak = matches!(
         barrier.kind,
         BarrierKind::None | BarrierKind::ReleasedByFirst
@@ -107,14 +114,14 @@ fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
 }
 
 /// Multiplies the times, message sizes and work of rescheduling calls by a factor; with the factor 0, calls cost nothing.
-fn change_calls(factor: f64, costs: &mut Costs) {
+fn scale_call_costs(factor: f64, costs: &mut Costs) {
     let call = &mut costs.call;
     for duration in [
         &mut call.fixed,
         &mut call.per_process,
         &mut call.per_process_superstep,
     ] {
-        multiply(duration, factor);
+        multiply_duration(duration, factor);
     }
     // The price of a ping-pong is multiplied as a whole.
     call.delay.0 *= factor;
@@ -131,7 +138,7 @@ fn change_calls(factor: f64, costs: &mut Costs) {
 
 /// Computes the fraction of the total work that each process has in a balanced superstep. It is proportional to the nominal speed
 /// of the process on the host that it has at the start.
-fn balanced_shares(parts: &Parts) -> Vec<f64> {
+fn balanced_shares(parts: &ChangeableParts) -> Vec<f64> {
     let hosts = &parts.platform.platform.hosts;
     let mut residents = vec![0_u32; hosts.len()];
     for host in &parts.placement {

@@ -7,20 +7,20 @@ use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
 /// Application that behaves like another application, except that the imbalance of its work and the memory of its processes are
 /// multiplied by factors.
 #[derive(Debug)]
-pub(super) struct Reworked {
+pub(super) struct ScaledWorkload {
     inner: Box<dyn Workload>,
     /// Fraction of the total work of a superstep that each process would have if the superstep were balanced.
-    shares: Vec<f64>,
+    balanced_shares: Vec<f64>,
     /// Factor that multiplies the deviation of the work of each process from its work in a balanced superstep.
     imbalance_factor: f64,
     /// Factor that multiplies the memory of each process.
     memory_factor: f64,
     /// The moves that the application prescribes for each superstep, with multiplied size and delay; empty if the application
     /// prescribes no moves.
-    moves: Vec<Vec<PrescribedMove>>,
+    moves_by_superstep: Vec<Vec<PrescribedMove>>,
 }
 
-impl Reworked {
+impl ScaledWorkload {
     /// Creates the application from `inner`. The first factor multiplies the deviation of the work of each process from its
     /// balanced share, the second factor the memory of each process.
     pub(super) fn new(
@@ -40,9 +40,9 @@ impl Reworked {
         };
         let of = |superstep| inner.prescribed_moves(superstep).iter().map(changed);
         Self {
-            moves: (0..supersteps).map(|one| of(one).collect()).collect(),
+            moves_by_superstep: (0..supersteps).map(|one| of(one).collect()).collect(),
             inner,
-            shares,
+            balanced_shares: shares,
             imbalance_factor: imbalance,
             memory_factor: memory,
         }
@@ -100,7 +100,7 @@ macro_rules! other_methods {
 }
 pub(in super::super) use other_methods;
 
-impl Workload for Reworked {
+impl Workload for ScaledWorkload {
     other_methods!();
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
@@ -109,7 +109,7 @@ impl Workload for Reworked {
             return;
         }
         let total: f64 = plan.work.iter().map(|work| work.get()).sum();
-        for (work, share) in plan.work.iter_mut().zip(&self.shares) {
+        for (work, share) in plan.work.iter_mut().zip(&self.balanced_shares) {
             let balanced = total * share;
             let changed = balanced + (work.get() - balanced) * self.imbalance_factor;
             *work = Instructions::of(changed.max(0.0));
@@ -121,7 +121,9 @@ impl Workload for Reworked {
     }
 
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        self.moves.get(superstep).map_or(&[], Vec::as_slice)
+        self.moves_by_superstep
+            .get(superstep)
+            .map_or(&[], Vec::as_slice)
     }
 
     fn repeats(&self, superstep: usize) -> bool {

@@ -3,31 +3,31 @@
 
 use std::sync::Arc;
 
-use super::{Amount, CaseChange, Changed, LinkQuantity};
+use super::{Amount, CaseChange, ChangedQuantity, LinkQuantity};
 use migsim_base::error::Problem;
 use migsim_base::units::{
     BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
-use migsim_platform::{Background, Platform, Routes, StepsAhead};
+use migsim_platform::{BackgroundLoad, BufferedSteps, Platform, Routes};
 
 /// Applies a change of a speed, bandwidth, latency or background load to the platform.
 ///
 /// # Errors
 /// The platform has no cluster, link or latency with the name that the change states.
-pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(), Problem> {
-    match &change.changed {
-        Changed::ClusterSpeed(name) => {
+pub(super) fn change_platform(change: &CaseChange, platform: &mut Platform) -> Result<(), Problem> {
+    match &change.quantity {
+        ChangedQuantity::ClusterSpeed(name) => {
             let cluster = find_cluster(platform, name)?;
             for host in platform.clusters[cluster.index()].hosts.clone() {
                 let host = &mut platform.hosts[host as usize];
                 host.speed = InstructionsPerSecond::of(host.speed.get() * change.rate_factor());
             }
         }
-        Changed::ClusterLinks(name, of) => {
+        ChangedQuantity::ClusterLinks(name, of) => {
             let cluster = find_cluster(platform, name)?;
             let hosts = platform.clusters[cluster.index()].hosts.clone();
             let links: Vec<LinkId> = hosts
-                .flat_map(|host| own_links(platform, HostId(host)))
+                .flat_map(|host| private_access_links(platform, HostId(host)))
                 .collect();
             if links.is_empty() {
                 let message = format!("the hosts of cluster `{name}` have no links of their own");
@@ -40,7 +40,7 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
                 change_link(change, *of, link, platform);
             }
         }
-        Changed::Link(name, of) => {
+        ChangedQuantity::Link(name, of) => {
             let links = find_link(platform, name)?;
             if *of == LinkQuantity::Latency {
                 check_latency_effect(platform, &links, &format!("link `{name}`"))?;
@@ -49,8 +49,8 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
                 change_link(change, *of, link, platform);
             }
         }
-        Changed::Route(names) => change_route(change, names, platform)?,
-        Changed::Load => change_load(change, platform),
+        ChangedQuantity::Route(names) => change_route_latency(change, names, platform)?,
+        ChangedQuantity::Load => change_background_load(change, platform),
         _ => {}
     }
     Ok(())
@@ -63,7 +63,7 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
 fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     platform.cluster_named(name).ok_or_else(|| {
         let names = platform.clusters.iter().map(|one| one.name.as_str());
-        Problem::unknown("cluster", name).known("clusters", names)
+        Problem::unknown("cluster", name).with_known_names("clusters", names)
     })
 }
 
@@ -75,7 +75,7 @@ fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     let found = platform.links.iter().position(|link| link.name == name);
     let Some(found) = found.map(LinkId::from_index) else {
         let names = platform.links.iter().map(|link| link.name.as_str());
-        return Err(Problem::unknown("link", name).known("links", names));
+        return Err(Problem::unknown("link", name).with_known_names("links", names));
     };
     let first = platform.first_direction(found);
     let second = platform.opposite_link(first);
@@ -86,16 +86,21 @@ fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
 
 /// Returns the links whose bandwidth or latency a change alters; empty if the change concerns no links or if the platform does
 /// not have them.
-pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<LinkId> {
+pub(in super::super) fn changed_links(
+    changed: &ChangedQuantity,
+    platform: &Platform,
+) -> Vec<LinkId> {
     match changed {
-        Changed::Link(name, _) => find_link(platform, name).unwrap_or_default(),
-        Changed::ClusterLinks(name, _) => {
+        ChangedQuantity::Link(name, _) => find_link(platform, name).unwrap_or_default(),
+        ChangedQuantity::ClusterLinks(name, _) => {
             let hosts = find_cluster(platform, name).map(|cluster| {
                 let hosts = &platform.clusters[cluster.index()].hosts;
                 hosts.clone()
             });
             let hosts = hosts.unwrap_or_default().map(HostId);
-            hosts.flat_map(|host| own_links(platform, host)).collect()
+            hosts
+                .flat_map(|host| private_access_links(platform, host))
+                .collect()
         }
         _ => Vec::new(),
     }
@@ -103,9 +108,9 @@ pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<
 
 /// Returns the access links that only this host uses, in both directions; empty if the host shares its access link with other
 /// hosts of its cluster.
-pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
+pub(super) fn private_access_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let Some(access) = platform.access_links() else {
-        return own_links_in_zones(platform, host);
+        return private_access_links_in_zones(platform, host);
     };
     let Some(first) = access[host.index()] else {
         return Vec::new();
@@ -125,7 +130,7 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
 
 /// Returns the access links that only this host uses on a platform of zones: the first link of its outgoing routes and the last
 /// link of its incoming routes. Links that routes between two other hosts of the cluster also use do not count.
-fn own_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
+fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let hosts = platform.clusters[platform.cluster_of(host).index()]
         .hosts
         .clone();
@@ -186,9 +191,9 @@ pub(super) fn check_latency_effect(
     what: &str,
 ) -> Result<(), Problem> {
     let Routes::Clustered {
-        access,
-        pairs,
-        links,
+        access_links: access,
+        cluster_paths: pairs,
+        path_links: links,
     } = &platform.routes
     else {
         return Ok(());
@@ -200,7 +205,7 @@ pub(super) fn check_latency_effect(
     };
     let counts = (0..clusters * clusters).any(|pair| {
         pairs[pair].as_ref().is_some_and(|path| {
-            let range = path.links.start as usize..path.links.end as usize;
+            let range = path.link_range.start as usize..path.link_range.end as usize;
             let is_crossed = links[range].iter().any(|link| changed.contains(link))
                 || is_access(pair / clusters)
                 || is_access(pair % clusters);
@@ -218,7 +223,11 @@ pub(super) fn check_latency_effect(
 
 /// Changes the latency that the platform specifies for the route between the two clusters in `names`, which are separated by a
 /// space.
-fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Result<(), Problem> {
+fn change_route_latency(
+    change: &CaseChange,
+    names: &str,
+    platform: &mut Platform,
+) -> Result<(), Problem> {
     let spaces = names.match_indices(' ').map(|(at, _)| at);
     let pair = |at: usize| {
         let [a, b] = [&names[..at], &names[at + 1..]].map(|name| platform.cluster_named(name));
@@ -227,11 +236,14 @@ fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Re
     let Some((a, b)) = spaces.into_iter().find_map(pair) else {
         let known = platform.clusters.iter().map(|one| one.name.as_str());
         let problem = Problem::new(format!("`{names}` are not the names of two clusters"));
-        return Err(problem.known("clusters", known));
+        return Err(problem.with_known_names("clusters", known));
     };
     let (a, b, clusters) = (a.index(), b.index(), platform.clusters.len());
     let given = match &mut platform.routes {
-        Routes::Clustered { pairs, .. } => {
+        Routes::Clustered {
+            cluster_paths: pairs,
+            ..
+        } => {
             let mut has_latency = false;
             for pair in [a * clusters + b, b * clusters + a] {
                 let path = pairs[pair].as_mut();
@@ -255,7 +267,7 @@ fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Re
 }
 
 /// Multiplies the share of the capacity of hosts and links that the background load takes.
-fn change_load(change: &CaseChange, platform: &mut Platform) {
+fn change_background_load(change: &CaseChange, platform: &mut Platform) {
     let hosts = platform.hosts.iter_mut().map(|host| &mut host.loads);
     let links = platform.links.iter_mut().map(|link| &mut link.loads);
     for loads in hosts.chain(links) {
@@ -263,7 +275,7 @@ fn change_load(change: &CaseChange, platform: &mut Platform) {
             loads.clear();
         }
         for load in loads {
-            *load = Arc::new(Reduced {
+            *load = Arc::new(ScaledLoad {
                 load: Arc::clone(load),
                 factor: change.cost_factor(),
             });
@@ -273,15 +285,15 @@ fn change_load(change: &CaseChange, platform: &mut Platform) {
 
 /// Background load that takes a multiple of the share of capacity that another background load takes.
 #[derive(Debug)]
-struct Reduced {
-    load: Arc<dyn Background>,
+struct ScaledLoad {
+    load: Arc<dyn BackgroundLoad>,
     /// Factor that multiplies the share of capacity that the other load takes.
     factor: f64,
 }
 
-impl Background for Reduced {
-    fn remaining_shares(&self) -> Box<dyn StepsAhead> {
-        Box::new(Shares {
+impl BackgroundLoad for ScaledLoad {
+    fn remaining_shares(&self) -> Box<dyn BufferedSteps> {
+        Box::new(ScaledLoadSteps {
             steps: self.load.remaining_shares(),
             factor: self.factor,
         })
@@ -290,13 +302,13 @@ impl Background for Reduced {
 
 /// Iterator over the times at which the share of capacity that a multiplied background load leaves changes, with the new share.
 #[derive(Clone, Debug)]
-struct Shares {
-    steps: Box<dyn StepsAhead>,
+struct ScaledLoadSteps {
+    steps: Box<dyn BufferedSteps>,
     /// Factor that multiplies the share of capacity that the background load takes.
     factor: f64,
 }
 
-impl Iterator for Shares {
+impl Iterator for ScaledLoadSteps {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
@@ -305,8 +317,8 @@ impl Iterator for Shares {
     }
 }
 
-impl StepsAhead for Shares {
-    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+impl BufferedSteps for ScaledLoadSteps {
+    fn boxed_clone(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.clone())
     }
 }

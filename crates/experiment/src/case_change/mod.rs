@@ -23,13 +23,13 @@ use std::str::FromStr;
 
 use migsim_base::error::Problem;
 
-pub(super) use apply::{Parts, apply};
+pub(super) use apply::{ChangeableParts, apply_changes};
 pub(super) use balanced::other_methods;
-pub(super) use capacities::links_of;
-pub use possible::Possible;
+pub(super) use capacities::changed_links;
+pub use possible::PossibleChanges;
 
 /// Factor that multiplies a speed or a bandwidth that a change makes `unlimited`.
-const UNLIMITED: f64 = 1e6;
+const UNLIMITED_FACTOR: f64 = 1e6;
 
 /// The quantity of a link that a change alters: bandwidth or latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl LinkQuantity {
 /// The quantity of an experiment that a change alters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Changed {
+pub enum ChangedQuantity {
     /// Speed of the hosts of a cluster.
     ClusterSpeed(String),
     /// Bandwidth or latency of the access links of the hosts of a cluster.
@@ -104,13 +104,13 @@ pub enum Amount {
 #[non_exhaustive]
 pub struct CaseChange {
     /// The quantity that the change alters.
-    pub changed: Changed,
+    pub quantity: ChangedQuantity,
     /// The amount by which the change alters the quantity: a percentage, without limit, or a number of processes.
     pub amount: Amount,
 }
 
 /// The forms in which a change can be written, for error messages.
-const FORMS: [&str; 7] = [
+const CHANGE_FORMS: [&str; 7] = [
     "barrier|overhead|calls|moves|load|imbalance -10%",
     "cluster NAME links bandwidth|latency +10%",
     "cluster NAME speed +10%",
@@ -122,15 +122,18 @@ const FORMS: [&str; 7] = [
 
 impl CaseChange {
     /// Creates a change of a quantity by an amount.
-    pub const fn new(changed: Changed, amount: Amount) -> Self {
-        Self { changed, amount }
+    pub const fn new(changed: ChangedQuantity, amount: Amount) -> Self {
+        Self {
+            quantity: changed,
+            amount,
+        }
     }
 
     /// Returns the factor by which the change multiplies a speed or a bandwidth.
     fn rate_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
-            Amount::Unlimited => UNLIMITED,
+            Amount::Unlimited => UNLIMITED_FACTOR,
             Amount::Count(_) => 1.0,
         }
     }
@@ -146,7 +149,7 @@ impl CaseChange {
     }
 }
 
-impl Changed {
+impl ChangedQuantity {
     /// Returns whether the quantity is a speed or a bandwidth, so that a larger value makes a run faster.
     pub const fn is_rate(&self) -> bool {
         matches!(
@@ -158,7 +161,7 @@ impl Changed {
     }
 }
 
-impl fmt::Display for Changed {
+impl fmt::Display for ChangedQuantity {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ClusterSpeed(name) => write!(out, "cluster {name} speed"),
@@ -188,7 +191,7 @@ impl fmt::Display for Amount {
 
 impl fmt::Display for CaseChange {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} {}", self.changed, self.amount)
+        write!(out, "{} {}", self.quantity, self.amount)
     }
 }
 
@@ -198,24 +201,27 @@ impl FromStr for CaseChange {
     fn from_str(text: &str) -> Result<Self, Problem> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some((amount, quantity)) = words.split_last() else {
-            return Err(unreadable("the change is empty"));
+            return Err(parse_error("the change is empty"));
         };
-        let changed = changed_of(quantity).ok_or_else(|| {
+        let changed = parse_quantity(quantity).ok_or_else(|| {
             let no = format!("`{text}` is not a change that migsim can make");
-            unreadable(&no)
+            parse_error(&no)
         })?;
-        let amount = amount_of(amount, &changed)?;
-        Ok(Self { changed, amount })
+        let amount = parse_amount(amount, &changed)?;
+        Ok(Self {
+            quantity: changed,
+            amount,
+        })
     }
 }
 
 /// Returns the error that a change cannot be parsed, with `message` and the forms in which changes can be written.
-fn unreadable(message: &str) -> Problem {
-    Problem::new(message).hint(format!("write one of: {}", FORMS.join(", ")))
+fn parse_error(message: &str) -> Problem {
+    Problem::new(message).hint(format!("write one of: {}", CHANGE_FORMS.join(", ")))
 }
 
 /// Parses the words before the amount as the quantity that a change alters; `None` if they name no quantity.
-fn changed_of(words: &[&str]) -> Option<Changed> {
+fn parse_quantity(words: &[&str]) -> Option<ChangedQuantity> {
     let link = |word: &str| match word {
         "bandwidth" => Some(LinkQuantity::Bandwidth),
         "latency" => Some(LinkQuantity::Latency),
@@ -223,27 +229,31 @@ fn changed_of(words: &[&str]) -> Option<Changed> {
     };
     Some(match words {
         ["cluster", name @ .., "speed"] if !name.is_empty() => {
-            Changed::ClusterSpeed(name.join(" "))
+            ChangedQuantity::ClusterSpeed(name.join(" "))
         }
         ["cluster", name @ .., "links", of] if !name.is_empty() => {
-            Changed::ClusterLinks(name.join(" "), link(of)?)
+            ChangedQuantity::ClusterLinks(name.join(" "), link(of)?)
         }
-        ["link", name @ .., of] if !name.is_empty() => Changed::Link(name.join(" "), link(of)?),
-        ["route", names @ .., "latency"] if names.len() > 1 => Changed::Route(names.join(" ")),
-        ["barrier"] => Changed::Barrier,
-        ["overhead"] => Changed::Overhead,
-        ["calls"] => Changed::Calls,
-        ["moves"] => Changed::Moves,
-        ["load"] => Changed::Load,
-        ["imbalance"] => Changed::Imbalance,
-        ["processes", "per", "host"] => Changed::ProcessesPerHost,
+        ["link", name @ .., of] if !name.is_empty() => {
+            ChangedQuantity::Link(name.join(" "), link(of)?)
+        }
+        ["route", names @ .., "latency"] if names.len() > 1 => {
+            ChangedQuantity::Route(names.join(" "))
+        }
+        ["barrier"] => ChangedQuantity::Barrier,
+        ["overhead"] => ChangedQuantity::Overhead,
+        ["calls"] => ChangedQuantity::Calls,
+        ["moves"] => ChangedQuantity::Moves,
+        ["load"] => ChangedQuantity::Load,
+        ["imbalance"] => ChangedQuantity::Imbalance,
+        ["processes", "per", "host"] => ChangedQuantity::ProcessesPerHost,
         _ => return None,
     })
 }
 
 /// Parses the amount of a change of the quantity `changed`.
-fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
-    if *changed == Changed::ProcessesPerHost {
+fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem> {
+    if *changed == ChangedQuantity::ProcessesPerHost {
         return match text {
             "+1" => Ok(Amount::Count(1)),
             "-1" => Ok(Amount::Count(-1)),
@@ -265,13 +275,13 @@ fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
         let message = format!("`{text}` is not the amount of a change");
         return Err(Problem::new(message).hint(hint));
     };
-    if percent <= -100.0 || percent > 100.0 * UNLIMITED {
+    if percent <= -100.0 || percent > 100.0 * UNLIMITED_FACTOR {
         let message = format!("a change by `{text}` is out of range");
         return Err(Problem::new(message).hint(
             "choose a percentage above -100% and up to +100000000%, or `unlimited` for a quantity without limit",
         ));
     }
-    if *changed == Changed::Load && percent > 0.0 {
+    if *changed == ChangedQuantity::Load && percent > 0.0 {
         let problem = Problem::new("a change cannot add load");
         return Err(problem.hint("write a percentage below 0, or add load with `--load`"));
     }

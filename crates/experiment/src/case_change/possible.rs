@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::capacities::{check_latency_effect, own_links};
-use super::{Amount, Changed, LinkQuantity, spread};
+use super::capacities::{check_latency_effect, private_access_links};
+use super::{Amount, ChangedQuantity, LinkQuantity, spread};
 use crate::resolve::Experiment;
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_bsp::{BarrierKind, CallModel, Outcome};
@@ -18,15 +18,15 @@ const MAX_LINKS: usize = 64;
 /// The changes of single quantities that are possible in an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Possible {
+pub struct PossibleChanges {
     /// The quantities that can be changed, in the order of the platform file; without the number of processes per host, which
     /// `processes_per_host` lists.
-    pub quantities: Vec<Changed>,
+    pub quantities: Vec<ChangedQuantity>,
     /// The possible changes of the number of processes per host: one process more, one process less, or both, as far as the
     /// platform has enough hosts.
     pub processes_per_host: Vec<Amount>,
     /// Number of links that are not listed as quantities because the platform has too many links.
-    pub links_left_out: usize,
+    pub omitted_link_count: usize,
 }
 
 impl Experiment {
@@ -34,47 +34,55 @@ impl Experiment {
     /// them.
     ///
     /// These are speeds and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
-    pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
+    pub fn possible_changes(&self, outcome: &Outcome) -> PossibleChanges {
         let platform = &self.platform.platform;
-        let clusters = clusters(platform, &self.placement, outcome);
-        let mut possible = Possible::default();
+        let clusters = relevant_clusters(platform, &self.placement, outcome);
+        let mut possible = PossibleChanges::default();
         let all = &mut possible.quantities;
         let name = |cluster: &ClusterId| platform.clusters[cluster.index()].name.clone();
-        all.extend(clusters.iter().map(|one| Changed::ClusterSpeed(name(one))));
+        all.extend(
+            clusters
+                .iter()
+                .map(|one| ChangedQuantity::ClusterSpeed(name(one))),
+        );
         for cluster in &clusters {
             let hosts = platform.clusters[cluster.index()].hosts.clone();
             let own: Vec<LinkId> = hosts
-                .flat_map(|host| own_links(platform, HostId(host)))
+                .flat_map(|host| private_access_links(platform, HostId(host)))
                 .collect();
             if !own.is_empty() {
-                all.push(Changed::ClusterLinks(
+                all.push(ChangedQuantity::ClusterLinks(
                     name(cluster),
                     LinkQuantity::Bandwidth,
                 ));
                 if check_latency_effect(platform, &own, "").is_ok() {
-                    all.push(Changed::ClusterLinks(name(cluster), LinkQuantity::Latency));
+                    all.push(ChangedQuantity::ClusterLinks(
+                        name(cluster),
+                        LinkQuantity::Latency,
+                    ));
                 }
             }
         }
         let links = links_between(platform, &clusters);
-        possible.links_left_out = links.len().saturating_sub(MAX_LINKS);
+        possible.omitted_link_count = links.len().saturating_sub(MAX_LINKS);
         for link in links.into_iter().take(MAX_LINKS) {
             let name = || platform.links[link.index()].name.clone();
-            all.push(Changed::Link(name(), LinkQuantity::Bandwidth));
+            all.push(ChangedQuantity::Link(name(), LinkQuantity::Bandwidth));
             if check_latency_effect(platform, &[link], "").is_ok() {
-                all.push(Changed::Link(name(), LinkQuantity::Latency));
+                all.push(ChangedQuantity::Link(name(), LinkQuantity::Latency));
             }
         }
-        all.extend(routes(platform, &clusters));
+        all.extend(route_latencies(platform, &clusters));
         all.extend(self.possible_costs(outcome));
         let processes = self.placement.len();
         if processes > 1 {
-            all.push(Changed::Imbalance);
+            all.push(ChangedQuantity::Imbalance);
         }
         let is_possible = |amount: &Amount| {
             let mut placement = self.placement.clone();
             let hosts = platform.hosts.len();
-            spread::change(*amount, &mut placement, hosts).is_ok() && placement != self.placement
+            spread::change_processes_per_host(*amount, &mut placement, hosts).is_ok()
+                && placement != self.placement
         };
         possible.processes_per_host = [1, -1]
             .map(Amount::Count)
@@ -86,7 +94,7 @@ impl Experiment {
 
     /// Lists the costs that occur in the run and can therefore be changed: barrier, overhead of messages, rescheduling calls,
     /// migrations, and the background load.
-    fn possible_costs(&self, outcome: &Outcome) -> Vec<Changed> {
+    fn possible_costs(&self, outcome: &Outcome) -> Vec<ChangedQuantity> {
         let platform = &self.platform.platform;
         let kind = self.config.runtime.barrier.kind;
         let loads = platform.hosts.iter().map(|host| &host.loads);
@@ -95,13 +103,13 @@ impl Experiment {
             !outcome.calls.is_empty() && self.config.costs.call.model != CallModel::None;
         let prices = [
             (
-                Changed::Barrier,
+                ChangedQuantity::Barrier,
                 !matches!(kind, BarrierKind::Ideal | BarrierKind::None),
             ),
-            (Changed::Overhead, self.network.overhead.get() > 0.0),
-            (Changed::Calls, has_calls),
-            (Changed::Moves, !outcome.migrations.is_empty()),
-            (Changed::Load, loads.any(|loads| !loads.is_empty())),
+            (ChangedQuantity::Overhead, self.network.overhead.get() > 0.0),
+            (ChangedQuantity::Calls, has_calls),
+            (ChangedQuantity::Moves, !outcome.migrations.is_empty()),
+            (ChangedQuantity::Load, loads.any(|loads| !loads.is_empty())),
         ];
         let paid = prices.into_iter().filter(|one| one.1);
         paid.map(|one| one.0).collect()
@@ -110,7 +118,11 @@ impl Experiment {
 
 /// Lists the clusters whose speed or links can be changed: all clusters if there are at most [`MAX_CLUSTERS`], otherwise those
 /// that have a process at some time of the run.
-fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec<ClusterId> {
+fn relevant_clusters(
+    platform: &Platform,
+    placement: &[HostId],
+    outcome: &Outcome,
+) -> Vec<ClusterId> {
     let all = platform.clusters.len();
     if all <= MAX_CLUSTERS {
         return (0..all).map(ClusterId::from_index).collect();
@@ -131,7 +143,7 @@ fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
     let hosts: Vec<HostId> = clusters.iter().flat_map(ends).collect();
     let own: BTreeSet<LinkId> = hosts
         .iter()
-        .flat_map(|host| own_links(platform, *host))
+        .flat_map(|host| private_access_links(platform, *host))
         .collect();
     let mut links = BTreeSet::new();
     for &from in &hosts {
@@ -151,8 +163,12 @@ fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
 
 /// Lists the latencies of routes that can be changed: one for each pair of clusters for which the platform specifies the latency
 /// of the whole route.
-fn routes(platform: &Platform, clusters: &[ClusterId]) -> Vec<Changed> {
-    let Routes::Clustered { pairs, .. } = &platform.routes else {
+fn route_latencies(platform: &Platform, clusters: &[ClusterId]) -> Vec<ChangedQuantity> {
+    let Routes::Clustered {
+        cluster_paths: pairs,
+        ..
+    } = &platform.routes
+    else {
         return Vec::new();
     };
     let name = |cluster: &ClusterId| &platform.clusters[cluster.index()].name;
@@ -162,7 +178,7 @@ fn routes(platform: &Platform, clusters: &[ClusterId]) -> Vec<Changed> {
         for b in &clusters[place..] {
             let path = pairs[a.index() * count + b.index()].as_ref();
             if path.is_some_and(|path| path.latency.is_some()) {
-                routes.push(Changed::Route(format!("{} {}", name(a), name(b))));
+                routes.push(ChangedQuantity::Route(format!("{} {}", name(a), name(b))));
             }
         }
     }

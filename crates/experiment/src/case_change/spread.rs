@@ -12,7 +12,7 @@ use migsim_base::units::HostId;
 ///
 /// # Errors
 /// There are not enough hosts.
-pub(super) fn change(
+pub(super) fn change_processes_per_host(
     amount: Amount,
     placement: &mut [HostId],
     hosts: usize,

@@ -97,8 +97,8 @@ fn changes_are_kept_in_the_settings_without_other_effects() {
         experiment(&[]).unwrap(),
         experiment(&["calls unlimited"]).unwrap(),
     );
-    assert!(plain.resolved.get("changes").is_none());
-    let mut settings = changed.resolved.clone();
+    assert!(plain.resolved_settings.get("changes").is_none());
+    let mut settings = changed.resolved_settings.clone();
     let kept = settings.as_object_mut().unwrap().remove("changes");
     assert_eq!(kept, Some(json!(["calls unlimited"])));
     // The origins record that the key was given.
@@ -106,10 +106,10 @@ fn changes_are_kept_in_the_settings_without_other_effects() {
         settings.as_object_mut().unwrap().remove("origins");
         settings
     };
-    assert_eq!(origins(settings), origins(plain.resolved.clone()));
+    assert_eq!(origins(settings), origins(plain.resolved_settings.clone()));
     // Resolved settings are an experiment with the same changes.
     let mut layers = Layers::default();
-    let text = changed.resolved.to_string();
+    let text = changed.resolved_settings.to_string();
     layers.push_file(migsim_base::document::Document::parse("again.json", text).unwrap());
     let again = Experiment::load(&layers, Limits::default()).unwrap();
     assert_eq!(again.config.costs, changed.config.costs);
@@ -142,7 +142,7 @@ fn one_process_less_or_more_a_host_uses_more_or_fewer_hosts() {
             .iter()
             .map(|host| migsim_base::units::HostId::from_index(*host))
             .collect();
-        let changed = spread::change(Amount::Count(count), &mut placement, 5);
+        let changed = spread::change_processes_per_host(Amount::Count(count), &mut placement, 5);
         changed.map(|()| {
             placement
                 .iter()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Draws one value of a list.
 fn one<T: Clone>(random: &mut Stream, values: &[T]) -> T {
-    values[random.below(values.len())].clone()
+    values[random.draw_below(values.len())].clone()
 }
 
 /// Draws the settings under which processes, messages, calls and moves share resources.
@@ -60,7 +60,7 @@ fn share(settings: &mut Vec<(&str, Value)>, random: &mut Stream) {
         "migbsp",
     ];
     settings.push(("policy.name", one(random, &policies).into()));
-    if random.below(3) == 0 {
+    if random.draw_below(3) == 0 {
         settings.push(("load", json!({ "kind": "ar", "mean": 0.3 })));
     }
 }
@@ -71,8 +71,8 @@ fn drawn(seed: u64, is_shared: bool) -> Experiment {
     let mut random = Stream::new(seed, Purpose::Search);
     let mut settings: Vec<(&str, Value)> = vec![
         ("workload.app", "synthetic".into()),
-        ("workload.procs", (2 + random.below(24)).into()),
-        ("workload.supersteps", (1 + random.below(12)).into()),
+        ("workload.procs", (2 + random.draw_below(24)).into()),
+        ("workload.supersteps", (1 + random.draw_below(12)).into()),
         (
             "workload.spread",
             one(&mut random, &[json!(0.0), json!(0.3), json!(0.9)]),
@@ -205,11 +205,11 @@ fn a_path_by_events_is_that_of_the_same_run_without_a_path() {
 /// The same experiment with a change.
 fn changed(experiment: &Experiment, change: &str) -> Experiment {
     let mut layers = Layers::default();
-    let text = experiment.resolved.to_string();
+    let text = experiment.resolved_settings.to_string();
     layers.push_file(migsim_base::document::Document::parse("drawn.json", text).unwrap());
     layers.push_flags(vec![crate::Flag {
         key: "changes".into(),
-        flag: "--change".into(),
+        source_text: "--change".into(),
         value: json!([change]),
     }]);
     Experiment::load(&layers, Limits::default()).unwrap()
@@ -223,15 +223,15 @@ fn with(experiment: &Experiment, change: &str) -> f64 {
 }
 
 /// Returns a drawn experiment in which nothing is shared, its makespan, and the share of each cluster's speed in the critical path \[%\].
-fn unshared(seed: u64) -> (Experiment, f64, Vec<(Changed, f64)>) {
+fn unshared(seed: u64) -> (Experiment, f64, Vec<(ChangedQuantity, f64)>) {
     let experiment = drawn(seed, false);
     let (run, path) = experiment
         .run_with_path(Scenario::Iii, &Progress::default())
         .unwrap();
     let clusters = experiment.platform.platform.clusters.iter();
     let shares = clusters.map(|cluster| {
-        let changed = Changed::ClusterSpeed(cluster.name.clone());
-        let share = experiment.path_share_of(&path, &changed).unwrap();
+        let changed = ChangedQuantity::ClusterSpeed(cluster.name.clone());
+        let share = experiment.path_share_of_quantity(&path, &changed).unwrap();
         (changed, share)
     });
     let shares = shares.collect();
@@ -288,7 +288,7 @@ fn the_share_of_the_path_predicts_a_small_gain() {
 #[derive(Debug)]
 struct Probe {
     seed: u64,
-    changed: Changed,
+    changed: ChangedQuantity,
     /// The gain that the share of the path predicts for 1 %, and the one that is simulated \[% of the makespan\].
     predicted: f64,
     gain: f64,
@@ -301,14 +301,14 @@ impl Probe {
 }
 
 /// The kind of a resource, as the table of the results names it.
-fn class(changed: &Changed) -> Option<&'static str> {
+fn class(changed: &ChangedQuantity) -> Option<&'static str> {
     Some(match changed {
-        Changed::ClusterSpeed(_) => "cluster speed",
-        Changed::Link(_, LinkQuantity::Bandwidth)
-        | Changed::ClusterLinks(_, LinkQuantity::Bandwidth) => "link bandwidth",
-        Changed::Link(_, LinkQuantity::Latency)
-        | Changed::ClusterLinks(_, LinkQuantity::Latency)
-        | Changed::Route(_) => "latency",
+        ChangedQuantity::ClusterSpeed(_) => "cluster speed",
+        ChangedQuantity::Link(_, LinkQuantity::Bandwidth)
+        | ChangedQuantity::ClusterLinks(_, LinkQuantity::Bandwidth) => "link bandwidth",
+        ChangedQuantity::Link(_, LinkQuantity::Latency)
+        | ChangedQuantity::ClusterLinks(_, LinkQuantity::Latency)
+        | ChangedQuantity::Route(_) => "latency",
         _ => return None,
     })
 }
@@ -321,8 +321,8 @@ fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
     let base = run.outcome.makespan.get();
     let possible = experiment.possible_changes(&run.outcome).quantities;
     let resources = possible.into_iter().filter(|one| class(one).is_some());
-    let probe = |changed: Changed| {
-        let share = experiment.path_share_of(&path, &changed).unwrap();
+    let probe = |changed: ChangedQuantity| {
+        let share = experiment.path_share_of_quantity(&path, &changed).unwrap();
         let (sign, part) = if changed.is_rate() {
             ('+', 1.0 - 1.0 / 1.01)
         } else {

@@ -17,32 +17,32 @@ use migsim_bsp::{MoveCost, Transfer, View};
 use migsim_workloads::Plan;
 
 /// Maximum number of supersteps of a window whose work enters the cost of a placement; they are spread evenly over the window.
-const MAX_SAMPLES: usize = 24;
+const MAX_SAMPLED_SUPERSTEPS: usize = 24;
 /// Maximum number of pairs of a process and a destination host that are compared to find the best move.
-const MAX_PAIRS: usize = 4096;
+const MAX_CANDIDATE_MOVES: usize = 4096;
 
 /// A window of the next supersteps: their work, and the placement that is improved step by step to suit this work.
-pub(super) struct Window<'w> {
+pub(super) struct SuperstepWindow<'w> {
     experiment: &'w Experiment,
     view: &'w View<'w>,
     /// Work \[instructions\] in each sampled superstep (outer index) of each process (inner index).
-    work: Vec<Vec<f64>>,
+    work_by_sample: Vec<Vec<f64>>,
     /// Number of supersteps of the window that each sampled superstep represents.
-    weight: f64,
+    supersteps_per_sample: f64,
     /// Speed of a core of each host under its present background load \[instructions/s\].
-    speed: Vec<f64>,
+    core_speeds: Vec<f64>,
     /// Index of the host of each process in the placement that is being improved.
-    hosts: Vec<usize>,
+    host_of_process: Vec<usize>,
     /// Number of processes on each host in the placement that is being improved.
-    residents: Vec<usize>,
+    processes_on_host: Vec<usize>,
     /// Total work \[instructions\] in each sampled superstep (outer index) of the processes on each host (inner index).
-    load: Vec<Vec<f64>>,
+    host_work_by_sample: Vec<Vec<f64>>,
 }
 
-impl<'w> Window<'w> {
+impl<'w> SuperstepWindow<'w> {
     /// Creates the window of the supersteps `range`, counted from 0; the improvement starts from the placement of `view`.
     pub(super) fn new(experiment: &'w Experiment, view: &'w View<'w>, range: Range<usize>) -> Self {
-        let count = range.len().min(MAX_SAMPLES);
+        let count = range.len().min(MAX_SAMPLED_SUPERSTEPS);
         let mut plan = Plan::default();
         let sample = |at: usize| {
             let mut superstep = range.start + at * range.len() / count;
@@ -63,19 +63,23 @@ impl<'w> Window<'w> {
         let mut window = Self {
             experiment,
             view,
-            weight: range.len() as f64 / count.max(1) as f64,
-            speed: all
+            supersteps_per_sample: range.len() as f64 / count.max(1) as f64,
+            core_speeds: all
                 .map(|(host, load)| host.speed.get() * (1.0 - load).max(1e-9))
                 .collect(),
-            residents: vec![0; view.platform.hosts.len()],
-            load: vec![vec![0.0; view.platform.hosts.len()]; count],
-            work,
-            hosts,
+            processes_on_host: vec![0; view.platform.hosts.len()],
+            host_work_by_sample: vec![vec![0.0; view.platform.hosts.len()]; count],
+            work_by_sample: work,
+            host_of_process: hosts,
         };
-        for process in 0..window.hosts.len() {
-            let host = window.hosts[process];
-            window.residents[host] += 1;
-            for (load, work) in window.load.iter_mut().zip(&window.work) {
+        for process in 0..window.host_of_process.len() {
+            let host = window.host_of_process[process];
+            window.processes_on_host[host] += 1;
+            for (load, work) in window
+                .host_work_by_sample
+                .iter_mut()
+                .zip(&window.work_by_sample)
+            {
                 load[host] += work[process];
             }
         }
@@ -85,14 +89,18 @@ impl<'w> Window<'w> {
     /// Returns the moves from the present placement to the placement of lowest cost that the search reaches, as pairs of process
     /// and destination host, both counted from 0.
     pub(super) fn find_moves(mut self) -> Vec<(u32, HostId)> {
-        let processes = self.hosts.len();
+        let processes = self.host_of_process.len();
         for _ in 0..2 * processes {
             let Some((process, host)) = self.best_move() else {
                 break;
             };
-            self.move_to(process, host);
+            self.move_process(process, host);
         }
-        let places = self.hosts.iter().zip(self.view.placement).enumerate();
+        let places = self
+            .host_of_process
+            .iter()
+            .zip(self.view.placement)
+            .enumerate();
         let moved = places.filter(|(_, (to, from))| **to != from.index());
         moved
             .map(|(process, (to, _))| (to_u32(process), HostId::from_index(*to)))
@@ -103,24 +111,29 @@ impl<'w> Window<'w> {
     /// it.
     fn best_move(&self) -> Option<(usize, usize)> {
         let tops: Vec<[(f64, usize); 3]> = self
-            .load
+            .host_work_by_sample
             .iter()
             .map(|load| self.slowest_hosts(load))
             .collect();
-        let mut is_slow = vec![false; self.speed.len()];
+        let mut is_slow = vec![false; self.core_speeds.len()];
         for top in &tops {
             is_slow[top[0].1] = true;
         }
-        let movable = (0..self.hosts.len())
-            .filter(|&process| is_slow[self.hosts[process]] && !self.view.is_pinned(process));
+        let movable = (0..self.host_of_process.len()).filter(|&process| {
+            is_slow[self.host_of_process[process]] && !self.view.is_pinned(process)
+        });
         let movable: Vec<usize> = movable.collect();
-        let targets = self.targets(MAX_PAIRS / movable.len().max(1));
+        let targets = self.candidate_destinations(MAX_CANDIDATE_MOVES / movable.len().max(1));
         let now: f64 = tops.iter().map(|top| top[0].0).sum();
-        let mut best = (-1e-9 * now * self.weight, None);
+        let mut best = (-1e-9 * now * self.supersteps_per_sample, None);
         for &process in &movable {
-            let before = self.move_cost(process, self.hosts[process]);
-            for &host in targets.iter().filter(|host| **host != self.hosts[process]) {
-                let change = self.weight * (self.sum_after(process, host, &tops) - now);
+            let before = self.move_cost(process, self.host_of_process[process]);
+            for &host in targets
+                .iter()
+                .filter(|host| **host != self.host_of_process[process])
+            {
+                let change = self.supersteps_per_sample
+                    * (self.computation_time_after_move(process, host, &tops) - now);
                 let change = change + self.move_cost(process, host) - before;
                 if change < best.0 {
                     best = (change, Some((process, host)));
@@ -132,12 +145,12 @@ impl<'w> Window<'w> {
 
     /// Returns the hosts that are tried as destinations: all hosts, or the `most` hosts with the least work in relation to their
     /// speed after one more process.
-    fn targets(&self, most: usize) -> Vec<usize> {
-        let mut hosts: Vec<usize> = (0..self.speed.len()).collect();
+    fn candidate_destinations(&self, most: usize) -> Vec<usize> {
+        let mut hosts: Vec<usize> = (0..self.core_speeds.len()).collect();
         if hosts.len() > most {
             let mean = |host: usize| -> f64 {
-                let load: f64 = self.load.iter().map(|load| load[host]).sum();
-                (load + 1.0) / self.rate(host, self.residents[host] + 1)
+                let load: f64 = self.host_work_by_sample.iter().map(|load| load[host]).sum();
+                (load + 1.0) / self.busy_cores_speed(host, self.processes_on_host[host] + 1)
             };
             hosts.sort_by(|&one, &other| mean(one).total_cmp(&mean(other)));
             hosts.truncate(most.max(1));
@@ -146,9 +159,9 @@ impl<'w> Window<'w> {
     }
 
     /// Computes the total speed \[instructions/s\] of the cores of a host that are busy when `residents` processes run on it.
-    fn rate(&self, host: usize, residents: usize) -> f64 {
+    fn busy_cores_speed(&self, host: usize, residents: usize) -> f64 {
         let cores = self.view.platform.hosts[host].cores as usize;
-        self.speed[host] * cores.min(residents.max(1)) as f64
+        self.core_speeds[host] * cores.min(residents.max(1)) as f64
     }
 
     /// Finds the three hosts that compute longest with the given work per host, and returns their computation times \[s\] and
@@ -156,7 +169,7 @@ impl<'w> Window<'w> {
     fn slowest_hosts(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
-            let time = load / self.rate(host, self.residents[host]);
+            let time = load / self.busy_cores_speed(host, self.processes_on_host[host]);
             if time > top[0].0 {
                 top = [(time, host), top[0], top[1]];
             } else if time > top[1].0 {
@@ -172,13 +185,22 @@ impl<'w> Window<'w> {
     /// `to`.
     ///
     /// `tops` holds, for each sampled superstep, the computation times of the three slowest hosts before the move.
-    fn sum_after(&self, process: usize, to: usize, tops: &[[(f64, usize); 3]]) -> f64 {
-        let from = self.hosts[process];
+    fn computation_time_after_move(
+        &self,
+        process: usize,
+        to: usize,
+        tops: &[[(f64, usize); 3]],
+    ) -> f64 {
+        let from = self.host_of_process[process];
         let (left, come) = (
-            self.rate(from, self.residents[from] - 1),
-            self.rate(to, self.residents[to] + 1),
+            self.busy_cores_speed(from, self.processes_on_host[from] - 1),
+            self.busy_cores_speed(to, self.processes_on_host[to] + 1),
         );
-        let samples = self.load.iter().zip(&self.work).zip(tops);
+        let samples = self
+            .host_work_by_sample
+            .iter()
+            .zip(&self.work_by_sample)
+            .zip(tops);
         let longest = samples.map(|((load, work), top)| {
             let others = top.iter().find(|(_, host)| ![from, to].contains(host));
             let others = others.map_or(0.0, |top| top.0);
@@ -211,11 +233,15 @@ impl<'w> Window<'w> {
     }
 
     /// Moves a process to the host `to` in the placement that is being improved.
-    fn move_to(&mut self, process: usize, to: usize) {
-        let from = std::mem::replace(&mut self.hosts[process], to);
-        self.residents[from] -= 1;
-        self.residents[to] += 1;
-        for (load, work) in self.load.iter_mut().zip(&self.work) {
+    fn move_process(&mut self, process: usize, to: usize) {
+        let from = std::mem::replace(&mut self.host_of_process[process], to);
+        self.processes_on_host[from] -= 1;
+        self.processes_on_host[to] += 1;
+        for (load, work) in self
+            .host_work_by_sample
+            .iter_mut()
+            .zip(&self.work_by_sample)
+        {
             load[from] -= work[process];
             load[to] += work[process];
         }

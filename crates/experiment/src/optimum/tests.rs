@@ -79,11 +79,15 @@ fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
         starts.push(MovePlan::from_outcome(&outcome));
     }
     let experiment = tiny(seed, size, "never").unwrap();
-    let optimum = experiment.optimum().unwrap();
+    let optimum = experiment.optimal_plan().unwrap();
     let bound = experiment.lower_bound().get();
-    let hindsight = experiment.hindsight(&starts, budget, &progress).unwrap();
+    let hindsight = experiment
+        .search_in_hindsight(&starts, budget, &progress)
+        .unwrap();
     // A run with the optimal plan takes the predicted time.
-    let again = experiment.hindsight(&[optimum.plan], 1, &progress).unwrap();
+    let again = experiment
+        .search_in_hindsight(&[optimum.plan], 1, &progress)
+        .unwrap();
     let (again, optimum) = (again.makespan.get(), optimum.makespan.get());
     assert!(
         (again / optimum - 1.0).abs() <= ROUNDING,
@@ -157,7 +161,7 @@ fn the_optimum_is_that_of_all_plans_of_two_processes() {
             run.finish().unwrap().makespan.get()
         });
         let least = times.fold(f64::INFINITY, f64::min);
-        let optimum = experiment.optimum().unwrap().makespan.get();
+        let optimum = experiment.optimal_plan().unwrap().makespan.get();
         assert!(
             (optimum / least - 1.0).abs() <= ROUNDING,
             "{seed}: {optimum} {least}"
@@ -167,7 +171,10 @@ fn the_optimum_is_that_of_all_plans_of_two_processes() {
 
 #[test]
 fn an_optimum_that_would_be_none_is_refused() {
-    let error = tiny(1, (9, 4, 5), "never").unwrap().optimum().unwrap_err();
+    let error = tiny(1, (9, 4, 5), "never")
+        .unwrap()
+        .optimal_plan()
+        .unwrap_err();
     assert!(
         error.to_string().contains("9 processes on 4 hosts"),
         "{error}"
@@ -177,6 +184,6 @@ fn an_optimum_that_would_be_none_is_refused() {
         ("workload.procs", 2.into()),
     ]);
     let experiment = Experiment::load(&layers, Limits::default()).unwrap();
-    let error = experiment.optimum().unwrap_err().to_string();
+    let error = experiment.optimal_plan().unwrap_err().to_string();
     assert!(error.contains("no exact optimum"), "{error}");
 }

@@ -14,7 +14,7 @@ mod platform;
 mod rules;
 mod settings;
 
-pub use platform::{of_platform, of_single_cluster};
+pub use platform::{check_single_cluster, find_implausible_platform_values};
 pub use rules::Finding;
-pub use rules::{RULES, Rule, Stage};
-pub(super) use settings::{Given, of_settings};
+pub use rules::{PLAUSIBILITY_RULES, Rule, RuleStage};
+pub(super) use settings::{CheckedSettings, find_implausible_settings};

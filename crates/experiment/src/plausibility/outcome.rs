@@ -1,12 +1,12 @@
 //! Rules about implausible results of a run: its makespan, its supersteps, loads that begin after its end, moves that take longer
 //! than the whole run.
 
-use super::platform::above;
-use super::rules::{Finding, LATE_LOAD, LONG_SUPERSTEP, MOVE, SHORT_SUPERSTEP, YEAR};
+use super::platform::finding_above_threshold;
+use super::rules::{Finding, LATE_LOAD, LONG_MOVE, LONG_RUN, LONG_SUPERSTEP, SHORT_SUPERSTEP};
 use super::settings::is_epoch_time;
 use crate::resolve::Experiment;
 use crate::run::{Results, ScenarioRun};
-use migsim_base::quantities::duration;
+use migsim_base::quantities::format_duration;
 use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_bsp::{Cause, Scenario, SuperstepDates, Transfer};
 use migsim_policies as policy;
@@ -18,33 +18,37 @@ impl Experiment {
     /// Returns a note for the user about each implausible result, such as a load that begins after the run or a move that takes
     /// longer than the run.
     pub fn implausible_results(&self, results: &Results) -> Vec<String> {
-        let findings = of_results(self, results);
-        findings.iter().map(Finding::note).collect()
+        let findings = find_implausible_results(self, results);
+        findings.iter().map(Finding::note_text).collect()
     }
 }
 
 /// Returns the implausible results of all scenarios.
-fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
-    let makespans = results.runs.iter().map(|run| run.outcome.makespan.get());
+fn find_implausible_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
+    let makespans = results
+        .scenario_runs
+        .iter()
+        .map(|run| run.outcome.makespan.get());
     let makespan = makespans.fold(0.0, f64::max);
-    let supersteps = results.runs.iter();
+    let supersteps = results.scenario_runs.iter();
     let supersteps = supersteps.flat_map(|run| run.outcome.supersteps.iter().zip(1..));
-    let unit = long_superstep(supersteps.clone()).or_else(|| short_supersteps(supersteps));
+    let unit =
+        check_longest_superstep(supersteps.clone()).or_else(|| check_short_supersteps(supersteps));
     let mut findings: Vec<Finding> = experiment
-        .load_beginnings()
-        .filter_map(|(name, begins)| late_load(&name, begins, makespan))
+        .load_start_times()
+        .filter_map(|(name, begins)| check_load_start(&name, begins, makespan))
         .collect();
     // A superstep of a day is closer to the cause than a run of a year.
-    findings.extend(unit.or_else(|| long_run(makespan)));
-    findings.extend(move_longer_than_run(experiment, results));
+    findings.extend(unit.or_else(|| check_makespan(makespan)));
+    findings.extend(check_move_duration(experiment, results));
     findings
 }
 
 /// Returns a finding if the load `name` begins after the end of the run.
-fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
+fn check_load_start(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
     let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
-        let (begins, end) = (duration(begins.get()), duration(makespan));
+        let (begins, end) = (format_duration(begins.get()), format_duration(makespan));
         let what =
             format!("the load of {name} begins at {begins}, after the end of the run at {end}");
         Finding::new(LATE_LOAD, what)
@@ -52,48 +56,48 @@ fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
 }
 
 /// Returns a finding if the makespan \[s\] is longer than a year.
-fn long_run(makespan: f64) -> Option<Finding> {
-    let what = || format!("the run takes {}", in_days_or_years(makespan));
-    above(YEAR, makespan, what)
+fn check_makespan(makespan: f64) -> Option<Finding> {
+    let what = || format!("the run takes {}", format_days_or_years(makespan));
+    finding_above_threshold(LONG_RUN, makespan, what)
 }
 
 /// Returns the time from the start of a superstep until its last process has computed \[s\].
-fn computation(dates: &SuperstepDates) -> f64 {
+fn computation_time(dates: &SuperstepDates) -> f64 {
     dates.computed.get() - dates.start.get()
 }
 
-fn long_superstep<'r>(
+fn check_longest_superstep<'r>(
     supersteps: impl Iterator<Item = (&'r SuperstepDates, u64)>,
 ) -> Option<Finding> {
     let by_length =
         |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
-    let all = supersteps.map(|(dates, number)| (computation(dates), number));
+    let all = supersteps.map(|(dates, number)| (computation_time(dates), number));
     let (longest, number) = all.max_by(by_length)?;
     let what = || {
         format!(
             "superstep {number} computes for {}",
-            in_days_or_years(longest)
+            format_days_or_years(longest)
         )
     };
-    above(LONG_SUPERSTEP, longest, what)
+    finding_above_threshold(LONG_SUPERSTEP, longest, what)
 }
 
-fn short_supersteps<'r>(
+fn check_short_supersteps<'r>(
     supersteps: impl Iterator<Item = (&'r SuperstepDates, u64)>,
 ) -> Option<Finding> {
-    let longest = supersteps.map(|(dates, _)| computation(dates));
+    let longest = supersteps.map(|(dates, _)| computation_time(dates));
     let longest = longest.fold(0.0, f64::max);
     (longest > 0.0 && longest < SHORT_SUPERSTEP.threshold).then(|| {
-        let longest = duration(longest);
+        let longest = format_duration(longest);
         let what = format!("no superstep computes for longer than {longest}");
         Finding::new(SHORT_SUPERSTEP, what)
     })
 }
 
 /// Formats a duration \[s\] in days or years.
-fn in_days_or_years(seconds: f64) -> String {
+fn format_days_or_years(seconds: f64) -> String {
     let (value, unit) = match seconds {
-        above if above > YEAR.threshold => (above / YEAR.threshold, "years"),
+        above if above > LONG_RUN.threshold => (above / LONG_RUN.threshold, "years"),
         below => (below / LONG_SUPERSTEP.threshold, "days"),
     };
     if value < 1e6 {
@@ -104,26 +108,26 @@ fn in_days_or_years(seconds: f64) -> String {
 }
 
 /// Returns a finding if the shortest move takes longer than the whole run of scenario i or ii, which has no moves.
-fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Finding> {
+fn check_move_duration(experiment: &Experiment, results: &Results) -> Option<Finding> {
     let without = results
         .get(Scenario::I)
         .or_else(|| results.get(Scenario::Ii))?;
     let is_judged = experiment.policy_name() != policy::NEVER;
     let moved = results.get(Scenario::Iii).filter(|_| is_judged)?;
-    let shortest = shortest_move(moved).or_else(|| cheapest_move(experiment))?;
+    let shortest = shortest_move_duration(moved).or_else(|| fastest_possible_move(experiment))?;
     let run = without.outcome.makespan.get();
-    let is_longer = shortest > MOVE.threshold * run;
+    let is_longer = shortest > LONG_MOVE.threshold * run;
     is_longer.then(|| {
-        let (shortest, run) = (duration(shortest), duration(run));
+        let (shortest, run) = (format_duration(shortest), format_duration(run));
         let what = format!(
             "the shortest move takes {shortest}, but the run without moves takes only {run}"
         );
-        Finding::new(MOVE, what)
+        Finding::new(LONG_MOVE, what)
     })
 }
 
 /// Returns the duration of the shortest move that the policy decided in a run \[s\]; `None` if it decided no moves.
-fn shortest_move(run: &ScenarioRun) -> Option<f64> {
+fn shortest_move_duration(run: &ScenarioRun) -> Option<f64> {
     let moves = run.outcome.migrations.iter();
     let moves = moves.filter(|one| one.cause == Cause::Policy);
     let moves = moves.map(|one| one.end.since(one.start).get());
@@ -132,7 +136,7 @@ fn shortest_move(run: &ScenarioRun) -> Option<f64> {
 
 /// Computes the time \[s\] of the fastest possible move between two clusters: the process with the least memory, over the route
 /// with the highest bandwidth.
-fn cheapest_move(experiment: &Experiment) -> Option<f64> {
+fn fastest_possible_move(experiment: &Experiment) -> Option<f64> {
     let costs = experiment.config.costs.migration;
     let fixed = costs.fixed.get();
     if costs.transfer == Transfer::None {
@@ -150,7 +154,7 @@ fn cheapest_move(experiment: &Experiment) -> Option<f64> {
     let pairs = managers().flat_map(|from| managers().map(move |to| (from, to)));
     let routes = pairs.filter(|(from, to)| from != to);
     let routes = routes.filter_map(|(from, to)| platform.route(from, to));
-    let widths = routes.filter_map(|route| platform.bottleneck(&route));
+    let widths = routes.filter_map(|route| platform.bottleneck_bandwidth(&route));
     let widest = widths.map(BytesPerSecond::get).reduce(f64::max)?;
     Some(fixed + memory / widest)
 }
@@ -162,8 +166,8 @@ mod tests {
 
     #[test]
     fn a_load_that_begins_after_the_run_is_noticed() {
-        let of = |begins: f64| late_load("`north.csv`", Seconds::of(begins), 11.43);
-        let note = of(20.0).unwrap().note();
+        let of = |begins: f64| check_load_start("`north.csv`", Seconds::of(begins), 11.43);
+        let note = of(20.0).unwrap().note_text();
         let expected = "the load of `north.csv` begins at 20 s, after the end of the run at 11.43 s: the load has no effect";
         assert!(note.starts_with(expected), "{note}");
         assert_eq!(of(11.43), None);
@@ -173,8 +177,8 @@ mod tests {
     #[test]
     fn a_run_of_more_than_a_year_is_noticed() {
         let day = 86_400.0;
-        assert_eq!(long_run(365.25 * day), None);
-        let note = long_run(1046.0 * 365.25 * day).unwrap().note();
+        assert_eq!(check_makespan(365.25 * day), None);
+        let note = check_makespan(1046.0 * 365.25 * day).unwrap().note_text();
         assert!(
             note.starts_with("the run takes 1046.0 years: check the units"),
             "{note}"
@@ -196,19 +200,19 @@ mod tests {
     fn slipped_units_of_work_are_noticed() {
         let long = |computations: &[f64]| {
             let all = supersteps(computations);
-            long_superstep(all.iter().map(|(dates, number)| (dates, *number)))
+            check_longest_superstep(all.iter().map(|(dates, number)| (dates, *number)))
         };
         assert_eq!(long(&[86_399.0]), None);
-        let note = long(&[5.0, 3.3e10, 3.3e10]).unwrap().note();
+        let note = long(&[5.0, 3.3e10, 3.3e10]).unwrap().note_text();
         assert!(
             note.starts_with("superstep 2 computes for 1045.7 years: "),
             "{note}"
         );
         let short = |computations: &[f64]| {
             let all = supersteps(computations);
-            short_supersteps(all.iter().map(|(dates, number)| (dates, *number)))
+            check_short_supersteps(all.iter().map(|(dates, number)| (dates, *number)))
         };
-        let note = short(&[0.0, 2e-7]).unwrap().note();
+        let note = short(&[0.0, 2e-7]).unwrap().note_text();
         assert!(
             note.starts_with("no superstep computes for longer than 200 ns: "),
             "{note}"

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::rules::{Finding, LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS, SPEEDS};
-use migsim_base::quantities::{duration, speed};
-use migsim_base::words::counted;
+use super::rules::{Finding, HOST_SPEED_RATIO, LONG_LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS};
+use migsim_base::quantities::{format_duration, format_speed};
+use migsim_base::words::format_count;
 use migsim_platform::{Host, Link, Platform, Routes};
 use migsim_policies as policy;
 
@@ -13,16 +13,23 @@ const MIN_CLUSTERS: usize = 3;
 
 /// Returns the implausible values of a platform. The sizes of clusters are not checked if `are_clusters_chosen`, because the user
 /// then chose the clusters.
-pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Finding> {
-    let small = (!are_clusters_chosen).then(|| small_clusters(platform));
-    [speeds(platform), latencies(platform), small.flatten()]
-        .into_iter()
-        .flatten()
-        .collect()
+pub fn find_implausible_platform_values(
+    platform: &Platform,
+    are_clusters_chosen: bool,
+) -> Vec<Finding> {
+    let small = (!are_clusters_chosen).then(|| check_small_clusters(platform));
+    [
+        check_host_speeds(platform),
+        check_link_latencies(platform),
+        small.flatten(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Returns a finding if the platform has only one cluster, because some policies move processes only between clusters.
-pub fn of_single_cluster(platform: &Platform) -> Option<Finding> {
+pub fn check_single_cluster(platform: &Platform) -> Option<Finding> {
     let clusters = platform.clusters.len();
     (clusters as f64 <= ONE_CLUSTER.threshold).then(|| {
         let name = &platform.clusters[0].name;
@@ -33,13 +40,13 @@ pub fn of_single_cluster(platform: &Platform) -> Option<Finding> {
 
 /// Returns a finding if the platform has only one cluster and the policy, with these options, moves processes only between
 /// clusters.
-pub(super) fn clusters_of_policy(
+pub(super) fn check_clusters_for_policy(
     platform: &Platform,
     policy: &policy::Entry,
     options: &Value,
 ) -> Option<Finding> {
     let is_idle = policy.moves_between_clusters(options).ok()?;
-    let mut found = is_idle.then(|| of_single_cluster(platform)).flatten()?;
+    let mut found = is_idle.then(|| check_single_cluster(platform)).flatten()?;
     let cluster = &platform.clusters[0].name;
     let name = policy.name;
     let inside = policy.option_for_moves_inside();
@@ -55,7 +62,7 @@ pub(super) fn clusters_of_policy(
 }
 
 /// Returns a finding if the ratio of the fastest to the slowest host speed is above the threshold of its rule.
-fn speeds(platform: &Platform) -> Option<Finding> {
+fn check_host_speeds(platform: &Platform) -> Option<Finding> {
     let by_speed = |a: &&Host, b: &&Host| a.speed.get().total_cmp(&b.speed.get());
     let slow = platform.hosts.iter().min_by(by_speed)?;
     let fast = platform.hosts.iter().max_by(by_speed)?;
@@ -64,16 +71,16 @@ fn speeds(platform: &Platform) -> Option<Finding> {
         format!(
             "host `{}` has {} and host `{}` {}, {ratio:.0} times as much",
             slow.name,
-            speed(slow.speed.get()),
+            format_speed(slow.speed.get()),
             fast.name,
-            speed(fast.speed.get()),
+            format_speed(fast.speed.get()),
         )
     };
-    above(SPEEDS, ratio, what)
+    finding_above_threshold(HOST_SPEED_RATIO, ratio, what)
 }
 
 /// Returns a finding if the longest latency of a link is above the threshold of its rule.
-fn latencies(platform: &Platform) -> Option<Finding> {
+fn check_link_latencies(platform: &Platform) -> Option<Finding> {
     let by_latency = |a: &&Link, b: &&Link| a.latency.get().total_cmp(&b.latency.get());
     let slow = platform.links.iter().max_by(by_latency)?;
     let latency = slow.latency.get();
@@ -81,14 +88,14 @@ fn latencies(platform: &Platform) -> Option<Finding> {
         format!(
             "link `{}` has a latency of {}",
             slow.name,
-            duration(latency)
+            format_duration(latency)
         )
     };
-    above(LATENCY, latency, what)
+    finding_above_threshold(LONG_LATENCY, latency, what)
 }
 
 /// Returns a finding if clusters that were formed from zones or from host names have only one or two hosts.
-fn small_clusters(platform: &Platform) -> Option<Finding> {
+fn check_small_clusters(platform: &Platform) -> Option<Finding> {
     let (hosts, clusters) = (platform.hosts.len(), platform.clusters.len());
     if !matches!(platform.routes, Routes::Zoned { .. }) || clusters < MIN_CLUSTERS {
         return None;
@@ -98,15 +105,19 @@ fn small_clusters(platform: &Platform) -> Option<Finding> {
         let first = &platform.clusters[0].name;
         let what = format!(
             "the {} make {}, as `{first}`",
-            counted(hosts, "host"),
-            counted(clusters, "cluster")
+            format_count(hosts, "host"),
+            format_count(clusters, "cluster")
         );
         Finding::new(SMALL_CLUSTERS, what)
     })
 }
 
 /// Returns a finding, described by the text of `what`, if a value is above the threshold of its rule.
-pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Option<Finding> {
+pub(super) fn finding_above_threshold(
+    rule: Rule,
+    value: f64,
+    what: impl FnOnce() -> String,
+) -> Option<Finding> {
     (value > rule.threshold).then(|| Finding::new(rule, what()))
 }
 
@@ -114,7 +125,7 @@ pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Op
 mod tests {
     use super::*;
     use crate::registry::Registry;
-    use migsim_platform::{Clusters, from_json, from_simgrid};
+    use migsim_platform::{HostGrouping, from_json, from_simgrid};
     use serde_json::json;
 
     /// Two clusters of two hosts, of 3 GHz and of `speed`, joined by a link of `latency`.
@@ -142,7 +153,7 @@ mod tests {
     }
 
     fn found(platform: &Platform) -> Vec<&'static str> {
-        let findings = of_platform(platform, false).into_iter();
+        let findings = find_implausible_platform_values(platform, false).into_iter();
         findings.map(|finding| finding.rule.name).collect()
     }
 
@@ -150,7 +161,8 @@ mod tests {
     fn a_slipped_prefix_of_a_speed_is_noticed() {
         assert_eq!(found(&pair("29 MHz", "10 ms")), ["speed-ratio"]);
         assert_eq!(found(&pair("30 MHz", "10 ms")), [""; 0]); // a ratio of 100 is allowed
-        let note = of_platform(&pair("2.6 MHz", "10 ms"), false)[0].note();
+        let note =
+            find_implausible_platform_values(&pair("2.6 MHz", "10 ms"), false)[0].note_text();
         let expected = "host `b-0` has 2.6 MHz and host `a-1` 3 GHz, 1154 times as much: check the units of `speed` (MHz, GHz)";
         assert_eq!(note, expected);
     }
@@ -159,7 +171,7 @@ mod tests {
     fn a_latency_of_seconds_is_noticed() {
         assert_eq!(found(&pair("3 GHz", "1.01 s")), ["long-latency"]);
         assert_eq!(found(&pair("3 GHz", "1 s")), [""; 0]);
-        let note = of_platform(&pair("3 GHz", "10 s"), false)[0].note();
+        let note = find_implausible_platform_values(&pair("3 GHz", "10 s"), false)[0].note_text();
         let expected = "link `wan` has a latency of 10 s: check the unit of `latency` (us, ms)";
         assert_eq!(note, expected);
     }
@@ -168,19 +180,19 @@ mod tests {
     fn clusters_made_of_every_other_host_are_noticed_unless_they_were_chosen() {
         let six = ["n-0.0", "n-0.1", "n-1.0", "n-1.1", "n-2.0", "n-2.1"];
         assert_eq!(found(&flat(&six)), ["small-clusters"]);
-        assert_eq!(of_platform(&flat(&six), true), []);
+        assert_eq!(find_implausible_platform_values(&flat(&six), true), []);
         // Seven hosts in three clusters are more than two each. Two clusters may be intended.
         let seven = [&six[..], &["n-2.2"]].concat();
         assert_eq!(found(&flat(&seven)), [""; 0]);
         assert_eq!(found(&flat(&six[..4])), [""; 0]);
-        let note = of_platform(&flat(&six), false)[0].note();
+        let note = find_implausible_platform_values(&flat(&six), false)[0].note_text();
         assert!(
             note.starts_with("the 6 hosts make 3 clusters, as `n-0`: "),
             "{note}"
         );
         let mut formed = flat(&six);
         "level=0"
-            .parse::<Clusters>()
+            .parse::<HostGrouping>()
             .unwrap()
             .apply_to(&mut formed)
             .unwrap();
@@ -198,9 +210,9 @@ mod tests {
                 json!({})
             };
             let policy = registry.policies().find(policy).unwrap();
-            let finding = clusters_of_policy(platform, policy, &options)?;
+            let finding = check_clusters_for_policy(platform, policy, &options)?;
             assert_eq!(finding.rule.name, "one-cluster");
-            Some(finding.note())
+            Some(finding.note_text())
         };
         let one = flat(&["a-0", "a-1", "a-2"]);
         let note = of(&one, "migbsp").unwrap();

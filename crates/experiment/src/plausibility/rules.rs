@@ -4,7 +4,7 @@
 /// The time in the course of a command at which a rule about implausible values is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Stage {
+pub enum RuleStage {
     /// The rule is checked when a platform is read, also by `migsim platform show`.
     Platform,
     /// The rule is checked when the settings of an experiment are read.
@@ -20,7 +20,7 @@ pub struct Rule {
     /// The name of the rule in the user manual.
     pub name: &'static str,
     /// The stage at which the rule is checked.
-    pub stage: Stage,
+    pub stage: RuleStage,
     /// The condition under which the note is shown. `{}` stands for the threshold; a threshold of 1 may be expressed in words
     /// instead.
     pub condition: &'static str,
@@ -33,9 +33,9 @@ pub struct Rule {
 }
 
 /// Rule about hosts whose speeds differ by a very large factor.
-pub(super) const SPEEDS: Rule = Rule {
+pub(super) const HOST_SPEED_RATIO: Rule = Rule {
     name: "speed-ratio",
-    stage: Stage::Platform,
+    stage: RuleStage::Platform,
     condition: "the fastest host is more than {} times as fast as the slowest",
     threshold: 100.0,
     reason: "cores built within twenty years differ by a factor of 10 at most; MHz for GHz is a factor of 1000",
@@ -43,9 +43,9 @@ pub(super) const SPEEDS: Rule = Rule {
 };
 
 /// Rule about a link with a very long latency.
-pub(super) const LATENCY: Rule = Rule {
+pub(super) const LONG_LATENCY: Rule = Rule {
     name: "long-latency",
-    stage: Stage::Platform,
+    stage: RuleStage::Platform,
     condition: "a link has a latency of more than {} s",
     threshold: 1.0,
     reason: "half a second is a link over a satellite; s for ms is a factor of 1000",
@@ -55,7 +55,7 @@ pub(super) const LATENCY: Rule = Rule {
 /// Rule about clusters of one or two hosts that were formed from host names or zones.
 pub(super) const SMALL_CLUSTERS: Rule = Rule {
     name: "small-clusters",
-    stage: Stage::Platform,
+    stage: RuleStage::Platform,
     condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
     threshold: 2.0,
     reason: "a cluster has a manager and hosts that it offers; one or two hosts leave no choice",
@@ -65,7 +65,7 @@ pub(super) const SMALL_CLUSTERS: Rule = Rule {
 /// Rule about a platform that has only one cluster.
 pub(super) const ONE_CLUSTER: Rule = Rule {
     name: "one-cluster",
-    stage: Stage::Platform,
+    stage: RuleStage::Platform,
     condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
     threshold: 1.0,
     reason: "MigBSP as its papers use it moves processes to other clusters only, so there is no destination",
@@ -73,9 +73,9 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
 };
 
 /// Rule about an option that should be a fraction but has a value above 1.
-pub(super) const SHARE: Rule = Rule {
+pub(super) const FRACTION: Rule = Rule {
     name: "share-above-one",
-    stage: Stage::Settings,
+    stage: RuleStage::Settings,
     condition: "an option that is a share, as D, is above {}",
     threshold: 1.0,
     reason: "a share above 1 is possible, but percent are more likely",
@@ -83,9 +83,9 @@ pub(super) const SHARE: Rule = Rule {
 };
 
 /// Rule about a load whose times look like seconds since 1970.
-pub(super) const EPOCH: Rule = Rule {
+pub(super) const EPOCH_TIME: Rule = Rule {
     name: "dates-of-a-clock",
-    stage: Stage::Settings,
+    stage: RuleStage::Settings,
     condition: "a load begins at {} s or later",
     threshold: 1e9,
     reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
@@ -93,9 +93,9 @@ pub(super) const EPOCH: Rule = Rule {
 };
 
 /// Rule about processes that neither compute nor exchange messages.
-pub(super) const IDLE: Rule = Rule {
+pub(super) const INACTIVE_PROCESSES: Rule = Rule {
     name: "idle-processes",
-    stage: Stage::Settings,
+    stage: RuleStage::Settings,
     condition: "a process of a table or trace neither computes nor sends nor receives",
     threshold: 1.0,
     reason: "every number up to the largest one in the file becomes a process",
@@ -105,7 +105,7 @@ pub(super) const IDLE: Rule = Rule {
 /// Rule about a load that begins after the run has ended.
 pub(super) const LATE_LOAD: Rule = Rule {
     name: "late-load",
-    stage: Stage::Result,
+    stage: RuleStage::Result,
     condition: "a load begins after the end of the run",
     threshold: 1.0,
     reason: "it changes nothing",
@@ -113,9 +113,9 @@ pub(super) const LATE_LOAD: Rule = Rule {
 };
 
 /// Rule about a makespan of more than a year.
-pub(super) const YEAR: Rule = Rule {
+pub(super) const LONG_RUN: Rule = Rule {
     name: "long-run",
-    stage: Stage::Result,
+    stage: RuleStage::Result,
     condition: "a makespan of more than {} s, a year",
     threshold: 31_557_600.0,
     reason: "no batch system grants a job a year",
@@ -125,7 +125,7 @@ pub(super) const YEAR: Rule = Rule {
 /// Rule about a superstep that computes for more than a day.
 pub(super) const LONG_SUPERSTEP: Rule = Rule {
     name: "long-superstep",
-    stage: Stage::Result,
+    stage: RuleStage::Result,
     condition: "the computation of a superstep takes more than {} s, a day",
     threshold: 86_400.0,
     reason: "supersteps of programs take from microseconds to minutes; Ginstr for instr is a factor of 1e9",
@@ -135,7 +135,7 @@ pub(super) const LONG_SUPERSTEP: Rule = Rule {
 /// Rule about supersteps with almost no computation.
 pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     name: "short-supersteps",
-    stage: Stage::Result,
+    stage: RuleStage::Result,
     condition: "processes compute, but in no superstep for {} s",
     threshold: 1e-6,
     reason: "a microsecond is some thousand instructions, less than a barrier takes; instr for Ginstr is a factor of 1e9",
@@ -143,9 +143,9 @@ pub(super) const SHORT_SUPERSTEP: Rule = Rule {
 };
 
 /// Rule about runs whose shortest move takes longer than the whole run without moves.
-pub(super) const MOVE: Rule = Rule {
+pub(super) const LONG_MOVE: Rule = Rule {
     name: "move-longer-than-run",
-    stage: Stage::Result,
+    stage: RuleStage::Result,
     condition: "the shortest move takes longer than the run without moves",
     threshold: 1.0,
     reason: "no gain can pay for the move, so the run says nothing about migration",
@@ -153,19 +153,19 @@ pub(super) const MOVE: Rule = Rule {
 };
 
 /// All rules about implausible values, in the order in which the user manual lists them.
-pub const RULES: [Rule; 12] = [
-    SPEEDS,
-    LATENCY,
+pub const PLAUSIBILITY_RULES: [Rule; 12] = [
+    HOST_SPEED_RATIO,
+    LONG_LATENCY,
     SMALL_CLUSTERS,
     ONE_CLUSTER,
-    SHARE,
-    EPOCH,
-    IDLE,
+    FRACTION,
+    EPOCH_TIME,
+    INACTIVE_PROCESSES,
     LATE_LOAD,
-    YEAR,
+    LONG_RUN,
     LONG_SUPERSTEP,
     SHORT_SUPERSTEP,
-    MOVE,
+    LONG_MOVE,
 ];
 
 /// An implausible value that was found, with the rule about it.
@@ -187,7 +187,7 @@ impl Finding {
     }
 
     /// Returns the note for the user: the implausible value, followed by the advice of the rule.
-    pub fn note(&self) -> String {
+    pub fn note_text(&self) -> String {
         format!("{}: {}", self.description, self.rule.advice)
     }
 }
@@ -198,14 +198,14 @@ mod tests {
 
     #[test]
     fn each_rule_has_a_name_and_an_advice_of_its_own_and_shows_its_threshold() {
-        for (index, rule) in RULES.iter().enumerate() {
+        for (index, rule) in PLAUSIBILITY_RULES.iter().enumerate() {
             let shown = rule.condition.matches("{}").count();
             assert!(
                 shown == 1 || shown == 0 && rule.threshold == 1.0,
                 "{}",
                 rule.name
             );
-            for other in &RULES[..index] {
+            for other in &PLAUSIBILITY_RULES[..index] {
                 assert!(
                     rule.name != other.name && rule.advice != other.advice,
                     "{}",

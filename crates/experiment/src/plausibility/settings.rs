@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::platform::{above, clusters_of_policy};
-use super::rules::{EPOCH, Finding, IDLE, SHARE};
+use super::platform::{check_clusters_for_policy, finding_above_threshold};
+use super::rules::{EPOCH_TIME, FRACTION, Finding, INACTIVE_PROCESSES};
 use migsim_base::units::Seconds;
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::Scenario;
 use migsim_platform::Platform;
 use migsim_platform::load::Loads;
@@ -13,21 +13,21 @@ use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 
 /// Maximum number of processes whose names a note lists.
-const MAX_NAMES: usize = 3;
+const MAX_NAMED_PROCESSES: usize = 3;
 
 /// The parts of an experiment that are checked for implausible settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'a> {
+pub(crate) struct CheckedSettings<'a> {
     /// The rescheduling policy.
     pub(crate) policy: &'a policy::Entry,
     /// All options of the policy, with defaults filled in.
-    pub(crate) options: &'a Value,
+    pub(crate) policy_options: &'a Value,
     /// The background loads.
     pub(crate) loads: &'a Loads,
     /// The application.
     pub(crate) workload: &'a dyn Workload,
     /// Whether the application reads the work of its processes from files.
-    pub(crate) is_read: bool,
+    pub(crate) is_work_from_files: bool,
     /// The platform of the run.
     pub(crate) platform: &'a Platform,
     /// The scenarios that are run.
@@ -35,51 +35,51 @@ pub(crate) struct Given<'a> {
 }
 
 /// Returns the implausible values among the settings of an experiment.
-pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
+pub(crate) fn find_implausible_settings(given: CheckedSettings<'_>) -> Vec<Finding> {
     let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
     let mut findings = Vec::new();
     if is_asked {
-        findings.extend(clusters_of_policy(
+        findings.extend(check_clusters_for_policy(
             given.platform,
             given.policy,
-            given.options,
+            given.policy_options,
         ));
-        findings.extend(shares(given.policy, given.options));
+        findings.extend(check_fractions(given.policy, given.policy_options));
     }
     for (name, begins) in given.loads.first_positive_times() {
-        findings.extend(epoch(&name, begins));
+        findings.extend(check_epoch_time(&name, begins));
     }
     // The tasks of recorded ranks have other numbers than processes.
-    if given.is_read && given.workload.labels().is_none() {
-        findings.extend(idle(given.workload));
+    if given.is_work_from_files && given.workload.labels().is_none() {
+        findings.extend(check_inactive_processes(given.workload));
     }
     findings
 }
 
 /// Returns a finding for each option of the policy that should be a fraction but has a value above 1.
-fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
+fn check_fractions(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
         // The text is the same for all values of a sweep, so that it is reported once.
         let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
-        above(SHARE, value, what)
+        finding_above_threshold(FRACTION, value, what)
     };
     policy.share_options().iter().filter_map(one).collect()
 }
 
 /// Returns a finding if the load `name` begins so late that its times are probably seconds since 1970.
-fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
+fn check_epoch_time(name: &str, begins: Seconds) -> Option<Finding> {
     let is_late = is_epoch_time(begins);
-    is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
+    is_late.then(|| Finding::new(EPOCH_TIME, format!("the load of {name} begins at {begins}")))
 }
 
 /// Returns whether a load begins so late that its times are probably seconds since 1970.
 pub(super) fn is_epoch_time(begins: Seconds) -> bool {
-    begins.get() >= EPOCH.threshold
+    begins.get() >= EPOCH_TIME.threshold
 }
 
 /// Returns a finding if some processes neither compute nor send nor receive in any superstep.
-fn idle(workload: &dyn Workload) -> Option<Finding> {
+fn check_inactive_processes(workload: &dyn Workload) -> Option<Finding> {
     let processes = workload.processes();
     let (mut is_active, mut left) = (vec![false; processes], processes);
     let mut plan = Plan::default();
@@ -99,19 +99,22 @@ fn idle(workload: &dyn Workload) -> Option<Finding> {
             left -= usize::from(!std::mem::replace(&mut is_active[process], true));
         }
     }
-    (left as f64 >= IDLE.threshold).then(|| {
+    (left as f64 >= INACTIVE_PROCESSES.threshold).then(|| {
         let all = (1..).zip(&is_active).filter(|(_, is_active)| !**is_active);
         let names = all.map(|(number, _)| format!("p{number}"));
-        let mut named = names.take(MAX_NAMES).collect::<Vec<_>>().join(", ");
-        if left > MAX_NAMES {
+        let mut named = names
+            .take(MAX_NAMED_PROCESSES)
+            .collect::<Vec<_>>()
+            .join(", ");
+        if left > MAX_NAMED_PROCESSES {
             named += ", ...";
         }
         let what = format!(
             "{left} of {} ({named}) {} neither work nor messages",
-            counted(processes, "process"),
+            format_count(processes, "process"),
             singular_or_plural(left as u64, ["has", "have"]),
         );
-        Finding::new(IDLE, what)
+        Finding::new(INACTIVE_PROCESSES, what)
     })
 }
 
@@ -127,8 +130,8 @@ mod tests {
         let registry = Registry::standard();
         let of = |policy: &str, d: f64| {
             let policy = registry.policies().find(policy).unwrap();
-            let findings = shares(policy, &json!({ "d": d }));
-            findings.first().map(Finding::note)
+            let findings = check_fractions(policy, &json!({ "d": d }));
+            findings.first().map(Finding::note_text)
         };
         let expected =
             "`policy.migbsp.d` is above 1, the whole: write percent as a share, 50 % as 0.5";
@@ -140,8 +143,8 @@ mod tests {
 
     #[test]
     fn epoch_times_are_noticed() {
-        let of = |begins: f64| epoch("`north.csv`", Seconds::of(begins));
-        let note = of(1.7e9).unwrap().note();
+        let of = |begins: f64| check_epoch_time("`north.csv`", Seconds::of(begins));
+        let note = of(1.7e9).unwrap().note_text();
         assert!(
             note.starts_with("the load of `north.csv` begins at 1700000000 s: "),
             "{note}"
@@ -158,7 +161,7 @@ mod tests {
             let config = serde_json::from_value(config).unwrap();
             let messages = messages.map(str::as_bytes);
             let table = Table::of_bytes(work.as_bytes(), messages, &config).unwrap();
-            idle(&table).map(|finding| finding.note())
+            check_inactive_processes(&table).map(|finding| finding.note_text())
         };
         let head = "superstep,process,work [instr]\n";
         let slipped = of(&format!("{head}1,p1,5\n1,p41,5\n"), None).unwrap();

@@ -17,7 +17,7 @@ fn layers() -> Layers {
     );
     let flag = Flag {
         key: "a.z".into(),
-        flag: "--z 6".into(),
+        source_text: "--z 6".into(),
         value: json!(6),
     };
     layers.push_flags(vec![flag]);
@@ -43,14 +43,14 @@ fn an_object_of_a_flag_replaces_the_whole_object_below_it() {
     ];
     let flags = flags.map(|(key, value)| Flag {
         key: key.into(),
-        flag: format!("--set {key}"),
+        source_text: format!("--set {key}"),
         value,
     });
     layers.push_flags(flags.to_vec());
     let merged = json!({"a": {"x": 7, "z": 8}, "list": [4, 6]});
     assert_eq!(layers.merged().unwrap(), merged);
     for key in ["a.x", "a.y", "a.z", "list[1]", "b"] {
-        let expected = lookup(&merged, key).cloned();
+        let expected = value_at_path(&merged, key).cloned();
         assert_eq!(layers.get(key), expected, "{key}");
     }
 }
@@ -61,7 +61,7 @@ fn the_name_of_a_trigger_and_its_options_come_in_any_order() {
         let mut layers = Layers::default();
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.into(),
-            flag: format!("--set {key}"),
+            source_text: format!("--set {key}"),
             value,
         };
         layers.push_flags(flags.map(flag).to_vec());
@@ -81,7 +81,7 @@ fn an_error_about_a_key_in_a_list_shows_its_form() {
         let mut layers = layers();
         let flag = Flag {
             key: key.into(),
-            flag: format!("--set {key}=1"),
+            source_text: format!("--set {key}=1"),
             value: json!(1),
         };
         layers.push_flags(vec![flag]);
@@ -99,7 +99,11 @@ fn a_flag_for_a_key_without_letters_is_refused() {
         let mut layers = layers();
         let (flag, value) = (format!("--set {key}=1"), json!(1));
         let key = key.into();
-        layers.push_flags(vec![Flag { key, flag, value }]);
+        layers.push_flags(vec![Flag {
+            key,
+            source_text: flag,
+            value,
+        }]);
         let error = layers.merged().unwrap_err().to_string();
         assert!(error.contains("  --> --set"), "{error}");
     }
@@ -108,7 +112,9 @@ fn a_flag_for_a_key_without_letters_is_refused() {
 #[test]
 fn a_problem_points_at_the_layer_that_caused_it() {
     let at = |key: &str| {
-        let Error::Input(problems) = layers().locate(Problem::new("wrong").key(key).into()) else {
+        let Error::Input(problems) =
+            layers().locate_problems(Problem::new("wrong").key(key).into())
+        else {
             unreachable!()
         };
         (
@@ -139,7 +145,7 @@ fn the_origin_of_a_value_is_that_of_the_setting_that_gives_or_replaces_it() {
     assert_eq!(layers.origin("seed"), None);
     // The name of a network sets its constants; an empty object sets defaults.
     let flags = [("network.model", json!("cm02")), ("policy", json!({}))];
-    layers = Layers::join(&[&layers, &Layers::from_pairs(flags)], None);
+    layers = Layers::join_with_library(&[&layers, &Layers::from_pairs(flags)], None);
     let of_flags = given("command line");
     assert_eq!(layers.origin("network.latency_factor"), of_flags);
     assert_eq!(layers.origin("policy.migbsp.x"), None);
@@ -160,7 +166,7 @@ fn constants_of_a_library_stay_beside_another_network() {
     given.push_file(Document::parse("given.json", file).unwrap());
     let flag = |(key, value): (&str, Value)| Flag {
         key: key.into(),
-        flag: key.into(),
+        source_text: key.into(),
         value,
     };
     let settings = [
@@ -169,7 +175,8 @@ fn constants_of_a_library_stay_beside_another_network() {
     ];
     let settings = settings.map(flag);
     let below = Layers::from_pairs([("network.overhead", json!(2)), ("network.packet", json!(9))]);
-    let join = |given: &Layers| Layers::join(&[&below, given], Some(("library", &settings)));
+    let join =
+        |given: &Layers| Layers::join_with_library(&[&below, given], Some(("library", &settings)));
     let network = |given: &Layers| join(given).merged().unwrap()["network"].take();
     let expected = json!({ "model": "lv08", "overhead": 3, "weights": 1 });
     assert_eq!(network(&given), expected);

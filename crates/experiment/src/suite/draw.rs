@@ -8,23 +8,23 @@ use migsim_base::random::{Purpose, Stream, round_portably};
 
 /// The quantities of a benchmark case that drawn values are relative to: its superstep, its number of supersteps, and its hosts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measures<'a> {
+pub(super) struct CaseMeasures<'a> {
     /// The nominal computation time of a superstep of the case \[s\].
-    pub(super) superstep: f64,
+    pub(super) superstep_time: f64,
     /// The number of supersteps of the case.
-    pub(super) supersteps: u64,
+    pub(super) superstep_count: u64,
     /// The names of the hosts of the case.
-    pub(super) hosts: &'a [String],
+    pub(super) host_names: &'a [String],
 }
 
 /// Rounds a number to three significant digits.
-pub(super) fn rounded(number: f64) -> f64 {
+pub(super) fn round_to_three_digits(number: f64) -> f64 {
     let text = format!("{:.2e}", round_portably(number));
     text.parse().expect("a number that was written")
 }
 
 /// Creates the random stream from which the values of one part of a case are drawn.
-pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
+pub(super) fn random_stream(draw: u64, case: &str, part: &str) -> Stream {
     Stream::for_object(draw, Purpose::Suite, &format!("{case} {part}"))
 }
 
@@ -35,28 +35,30 @@ impl Drawn {
         match self {
             Self::Uniform {
                 uniform: [a, b], ..
-            } => a + (b - a) * random.unit(),
+            } => a + (b - a) * random.draw_unit(),
             Self::LogUniform {
                 log_uniform: [a, b],
                 ..
-            } => round_portably((a.ln() + (b.ln() - a.ln()) * random.unit()).exp()),
-            Self::OneOf { one_of } => one_of[random.below(one_of.len())].as_f64().unwrap_or(0.0),
+            } => round_portably((a.ln() + (b.ln() - a.ln()) * random.draw_unit()).exp()),
+            Self::OneOf { one_of } => one_of[random.draw_below(one_of.len())]
+                .as_f64()
+                .unwrap_or(0.0),
             Self::Fixed(Fixed::Number(number)) => *number,
             Self::Hosts { .. } | Self::Object { .. } | Self::Fixed(_) => 0.0,
         }
     }
 
     /// Draws a value from the distribution, as the JSON value of a setting of an experiment.
-    pub(super) fn draw_value(&self, random: &mut Stream, measures: Measures<'_>) -> Value {
+    pub(super) fn draw_value(&self, random: &mut Stream, measures: CaseMeasures<'_>) -> Value {
         match self {
             Self::Uniform { unit, .. } | Self::LogUniform { unit, .. } => {
                 unit.json_value(self.draw_number(random), measures)
             }
-            Self::OneOf { one_of } => one_of[random.below(one_of.len())].clone(),
+            Self::OneOf { one_of } => one_of[random.draw_below(one_of.len())].clone(),
             Self::Hosts { hosts: [a, b] } => {
-                let share = a + (b - a) * random.unit();
-                let count = (share * measures.hosts.len() as f64).ceil().max(1.0);
-                json!(random_subset(measures.hosts, count, random))
+                let share = a + (b - a) * random.draw_unit();
+                let count = (share * measures.host_names.len() as f64).ceil().max(1.0);
+                json!(random_subset(measures.host_names, count, random))
             }
             Self::Object { object } => {
                 let values = object.iter();
@@ -74,14 +76,16 @@ impl Drawn {
 impl Unit {
     /// Converts a drawn number with this unit to the JSON value of a setting; a duration in supersteps or runs becomes one in
     /// seconds.
-    fn json_value(&self, number: f64, measures: Measures<'_>) -> Value {
-        let seconds = |number: f64| json!(format!("{} s", rounded(number)));
+    fn json_value(&self, number: f64, measures: CaseMeasures<'_>) -> Value {
+        let seconds = |number: f64| json!(format!("{} s", round_to_three_digits(number)));
         match self {
-            Self::None => json_number(rounded(number)),
+            Self::None => json_number(round_to_three_digits(number)),
             Self::Whole => json_number(number.round()),
-            Self::Supersteps => seconds(number * measures.superstep),
-            Self::Runs => seconds(number * measures.superstep * measures.supersteps as f64),
-            Self::Of(unit) => json!(format!("{} {unit}", rounded(number))),
+            Self::Supersteps => seconds(number * measures.superstep_time),
+            Self::Runs => {
+                seconds(number * measures.superstep_time * measures.superstep_count as f64)
+            }
+            Self::Of(unit) => json!(format!("{} {unit}", round_to_three_digits(number))),
         }
     }
 }
@@ -107,7 +111,7 @@ fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<Strin
     let mut chosen = Vec::new();
     for (index, name) in names.iter().enumerate() {
         // Selection sampling: take each of the remaining names with the probability left / remaining.
-        if random.unit() * (names.len() - index) as f64 <= left {
+        if random.draw_unit() * (names.len() - index) as f64 <= left {
             chosen.push(name.clone());
             left -= 1.0;
         }
@@ -119,7 +123,7 @@ impl Part {
     /// Draws one of the choices of this part with probabilities proportional to their weights.
     pub(super) fn draw_choice(&self, random: &mut Stream) -> &Choice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
-        let mut left = all * random.unit();
+        let mut left = all * random.draw_unit();
         for choice in &self.choices {
             left -= choice.weight;
             if left <= 0.0 {
@@ -137,14 +141,14 @@ mod tests {
     #[test]
     fn numbers_have_three_digits_and_stay_within_their_bounds() {
         assert_eq!(
-            [1.23456, 0.000_123_456, 98_765.0].map(rounded),
+            [1.23456, 0.000_123_456, 98_765.0].map(round_to_three_digits),
             [1.23, 0.000_123, 98_800.0]
         );
         let drawn = Drawn::LogUniform {
             log_uniform: [1.0, 100.0],
             unit: Unit::Of("MB".into()),
         };
-        let mut random = stream(1, "c", "p");
+        let mut random = random_stream(1, "c", "p");
         let numbers: Vec<f64> = (0..1000).map(|_| drawn.draw_number(&mut random)).collect();
         assert!(numbers.iter().all(|one| (1.0..=100.0).contains(one)));
         // Half of the numbers lie below the geometric mean.
@@ -154,10 +158,10 @@ mod tests {
 
     #[test]
     fn units_follow_numbers_or_are_those_of_the_run() {
-        let measures = Measures {
-            superstep: 0.5,
-            supersteps: 10,
-            hosts: &[],
+        let measures = CaseMeasures {
+            superstep_time: 0.5,
+            superstep_count: 10,
+            host_names: &[],
         };
         let value = |unit: Unit| unit.json_value(2.004, measures);
         assert_eq!(value(Unit::None), json!(2));
@@ -170,7 +174,7 @@ mod tests {
     #[test]
     fn hosts_are_drawn_in_the_number_that_was_asked_for() {
         let names: Vec<String> = (0..10).map(|index| format!("h{index}")).collect();
-        let mut random = stream(1, "c", "p");
+        let mut random = random_stream(1, "c", "p");
         for count in 1..=10_u32 {
             let chosen = random_subset(&names, f64::from(count), &mut random).len();
             assert_eq!(u32::try_from(chosen), Ok(count));

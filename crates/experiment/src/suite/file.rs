@@ -236,7 +236,7 @@ pub struct ClassLimits {
 }
 
 /// Returns the JSON Schema of suite files.
-pub fn schema() -> String {
+pub fn json_schema() -> String {
     format!("{:#}\n", schemars::schema_for!(SuiteFile).to_value())
 }
 

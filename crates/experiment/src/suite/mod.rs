@@ -23,21 +23,21 @@ use serde_json::{Value, json};
 
 pub use file::{
     Choice, ClassLimits, Drawn, Fixed, FixedCase, LinkDraw, Part, PlatformDraw, SuiteFile,
-    SuiteVersion, Unit, Usual, schema,
+    SuiteVersion, Unit, Usual, json_schema,
 };
 
 use super::built_in::ONE_READING;
-use draw::{Measures, stream};
+use draw::{CaseMeasures, random_stream};
 use file::Settings;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
-use platform::{Machine, draw_whole};
+use platform::{DrawnPlatform, draw_whole_number};
 
 /// The name and the JSON text of each built-in benchmark suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
 
 /// Largest number of a draw that the command line accepts.
-const MOST_DRAW: u64 = 1_000_000;
+const MAX_DRAW_NUMBER: u64 = 1_000_000;
 
 /// Minimum number of processes of a drawn case.
 const MIN_PROCESSES: u64 = 4;
@@ -78,9 +78,9 @@ impl FromStr for Draw {
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.parse()) {
             ("fixed", _) => Ok(Self::Fixed),
-            (_, Ok(number @ 1..=MOST_DRAW)) => Ok(Self::Number(number)),
+            (_, Ok(number @ 1..=MAX_DRAW_NUMBER)) => Ok(Self::Number(number)),
             _ => Err(format!(
-                "not a number from 1 to {MOST_DRAW}, and not `fixed`"
+                "not a number from 1 to {MAX_DRAW_NUMBER}, and not `fixed`"
             )),
         }
     }
@@ -126,19 +126,19 @@ impl Suite {
         let place = SUITES.iter().position(|suite| suite.0 == name);
         let Some(place) = place else {
             let problem = Problem::unknown("suite", name);
-            return Err(problem.known("suites", Self::names()).into());
+            return Err(problem.with_known_names("suites", Self::names()).into());
         };
         let read = || serde_json::from_str(SUITES[place].1).expect("a suite can be read");
         Ok(Self(READ[place].get_or_init(read)))
     }
 
     /// Returns the content of the suite file: distributions, policies and seeds.
-    pub fn file(self) -> &'static SuiteFile {
+    pub fn suite_file(self) -> &'static SuiteFile {
         self.0
     }
 
     /// Returns the number of fixed cases of the suite.
-    pub fn fixed_cases(self) -> u64 {
+    pub fn fixed_case_count(self) -> u64 {
         self.0.fixed.len() as u64
     }
 
@@ -175,22 +175,22 @@ impl Suite {
     fn drawn_case(self, draw: u64, number: u64) -> Case {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
-        let machine = suite.platform.draw((draw, &name));
-        let mut making = Making {
+        let machine = suite.platform.draw_platform((draw, &name));
+        let mut making = CaseInProgress {
             suite,
             draw_and_name: (draw, &name),
-            machine: &machine,
-            settings: Settings::new(),
+            drawn_platform: &machine,
+            drawn_settings: Settings::new(),
             classes: Vec::new(),
-            superstep: 1.0,
-            supersteps: 1,
+            superstep_time: 1.0,
+            superstep_count: 1,
         };
         making.draw_parts();
-        making.classify();
+        making.add_classes();
         let classes = making.classes.clone();
         Case {
             number,
-            experiment: making.experiment(),
+            experiment: making.into_experiment(),
             classes,
             name,
         }
@@ -214,108 +214,117 @@ pub fn case_named(name: &str) -> Option<Case> {
 }
 
 /// A case while its parts are drawn one after the other: the settings and classes drawn so far.
-struct Making<'a> {
+struct CaseInProgress<'a> {
     suite: &'static SuiteFile,
     /// The number of the draw, and the name of the case.
     draw_and_name: (u64, &'a str),
     /// The platform that was drawn for the case, with its totals.
-    machine: &'a Machine,
+    drawn_platform: &'a DrawnPlatform,
     /// The settings of the experiment that were drawn so far.
-    settings: Settings,
+    drawn_settings: Settings,
     /// The classes to which the case belongs, as far as they are known.
     classes: Vec<String>,
     /// The nominal computation time of a superstep of the case \[s\].
-    superstep: f64,
+    superstep_time: f64,
     /// The number of supersteps of the case.
-    supersteps: u64,
+    superstep_count: u64,
 }
 
-impl Making<'_> {
+impl CaseInProgress<'_> {
     /// Draws a choice for each part of the suite that belongs to the application, and adds its settings and classes to the case.
     fn draw_parts(&mut self) {
         for part in &self.suite.parts {
-            let app = self.settings.get("workload.app").and_then(Value::as_str);
+            let app = self
+                .drawn_settings
+                .get("workload.app")
+                .and_then(Value::as_str);
             let is_own = part.app.is_none() || part.app.as_deref() == app;
             if !is_own {
                 continue;
             }
-            let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, &part.name);
+            let mut random = random_stream(self.draw_and_name.0, self.draw_and_name.1, &part.name);
             let choice = part.draw_choice(&mut random);
             self.classes.extend(choice.class.clone());
-            let measures = Measures {
-                superstep: self.superstep,
-                supersteps: self.supersteps,
-                hosts: &self.machine.hosts,
+            let measures = CaseMeasures {
+                superstep_time: self.superstep_time,
+                superstep_count: self.superstep_count,
+                host_names: &self.drawn_platform.host_names,
             };
             for (key, drawn) in &choice.settings {
                 let value = drawn.draw_value(&mut random, measures);
-                self.settings.insert(key.clone(), value);
+                self.drawn_settings.insert(key.clone(), value);
             }
             if let Some(usual) = choice.usual {
-                self.superstep = usual.superstep.get();
-                self.supersteps = usual.supersteps;
+                self.superstep_time = usual.superstep.get();
+                self.superstep_count = usual.supersteps;
             } else if choice.settings.contains_key("workload.app") {
-                self.draw_size();
+                self.draw_processes_and_supersteps();
             }
         }
     }
 
     /// Draws the number of processes and the number of supersteps of an application that does not itself define them.
-    fn draw_size(&mut self) {
-        let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, "size");
+    fn draw_processes_and_supersteps(&mut self) {
+        let mut random = random_stream(self.draw_and_name.0, self.draw_and_name.1, "size");
         let most = self.suite.process_supersteps;
         let shortest = 30;
         let per_core = self.suite.processes_per_core.draw_number(&mut random);
-        let processes = (per_core * self.machine.cores).round();
+        let processes = (per_core * self.drawn_platform.total_cores).round();
         let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
-        let supersteps = draw_whole(&self.suite.supersteps, &mut random) as f64;
+        let supersteps = draw_whole_number(&self.suite.supersteps, &mut random) as f64;
         let supersteps = supersteps.min((most as f64 / processes).floor());
-        let work = self.quantity(
+        let work = self.drawn_quantity(
             "workload.instructions",
             Instructions::parse,
             Instructions::get,
         );
         // If there are more processes than cores, processes share a core and take longer.
-        let rounds = (processes / self.machine.cores).max(1.0);
-        self.superstep = work.unwrap_or(1e9) * rounds / self.machine.speed;
-        self.supersteps = to_count(supersteps);
-        self.settings
+        let rounds = (processes / self.drawn_platform.total_cores).max(1.0);
+        self.superstep_time = work.unwrap_or(1e9) * rounds / self.drawn_platform.core_speed;
+        self.superstep_count = to_count(supersteps);
+        self.drawn_settings
             .insert("workload.procs".into(), json!(to_count(processes)));
-        self.settings
-            .insert("workload.supersteps".into(), json!(self.supersteps));
+        self.drawn_settings
+            .insert("workload.supersteps".into(), json!(self.superstep_count));
     }
 
     /// Returns the drawn value of the key `key`, parsed as a quantity, as a number in its base unit; `None` if the key is not
     /// set.
-    fn quantity<Q, E>(
+    fn drawn_quantity<Q, E>(
         &self,
         key: &str,
         parse: impl Fn(&str) -> Result<Q, E>,
         get: impl Fn(Q) -> f64,
     ) -> Option<f64> {
-        let text = self.settings.get(key)?.as_str()?;
+        let text = self.drawn_settings.get(key)?.as_str()?;
         parse(text).ok().map(get)
     }
 
     /// Adds the classes of the case that follow from the platform, the number of supersteps and the cost of moves.
-    fn classify(&mut self) {
+    fn add_classes(&mut self) {
         let limits = self.suite.classes;
         let mut add = |class: &str| self.classes.push(class.to_owned());
-        add(match (self.machine.clusters, self.machine.is_wide) {
-            (1, _) => "one cluster",
-            (_, false) => "several clusters, LAN",
-            (_, true) => "several clusters, WAN",
-        });
-        if self.supersteps < limits.short {
+        add(
+            match (
+                self.drawn_platform.cluster_count,
+                self.drawn_platform.has_wide_area_network,
+            ) {
+                (1, _) => "one cluster",
+                (_, false) => "several clusters, LAN",
+                (_, true) => "several clusters, WAN",
+            },
+        );
+        if self.superstep_count < limits.short {
             add("short runs");
-        } else if self.supersteps >= limits.long {
+        } else if self.superstep_count >= limits.long {
             add("long runs");
         }
-        let memory = self.quantity("workload.memory", Bytes::parse, Bytes::get);
-        let fixed = self.quantity("costs.move.fixed", Seconds::parse, Seconds::get);
+        let memory = self.drawn_quantity("workload.memory", Bytes::parse, Bytes::get);
+        let fixed = self.drawn_quantity("costs.move.fixed", Seconds::parse, Seconds::get);
         if let Some(memory) = memory {
-            let price = fixed.unwrap_or(0.0) + memory / self.machine.slowest_link;
-            let supersteps = price / self.superstep;
+            let price =
+                fixed.unwrap_or(0.0) + memory / self.drawn_platform.slowest_access_bandwidth;
+            let supersteps = price / self.superstep_time;
             if supersteps < limits.cheap {
                 self.classes.push("cheap moves".into());
             } else if supersteps >= limits.dear {
@@ -325,7 +334,7 @@ impl Making<'_> {
     }
 
     /// Returns the settings of the case as the JSON value of an experiment file.
-    fn experiment(self) -> Value {
+    fn into_experiment(self) -> Value {
         let (draw, name) = self.draw_and_name;
         let case = name.rsplit('.').next().unwrap_or_default();
         let description = format!(
@@ -337,10 +346,10 @@ impl Making<'_> {
             "schema": "migsim-experiment-1",
             "extends": ONE_READING,
             "description": description,
-            "platform": self.machine.file,
+            "platform": self.drawn_platform.platform_file,
         });
-        for (key, value) in self.settings {
-            super::settings::set(&mut experiment, &key, value);
+        for (key, value) in self.drawn_settings {
+            super::settings::set_at_path(&mut experiment, &key, value);
         }
         experiment
     }

@@ -2,28 +2,28 @@
 
 use serde_json::{Value, json};
 
-use super::draw::{rounded, stream};
+use super::draw::{random_stream, round_to_three_digits};
 use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
 use migsim_base::random::Stream;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
 /// A platform that was drawn for a benchmark case, with totals that the drawing of other parts uses.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub(super) struct DrawnPlatform {
     /// The JSON value of the platform file.
-    pub(super) file: Value,
+    pub(super) platform_file: Value,
     /// The names of the hosts of the platform.
-    pub(super) hosts: Vec<String>,
+    pub(super) host_names: Vec<String>,
     /// Total number of cores of all hosts.
-    pub(super) cores: f64,
+    pub(super) total_cores: f64,
     /// Mean speed of a core of the platform \[instructions/s\]; the total speed of all cores while groups are still being drawn.
-    pub(super) speed: f64,
+    pub(super) core_speed: f64,
     /// Bandwidth of the slowest access link of a host \[B/s\].
-    pub(super) slowest_link: f64,
+    pub(super) slowest_access_bandwidth: f64,
     /// The number of clusters of the platform.
-    pub(super) clusters: usize,
+    pub(super) cluster_count: usize,
     /// Whether the clusters are joined by a wide-area network.
-    pub(super) is_wide: bool,
+    pub(super) has_wide_area_network: bool,
 }
 
 /// Draws a number from a distribution and rounds it to a whole number.
@@ -32,13 +32,13 @@ pub(super) struct Machine {
     clippy::cast_sign_loss,
     reason = "a count of the suite, from 0 to some thousands"
 )]
-pub(super) fn draw_whole(drawn: &Drawn, random: &mut Stream) -> u64 {
+pub(super) fn draw_whole_number(drawn: &Drawn, random: &mut Stream) -> u64 {
     drawn.draw_number(random).round().max(0.0) as u64
 }
 
 /// Draws a quantity from a distribution with a unit; returns the number and a text of the number with its unit.
 fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
-    let number = rounded(drawn.draw_number(random));
+    let number = round_to_three_digits(drawn.draw_number(random));
     let unit = match drawn {
         Drawn::Uniform {
             unit: Unit::Of(unit),
@@ -63,28 +63,28 @@ fn draw_link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
 
 impl PlatformDraw {
     /// Draws the platform of the case with this draw number and name from this distribution.
-    pub(super) fn draw(&self, (draw, name): (u64, &str)) -> Machine {
-        let mut random = stream(draw, name, "platform");
-        let hosts = draw_whole(&self.hosts, &mut random).max(2);
-        let clusters = draw_whole(&self.clusters, &mut random).clamp(1, hosts / 2);
-        let is_wide = random.unit() <= self.wan && clusters > 1;
-        let sizes = parts(hosts, clusters, &mut random);
-        let mut machine = Machine {
-            file: Value::Null,
-            hosts: Vec::new(),
-            cores: 0.0,
-            speed: 0.0,
-            slowest_link: f64::INFINITY,
-            clusters: sizes.len(),
-            is_wide,
+    pub(super) fn draw_platform(&self, (draw, name): (u64, &str)) -> DrawnPlatform {
+        let mut random = random_stream(draw, name, "platform");
+        let hosts = draw_whole_number(&self.hosts, &mut random).max(2);
+        let clusters = draw_whole_number(&self.clusters, &mut random).clamp(1, hosts / 2);
+        let is_wide = random.draw_unit() <= self.wan && clusters > 1;
+        let sizes = random_partition(hosts, clusters, &mut random);
+        let mut machine = DrawnPlatform {
+            platform_file: Value::Null,
+            host_names: Vec::new(),
+            total_cores: 0.0,
+            core_speed: 0.0,
+            slowest_access_bandwidth: f64::INFINITY,
+            cluster_count: sizes.len(),
+            has_wide_area_network: is_wide,
         };
         let (mut entries, mut links) = (Vec::new(), Vec::new());
         for (index, size) in sizes.iter().enumerate() {
             let own = format!("c{index}");
             let router = format!("r{index}");
             let (bandwidth, access) = draw_link(&self.access, &mut random);
-            machine.slowest_link = machine.slowest_link.min(bandwidth);
-            let is_unlike = random.unit() <= self.unlike && *size > 1;
+            machine.slowest_access_bandwidth = machine.slowest_access_bandwidth.min(bandwidth);
+            let is_unlike = random.draw_unit() <= self.unlike && *size > 1;
             let first = if is_unlike { size / 2 } else { *size };
             let groups = [first, size - first].into_iter().filter(|hosts| *hosts > 0);
             let groups: Vec<Value> = groups
@@ -92,7 +92,7 @@ impl PlatformDraw {
                 .collect();
             let mut entry = json!({ "name": own, "link": access, "groups": groups });
             machine
-                .hosts
+                .host_names
                 .extend((0..*size).map(|host| format!("{own}-{host}")));
             if clusters > 1 {
                 entry["router"] = json!(router);
@@ -105,25 +105,26 @@ impl PlatformDraw {
             }
             entries.push(entry);
         }
-        machine.speed /= machine.cores;
-        machine.file = json!({ "schema": "migsim-platform-1", "name": name, "clusters": entries });
+        machine.core_speed /= machine.total_cores;
+        machine.platform_file =
+            json!({ "schema": "migsim-platform-1", "name": name, "clusters": entries });
         if !links.is_empty() {
-            machine.file["links"] = json!(links);
+            machine.platform_file["links"] = json!(links);
         }
         machine
     }
 }
 
-impl Machine {
+impl DrawnPlatform {
     /// Draws a group of `hosts` equal hosts, adds its cores and speeds to the totals of the platform, and returns the JSON value
     /// of the group.
     fn draw_group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
         let (_, speed) = draw_quantity(&draw.speed, random);
-        let cores = draw_whole(&draw.cores, random).max(1);
+        let cores = draw_whole_number(&draw.cores, random).max(1);
         let all = (hosts * cores) as f64;
         let each = InstructionsPerSecond::parse(&speed);
-        self.cores += all;
-        self.speed += all * each.map_or(0.0, InstructionsPerSecond::get);
+        self.total_cores += all;
+        self.core_speed += all * each.map_or(0.0, InstructionsPerSecond::get);
         json!({ "hosts": hosts, "speed": speed, "cores": cores })
     }
 }
@@ -134,8 +135,8 @@ impl Machine {
     clippy::cast_sign_loss,
     reason = "a part of a count"
 )]
-fn parts(whole: u64, count: u64, random: &mut Stream) -> Vec<u64> {
-    let weights: Vec<f64> = (0..count).map(|_| 0.3 + 0.7 * random.unit()).collect();
+fn random_partition(whole: u64, count: u64, random: &mut Stream) -> Vec<u64> {
+    let weights: Vec<f64> = (0..count).map(|_| 0.3 + 0.7 * random.draw_unit()).collect();
     let sum: f64 = weights.iter().sum();
     let free = whole - 2 * count;
     let part = |weight: &f64| 2 + (free as f64 * weight / sum).floor() as u64;
@@ -151,9 +152,9 @@ mod tests {
 
     #[test]
     fn the_parts_add_up_to_the_whole() {
-        let mut random = stream(1, "c", "p");
+        let mut random = random_stream(1, "c", "p");
         for whole in 12..60 {
-            let sizes = parts(whole, 6, &mut random);
+            let sizes = random_partition(whole, 6, &mut random);
             assert_eq!(sizes.iter().sum::<u64>(), whole);
             assert!(sizes.iter().all(|size| *size >= 2), "{sizes:?}");
         }

@@ -21,10 +21,13 @@ fn every_case_of_some_draws_loads_and_stays_within_the_limits() {
         for number in 1..=100 {
             let name = format!("lb-1.{draw}.{number}");
             let experiment = loaded(&name);
-            assert_eq!(experiment.basis.experiment, name);
+            assert_eq!(experiment.built_in_basis.experiment, name);
             let workload = &experiment.workload;
             let size = workload.processes() as u64 * workload.supersteps() as u64;
-            assert!(size <= suite.file().process_supersteps, "{name}: {size}");
+            assert!(
+                size <= suite.suite_file().process_supersteps,
+                "{name}: {size}"
+            );
             let hosts = experiment.platform.platform.hosts.len();
             assert!((8..=512).contains(&hosts), "{name}: {hosts} hosts");
             assert!((1..=6).contains(&experiment.platform.platform.clusters.len()));
@@ -51,7 +54,11 @@ fn draws_cover_every_class() {
         .flat_map(|case| &case.classes)
         .map(|one| &**one)
         .collect();
-    let choices = lb_1().file().parts.iter().flat_map(|part| &part.choices);
+    let choices = lb_1()
+        .suite_file()
+        .parts
+        .iter()
+        .flat_map(|part| &part.choices);
     let named = choices.filter_map(|choice| choice.class.as_deref());
     let derived = [
         "one cluster",
@@ -90,19 +97,23 @@ fn only_whole_names_are_cases() {
 fn every_fixed_case_loads_and_names_its_source() {
     let suite = lb_1();
     let mut classes = BTreeSet::new();
-    for number in 1..=suite.fixed_cases() {
+    for number in 1..=suite.fixed_case_count() {
         let case = suite.case(Draw::Fixed, number).unwrap();
         let experiment = loaded(&case.name);
-        assert_eq!(experiment.basis.experiment, case.name);
+        assert_eq!(experiment.built_in_basis.experiment, case.name);
         let description = case.experiment["description"].as_str().unwrap();
         assert!(description.ends_with('.'), "{description}");
         let is_measured = case.classes.iter().any(|class| class == "measured load");
         assert_eq!(experiment.uses_seed(), is_measured, "{}", case.name);
         classes.extend(case.classes);
     }
-    assert!((16..=24).contains(&suite.fixed_cases()));
+    assert!((16..=24).contains(&suite.fixed_case_count()));
     for class in ["recorded programs", "papers' applications", "measured load"] {
         assert!(classes.contains(class), "{class}");
     }
-    assert!(suite.case(Draw::Fixed, suite.fixed_cases() + 1).is_none());
+    assert!(
+        suite
+            .case(Draw::Fixed, suite.fixed_case_count() + 1)
+            .is_none()
+    );
 }

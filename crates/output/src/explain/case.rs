@@ -7,22 +7,22 @@ use super::meanings as quantity;
 use super::question::{Question, find_scenario};
 use crate::read::{Call, Run};
 use migsim_base::error::Problem;
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 use migsim_bsp::Scenario;
-use migsim_experiment::{Change, Effect, Experiment, Progress, Trial};
+use migsim_experiment::{CallEffect, Experiment, PredictedChange, Progress, RecordedRun};
 use migsim_policies::ForcedMove;
-use migsim_policies::explain::meanings::superstep;
+use migsim_policies::explain::meanings::superstep_quantity;
 use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
 
 /// A rescheduling call whose effect can be computed: a call that moved processes and was followed by at least one superstep, with
 /// the data to repeat the run without these moves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Case {
-    trial: Trial,
+pub struct EvaluatedCall {
+    trial: RecordedRun,
     event_hash: String,
 }
 
-impl Case {
+impl EvaluatedCall {
     /// Finds the rescheduling call that the user's question names by its superstep. Returns `None` if there is no such call, if
     /// the call moved no process, or if it came after the last superstep.
     ///
@@ -45,11 +45,11 @@ impl Case {
         };
         let is_moving = this.scenario == Scenario::Iii;
         Ok(judged.filter(|_| is_moving).map(|judged| Self {
-            trial: Trial {
+            trial: RecordedRun {
                 calls: this.calls.iter().map(|call| call.superstep).collect(),
                 moves: this.calls.iter().flat_map(moves).collect(),
-                call_index: judged,
-                changes: predicted_changes(run.narrator, &this.calls[judged]),
+                examined_call: judged,
+                predicted_changes: predicted_changes(run.narrator, &this.calls[judged]),
             },
             event_hash: this.event_hash.clone(),
         }))
@@ -60,9 +60,13 @@ impl Case {
     /// # Errors
     /// The effect cannot be computed, because the experiment is no longer the same as in the recorded run; the text gives the
     /// reason.
-    pub fn effect(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
+    pub fn effect(
+        &self,
+        experiment: &Experiment,
+        progress: &Progress,
+    ) -> Result<CallEffect, String> {
         let effect = experiment
-            .effect(&self.trial, progress)
+            .call_effect(&self.trial, progress)
             .map_err(|error| error.first_line())?;
         if effect.event_hash == self.event_hash {
             Ok(effect)
@@ -77,12 +81,12 @@ impl Case {
 ///
 /// t1 is the predicted time on the origin, t2 on the destination. Computation and communication have separate ratios if the
 /// record of the call contains separate times. Returns `None` if the policy predicts no times.
-fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
+fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<PredictedChange>> {
     let change = |process: u64| {
         let mut judged = call.candidates.iter();
         let judged = judged.find(|one| one.process == process && one.accepted)?;
         let [computation, sends] = narrator.slowdown_factors(call.record(), judged)?;
-        Some(Change {
+        Some(PredictedChange {
             process,
             computation_ratio: computation,
             send_ratio: sends,
@@ -95,9 +99,13 @@ fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>
 /// Formats a range of supersteps as text; the range includes the supersteps `from` and `until`: `supersteps 3 to 5`.
 fn superstep_range(from: u64, until: u64) -> Sentence {
     if from == until {
-        say!("superstep {}", superstep(from))
+        say!("superstep {}", superstep_quantity(from))
     } else {
-        say!("supersteps {} to {}", superstep(from), superstep(until))
+        say!(
+            "supersteps {} to {}",
+            superstep_quantity(from),
+            superstep_quantity(until)
+        )
     }
 }
 
@@ -122,7 +130,11 @@ fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 
 
 /// Describes the predicted and the realised effect of the moves of one rescheduling call on a run of `supersteps` supersteps.
 /// `is_last` tells whether it is the last call of the run.
-pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sentence> {
+pub(super) fn describe_effect(
+    effect: &CallEffect,
+    supersteps: u64,
+    is_last: bool,
+) -> Vec<Sentence> {
     let until = if is_last {
         "to the end of the run"
     } else {
@@ -162,7 +174,7 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
     };
     sentences.push(say!(
         "With the price of the moves, superstep {} ended {} {} than it would have without them.",
-        superstep(effect.last_superstep),
+        superstep_quantity(effect.last_superstep),
         net,
         word
     ));
@@ -170,13 +182,16 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
 }
 
 /// Describes the makespans that the policy predicted without and with the moves of a call, and the predicted gain or loss.
-fn describe_prediction(effect: &Effect) -> Sentence {
+fn describe_prediction(effect: &CallEffect) -> Sentence {
     let Some(predicted) = &effect.prediction else {
         return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
         "  predicted (from {}, with the times of moved processes multiplied by t2 / t1): {}.",
-        superstep_range(predicted.first_superstep, predicted.last_superstep),
+        superstep_range(
+            predicted.first_observed_superstep,
+            predicted.last_observed_superstep
+        ),
         describe_makespans(
             [&quantity::PREDICTED_WITHOUT, &quantity::PREDICTED_WITH],
             [predicted.without_moves.get(), predicted.with_moves.get()],
@@ -186,21 +201,21 @@ fn describe_prediction(effect: &Effect) -> Sentence {
 }
 
 /// Returns the number of supersteps that follow the rescheduling call in a run of `supersteps` supersteps.
-pub(super) fn supersteps_left(effect: &Effect, supersteps: u64) -> u64 {
+pub(super) fn supersteps_left(effect: &CallEffect, supersteps: u64) -> u64 {
     (supersteps + 1).saturating_sub(effect.first_superstep)
 }
 
 /// Describes after how many supersteps the gain of the moves has compensated their cost, and whether the `left` supersteps after
 /// the call suffice.
-fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
-    let price = quantity::PRICE.with_value(effect.cost.get());
+fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
+    let price = quantity::COST_OF_MOVES.with_value(effect.move_delay.get());
     let rate = effect.gain_per_superstep_s();
     let count = |meaning: &Meaning, count: u64| -> Quantity {
         meaning
             .with_count(count)
-            .shown_as(counted(count, "superstep"))
+            .with_shown_text(format_count(count, "superstep"))
     };
-    match effect.break_even() {
+    match effect.break_even_supersteps() {
         None if rate < 0.0 => say!(
             "The moves delayed the run by {}, and each superstep takes {} longer: they do not pay for themselves.",
             price,
@@ -215,14 +230,14 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
             "The moves delayed the run by {} and do not pay for themselves: at a gain of {} per superstep that takes {}, and {} left.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
-            count(&quantity::BREAK_EVEN, supersteps),
+            count(&quantity::BREAK_EVEN_SUPERSTEPS, supersteps),
             format_supersteps_left(left)
         ),
         Some(supersteps) => say!(
             "The moves delayed the run by {}; at a gain of {} per superstep they pay for themselves after {}; {} left after the call.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
-            count(&quantity::BREAK_EVEN, supersteps),
+            count(&quantity::BREAK_EVEN_SUPERSTEPS, supersteps),
             format_supersteps_left(left)
         ),
     }
@@ -236,7 +251,7 @@ fn format_supersteps_left(left: u64) -> Sentence {
 
 /// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,
 /// the JSON object contains only the reason.
-pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
+pub(super) fn effect_json(effect: &Result<CallEffect, String>, supersteps: u64) -> Value {
     let effect = match effect {
         Ok(effect) => effect,
         Err(why) => return json!({ "unknown": why }),
@@ -253,8 +268,8 @@ pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> V
             "makespan_without_s": predicted.without_moves.get(),
             "makespan_with_s": predicted.with_moves.get(),
             "gain_s": predicted.without_moves.get() - predicted.with_moves.get(),
-            "from_superstep": predicted.first_superstep,
-            "until_superstep": predicted.last_superstep,
+            "from_superstep": predicted.first_observed_superstep,
+            "until_superstep": predicted.last_observed_superstep,
         })
     });
     json!({
@@ -267,9 +282,9 @@ pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> V
             "gain_s": effect.gain_s(),
             "gain_per_superstep_s": effect.gain_per_superstep_s(),
         },
-        "price_s": effect.cost.get(),
+        "price_s": effect.move_delay.get(),
         "net_gain_s": effect.net_gain_s(),
-        "break_even_supersteps": effect.break_even(),
+        "break_even_supersteps": effect.break_even_supersteps(),
         "supersteps_left": supersteps_left(effect, supersteps),
     })
 }

@@ -1,26 +1,26 @@
 //! Explains the duration of a superstep by the parts of the critical path (the chain of activities that determines the makespan)
 //! that started in this superstep.
 
-use crate::path_rows::{Part, PathRow, group_rows};
-use migsim_base::words::counted;
-use migsim_policies::explain::meanings::superstep;
+use crate::path_rows::{PathPart, PathRow, group_rows};
+use migsim_base::words::format_count;
+use migsim_policies::explain::meanings::superstep_quantity;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Maximum number of parts of the critical path that are described one by one for a superstep.
-const MOST_PIECES: usize = 8;
+const MAX_DESCRIBED_PIECES: usize = 8;
 
 /// Minimum share of a part of the critical path in the duration of a superstep; a part with a share of at most this value is
 /// omitted as a rounding error.
-const ROUNDING_SHARE: f64 = 1e-12;
+const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
 /// Explanation of the quantity `path_s`: the sum of the parts of the critical path that started in the superstep \[s\].
-const ON_PATH: Meaning = Meaning::new(
+const CRITICAL_PATH_TIME: Meaning = Meaning::new(
     "path_s",
     Unit::Seconds,
     "the sum of the pieces of the critical path that started in the superstep",
 );
 /// Explanation of the quantity `piece_s`: the duration of one part of the critical path \[s\].
-const PIECE: Meaning = Meaning::new(
+const PIECE_DURATION: Meaning = Meaning::new(
     "piece_s",
     Unit::Seconds,
     "the duration of a piece of the critical path",
@@ -28,35 +28,39 @@ const PIECE: Meaning = Meaning::new(
 
 /// Describes the parts of the critical path that started in superstep `number` (counted from 1), in chronological order. Of many
 /// parts, only the longest are described.
-pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
+pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let own: Vec<&PathRow> = path.iter().filter(|row| row.superstep == number).collect();
-    let whole: f64 = own.iter().map(|row| row.seconds()).sum();
-    let is_seen = |row: &&PathRow| row.seconds() > ROUNDING_SHARE * whole;
+    let whole: f64 = own.iter().map(|row| row.duration_seconds()).sum();
+    let is_seen = |row: &&PathRow| row.duration_seconds() > NEGLIGIBLE_SHARE * whole;
     let own: Vec<&PathRow> = own.into_iter().filter(is_seen).collect();
     if own.is_empty() {
         return vec![say!(
             "No activity that starts in superstep {} is on the critical path.",
-            superstep(number)
+            superstep_quantity(number)
         )];
     }
-    let parts: Vec<Part<'_>> = group_rows(&own);
+    let parts: Vec<PathPart<'_>> = group_rows(&own);
     let mut longest: Vec<usize> = (0..parts.len()).collect();
-    longest.sort_by(|a, b| parts[*b].seconds.total_cmp(&parts[*a].seconds));
-    longest.truncate(MOST_PIECES);
+    longest.sort_by(|a, b| {
+        parts[*b]
+            .duration_seconds
+            .total_cmp(&parts[*a].duration_seconds)
+    });
+    longest.truncate(MAX_DESCRIBED_PIECES);
     longest.sort_unstable();
     let mut sentences = vec![say!(
         "Superstep {} takes {} of the critical path:",
-        superstep(number),
-        ON_PATH.with_value(whole)
+        superstep_quantity(number),
+        CRITICAL_PATH_TIME.with_value(whole)
     )];
     for place in longest {
         let part = &parts[place];
-        let (seconds, words) = (part.seconds, part.describe());
-        sentences.push(say!("  {}: {}", PIECE.with_value(seconds), words));
+        let (seconds, words) = (part.duration_seconds, part.describe());
+        sentences.push(say!("  {}: {}", PIECE_DURATION.with_value(seconds), words));
     }
-    let rest = parts.len().saturating_sub(MOST_PIECES);
+    let rest = parts.len().saturating_sub(MAX_DESCRIBED_PIECES);
     if rest > 0 {
-        let rest = counted(rest, "shorter piece");
+        let rest = format_count(rest, "shorter piece");
         sentences.push(say!("  and {}.", rest));
     }
     sentences

@@ -18,42 +18,42 @@ pub(super) const CALL_COST: Meaning = seconds(
 );
 /// Explanation of the quantity `migration_s` of one rescheduling call: the time for which processes waited for the migrations
 /// after this call \[s\].
-pub(super) const MIGRATION: Meaning = seconds(
+pub(super) const MIGRATION_TIME_AFTER_CALL: Meaning = seconds(
     "migration_s",
     "the time for which processes waited for the migrations after the call",
 );
 /// Explanation of the quantity `migrations`: the number of migrations that took place after one rescheduling call.
-pub(super) const MOVED: Meaning = count(
+pub(super) const MIGRATION_COUNT_AFTER_CALL: Meaning = count(
     "migrations",
     "the number of migrations after the call that happened",
 );
 /// Explanation of the quantity `move_start_s`: the simulated time at which a migration began \[s\].
-pub(super) const MOVE_START: Meaning =
+pub(super) const MIGRATION_START: Meaning =
     seconds("move_start_s", "the instant at which the migration began");
 /// Explanation of the quantity `move_end_s`: the simulated time at which a migration ended \[s\].
-pub(super) const MOVE_END: Meaning =
+pub(super) const MIGRATION_END: Meaning =
     seconds("move_end_s", "the instant at which the migration was done");
 /// Explanation of the quantity `size_bytes`: the memory of a process that its migration sent \[B\].
-pub(super) const SIZE: Meaning = Meaning::new(
+pub(super) const MIGRATED_MEMORY: Meaning = Meaning::new(
     "size_bytes",
     Unit::Bytes,
     "the memory of the process that the migration sent",
 );
 /// Explanation of the quantity `t1_minus_t2_sum_s`: the sum of the predicted gains t1 - t2 of the accepted candidates of a call
 /// \[s\]. Since processes run in parallel, this sum is not a part of the makespan.
-pub(super) const SUM: Meaning = seconds(
+pub(super) const PREDICTED_GAIN_SUM: Meaning = seconds(
     "t1_minus_t2_sum_s",
     "the sum of t1 - t2 of the accepted candidates; a sum over processes, not a time of the run, since processes overlap",
 );
 /// Explanation of the quantity `supersteps_took_s`: the sum of the durations of the supersteps until the next call, in the
 /// scenario that is explained \[s\].
-pub(super) const TOOK: Meaning = seconds(
+pub(super) const SUPERSTEPS_DURATION: Meaning = seconds(
     "supersteps_took_s",
     "the sum of the times of these supersteps in this scenario",
 );
 /// Explanation of the quantity `supersteps_took_in_i_s`: the sum of the durations of the supersteps until the next call, in
 /// scenario i (application only) \[s\].
-pub(super) const TOOK_IN_I: Meaning = seconds(
+pub(super) const SUPERSTEPS_DURATION_IN_I: Meaning = seconds(
     "supersteps_took_in_i_s",
     "the sum of the times of these supersteps in scenario i",
 );
@@ -123,7 +123,8 @@ pub(super) const COMMUNICATION_WITHOUT: Meaning = seconds(
 );
 /// Explanation of the quantity `price_s`: the cost of the moves of a call, which is the time by which these moves delayed the run
 /// \[s\].
-pub(super) const PRICE: Meaning = seconds("price_s", "the time by which the moves delayed the run");
+pub(super) const COST_OF_MOVES: Meaning =
+    seconds("price_s", "the time by which the moves delayed the run");
 /// Explanation of the quantity `gain_per_superstep_s`: the realised gain of the moves of a call, divided by the number of
 /// supersteps until the next call \[s\].
 pub(super) const GAIN_PER_SUPERSTEP: Meaning = seconds(
@@ -138,7 +139,7 @@ pub(super) const LOSS_PER_SUPERSTEP: Meaning = seconds(
 );
 /// Explanation of the quantity `break_even_supersteps`: the number of supersteps after which the gain of the moves has
 /// compensated their cost.
-pub(super) const BREAK_EVEN: Meaning = count(
+pub(super) const BREAK_EVEN_SUPERSTEPS: Meaning = count(
     "break_even_supersteps",
     "price_s / gain_per_superstep_s, rounded up",
 );
@@ -154,37 +155,37 @@ pub(super) const NET_GAIN: Meaning = seconds("net_gain_s", "realised_gain_s - pr
 /// end later, that is, their cost minus their gain \[s\].
 pub(super) const NET_LOSS: Meaning = seconds("net_loss_s", "price_s - realised_gain_s");
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a run.
-pub(super) const CALLS: Meaning = count("calls", "the number of calls");
+pub(super) const CALL_COUNT: Meaning = count("calls", "the number of calls");
 /// Explanation of the quantity `moving_calls`: the number of rescheduling calls whose migrations took place. In scenario ii, in
 /// which nothing moves, it is the number of calls that decided at least one migration.
-pub(super) const MOVING_CALLS: Meaning = count(
+pub(super) const MOVING_CALL_COUNT: Meaning = count(
     "moving_calls",
     "the number of calls whose migrations happened; in scenario ii, of calls that decided some",
 );
 /// Explanation of the quantity `moved`: the number of migrations that the rescheduling calls of a run decided and that took
 /// place.
-pub(super) const PROCESSES_MOVED: Meaning =
+pub(super) const MIGRATION_COUNT_OF_RUN: Meaning =
     count("moved", "the number of migrations of the moving calls");
 /// Explanation of the quantity `decided_too_late`: the number of migrations that did not take place because the call that decided
 /// them came after the last superstep.
-pub(super) const LATE: Meaning = count(
+pub(super) const MIGRATIONS_DECIDED_TOO_LATE: Meaning = count(
     "decided_too_late",
     "the number of migrations that a call after the last superstep decided",
 );
 /// Explanation of the quantity `scheduling_s`: the total time for which the application waited for the rescheduling calls of a
 /// run \[s\].
-pub(super) const SCHEDULING: Meaning = seconds(
+pub(super) const TOTAL_CALL_COST: Meaning = seconds(
     "scheduling_s",
     "the time for which the application waited for all calls",
 );
 /// Explanation of the quantity `mean_call_cost_s`: the mean time for which the application waited for a rescheduling call \[s\].
-pub(super) const MEAN_COST: Meaning = seconds(
+pub(super) const MEAN_CALL_COST: Meaning = seconds(
     "mean_call_cost_s",
     "scheduling_s divided by the number of calls",
 );
 /// Explanation of the quantity `migration_s` of a run: the total time for which processes waited for migrations after all
 /// rescheduling calls \[s\].
-pub(super) const MIGRATIONS: Meaning = seconds(
+pub(super) const TOTAL_MIGRATION_TIME: Meaning = seconds(
     "migration_s",
     "the time for which processes waited for migrations after calls",
 );
@@ -192,21 +193,21 @@ pub(super) const MIGRATIONS: Meaning = seconds(
 pub(super) const MAKESPAN: Meaning = seconds("makespan_s", "the execution time of the scenario");
 /// Explanation of the quantity `less_than_i_percent`: by how much the makespan of a scenario is below the makespan of scenario i,
 /// relative to scenario i \[%\].
-pub(super) const LESS_THAN_I: Meaning =
+pub(super) const PERCENT_BELOW_SCENARIO_I: Meaning =
     Meaning::new("less_than_i_percent", Unit::Percent, "100 (T_i - T) / T_i");
 /// Explanation of the quantity `more_than_i_percent`: by how much the makespan of a scenario is above the makespan of scenario i,
 /// relative to scenario i \[%\].
-pub(super) const MORE_THAN_I: Meaning =
+pub(super) const PERCENT_ABOVE_SCENARIO_I: Meaning =
     Meaning::new("more_than_i_percent", Unit::Percent, "100 (T - T_i) / T_i");
 /// Explanation of the quantity `missed_by_s`: the predicted loss t2 - t1 because of which a candidate was not moved \[s\]. It is
 /// shown as the range from the smallest to the largest value of a group of calls.
-pub(super) const MISSED: Meaning = seconds(
+pub(super) const SHORTFALL_OF_CANDIDATE: Meaning = seconds(
     "missed_by_s",
     "t2 - t1 of a candidate that stayed: the least and the largest of these calls",
 );
 /// Explanation of the quantity `candidates`: the number of candidates of a rescheduling call. It is shown as the range from the
 /// smallest to the largest number of a group of calls.
-pub(super) const CONSIDERED: Meaning = count(
+pub(super) const CANDIDATE_COUNT: Meaning = count(
     "candidates",
     "the number of candidates of a call: the least and the largest of these calls",
 );

@@ -22,10 +22,10 @@ mod placement;
 mod question;
 mod story;
 
-pub use case::Case;
-pub use duration::time_of_superstep;
+pub use case::EvaluatedCall;
+pub use duration::describe_superstep_time;
 pub use overview::Overview;
 pub(super) use question::Answer;
 pub use question::Question;
 pub use story::Story;
-pub(super) use story::texts;
+pub(super) use story::sentence_texts;

@@ -6,42 +6,43 @@ use serde_json::{Value, json};
 use super::meanings as quantity;
 use super::question::find_scenario;
 use crate::read::{Call, Run, RunOfScenario};
-use crate::table::{MoveGroup as Way, group_by_clusters, process_ranges};
+use crate::table::{MovesBetweenClusters as Way, format_process_ranges, group_moves_by_clusters};
 use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_base::error::Problem;
 use migsim_base::units::ProcessId;
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
 use migsim_policies::explain::meanings::SUPERSTEPS;
 use migsim_policies::explain::{
-    Narrator, NoMoveReason, Quantity, Sentence, Shortfall, definitions, format_duration, say,
+    Narrator, NoMoveReason, Quantity, Sentence, Shortfall, format_duration, quantity_definitions,
+    say,
 };
 
 /// Maximum number of rows in the overview: calls with moves in one table, reasons for calls without moves in another table.
-const MOST_SHOWN: usize = 16;
+const MAX_ROWS: usize = 16;
 /// Maximum number of supersteps that the overview lists for one reason for calls without moves.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED_SUPERSTEPS: usize = 8;
 
 /// The rescheduling calls of a scenario: a list of the calls that decided moves, and groups of the calls that decided no move, by
 /// their reason.
 #[derive(Debug)]
 pub struct Overview<'a> {
-    pub(super) this: &'a RunOfScenario,
-    policy: &'a str,
+    pub(super) scenario_records: &'a RunOfScenario,
+    policy_name: &'a str,
     /// Rescheduling calls of the scenario that decided at least one move.
-    moving: Vec<&'a Call>,
+    calls_with_moves: Vec<&'a Call>,
     /// Groups of the rescheduling calls that decided no move for the same reason; the most frequent reason comes first.
-    quiet: Vec<Group<'a>>,
+    reasons_without_moves: Vec<ReasonGroup<'a>>,
 }
 
 /// Rescheduling calls that decided no move for the same reason.
 #[derive(Debug)]
-struct Group<'a> {
-    why: Sentence,
+struct ReasonGroup<'a> {
+    reason: Sentence,
     calls: Vec<&'a Call>,
     /// Amounts by which the calls of the group, or their candidates, missed the condition of a move; empty if the policy does not
     /// record such amounts.
-    missed_by: Vec<Shortfall>,
+    shortfalls: Vec<Shortfall>,
 }
 
 impl<'a> Overview<'a> {
@@ -56,55 +57,59 @@ impl<'a> Overview<'a> {
             .calls
             .iter()
             .partition(|call| !call.migrations.is_empty());
-        let mut quiet: Vec<Group<'a>> = Vec::new();
+        let mut quiet: Vec<ReasonGroup<'a>> = Vec::new();
         for call in others {
-            let (why, by) = reason_of(run.narrator, call);
-            match quiet.iter_mut().find(|group| group.why == why) {
+            let (why, by) = reason_without_moves(run.narrator, call);
+            match quiet.iter_mut().find(|group| group.reason == why) {
                 Some(group) => {
                     group.calls.push(call);
-                    group.missed_by.extend(by);
+                    group.shortfalls.extend(by);
                 }
-                None => quiet.push(Group {
-                    why,
+                None => quiet.push(ReasonGroup {
+                    reason: why,
                     calls: vec![call],
-                    missed_by: by,
+                    shortfalls: by,
                 }),
             }
         }
         quiet.sort_by_key(|group| std::cmp::Reverse(group.calls.len()));
         Ok(Self {
-            this,
-            policy: run.experiment["policy"]["name"].as_str().unwrap_or("?"),
-            moving,
-            quiet,
+            scenario_records: this,
+            policy_name: run.experiment["policy"]["name"].as_str().unwrap_or("?"),
+            calls_with_moves: moving,
+            reasons_without_moves: quiet,
         })
     }
 
     /// Formats the overview of the rescheduling calls as text for a terminal.
     pub fn text(&self) -> String {
-        let mut sheet = self.sheet();
+        let mut sheet = self.as_sheet();
         self.add_suggestions(&mut sheet);
         sheet.render(OutputForm::Table)
     }
 
-    pub(super) fn sheet(&self) -> Sheet {
+    pub(super) fn as_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         self.add_totals(&mut sheet);
-        if self.listed_calls().next().is_some() {
+        if self.calls_with_listed_moves().next().is_some() {
             sheet.add_line("");
             sheet.add_table(self.moves_table());
-            add_rest(&mut sheet, self.listed_calls().count(), "more call");
+            add_omitted_rows(
+                &mut sheet,
+                self.calls_with_listed_moves().count(),
+                "more call",
+            );
         }
-        if !self.quiet.is_empty() {
+        if !self.reasons_without_moves.is_empty() {
             sheet.add_line("");
             sheet.add_table(self.reasons_table());
-            add_rest(&mut sheet, self.quiet.len(), "more reason");
+            add_omitted_rows(&mut sheet, self.reasons_without_moves.len(), "more reason");
         }
         sheet
     }
 
     fn add_totals(&self, sheet: &mut Sheet) {
-        let totals = self.totals();
+        let totals = self.describe_totals();
         let (heading, totals) = totals.split_first().expect("a heading");
         sheet.add_line(heading.text());
         sheet.add_line("");
@@ -115,8 +120,12 @@ impl<'a> Overview<'a> {
 
     /// Describes all rescheduling calls of the scenario together: a heading, the number of calls and of moves, their costs, and
     /// the makespan.
-    fn totals(&self) -> Vec<Sentence> {
-        let Self { this, policy, .. } = self;
+    fn describe_totals(&self) -> Vec<Sentence> {
+        let Self {
+            scenario_records: this,
+            policy_name: policy,
+            ..
+        } = self;
         let supersteps = this.supersteps.len() as u64;
         let heading = say!(
             "Scenario {}, policy {}, {}",
@@ -124,7 +133,7 @@ impl<'a> Overview<'a> {
             *policy,
             SUPERSTEPS
                 .with_count(supersteps)
-                .shown_as(counted(supersteps, "superstep"))
+                .with_shown_text(format_count(supersteps, "superstep"))
         );
         if this.calls.is_empty() {
             let none = say!(
@@ -138,9 +147,9 @@ impl<'a> Overview<'a> {
             heading,
             say!(
                 "{}: {}.",
-                quantity::CALLS
+                quantity::CALL_COUNT
                     .with_count(calls)
-                    .shown_as(counted(calls, "call")),
+                    .with_shown_text(format_count(calls, "call")),
                 self.describe_moves()
             ),
             self.describe_cost(),
@@ -151,20 +160,20 @@ impl<'a> Overview<'a> {
     /// Returns whether the overview lists the moves of a call. It omits the moves of a call after the last superstep, because
     /// they never happen. In scenario ii it lists the moves of all calls, although none of them happens.
     fn is_listed(&self, call: &Call) -> bool {
-        call.applied || self.this.scenario == Scenario::Ii
+        call.applied || self.scenario_records.scenario == Scenario::Ii
     }
 
     /// Lists the calls with moves whose moves the overview lists.
-    fn listed_calls(&self) -> impl Iterator<Item = &Call> {
-        let moving = self.moving.iter().copied();
+    fn calls_with_listed_moves(&self) -> impl Iterator<Item = &Call> {
+        let moving = self.calls_with_moves.iter().copied();
         moving.filter(|call| self.is_listed(call))
     }
 
     /// Describes how many rescheduling calls decided moves and how many moves these are.
     fn describe_moves(&self) -> Sentence {
         let migrations = |call: &Call| call.migrations.len() as u64;
-        let done: Vec<u64> = self.listed_calls().map(migrations).collect();
-        let would = if self.this.scenario == Scenario::Ii {
+        let done: Vec<u64> = self.calls_with_listed_moves().map(migrations).collect();
+        let would = if self.scenario_records.scenario == Scenario::Ii {
             "would have made"
         } else {
             "made"
@@ -174,16 +183,20 @@ impl<'a> Overview<'a> {
             0 => say!("none of them {} a move", would),
             moving => say!(
                 "{} of them {} {}",
-                quantity::MOVING_CALLS.with_count(moving),
+                quantity::MOVING_CALL_COUNT.with_count(moving),
                 would,
-                quantity::PROCESSES_MOVED
+                quantity::MIGRATION_COUNT_OF_RUN
                     .with_count(count)
-                    .shown_as(counted(count, "move"))
+                    .with_shown_text(format_count(count, "move"))
             ),
         };
-        let late = self.moving.iter().find(|call| !self.is_listed(call));
+        let late = self
+            .calls_with_moves
+            .iter()
+            .find(|call| !self.is_listed(call));
         let late = late.map_or_else(Sentence::default, |call| {
-            let late = quantity::LATE.with_count(call.migrations.len() as u64);
+            let late =
+                quantity::MIGRATIONS_DECIDED_TOO_LATE.with_count(call.migrations.len() as u64);
             say!("; {} decided at the end of the run did not happen", late)
         });
         say!("{}{}", moved, late)
@@ -191,18 +204,18 @@ impl<'a> Overview<'a> {
 
     /// Describes the total and the mean cost of the rescheduling calls \[s\], and the total cost of the migrations \[s\].
     fn describe_cost(&self) -> Sentence {
-        let this = self.this;
+        let this = self.scenario_records;
         let moves = match this.migration_s {
             0.0 => Sentence::default(),
             price => say!(
                 ", the migrations {}",
-                quantity::MIGRATIONS.with_value(price)
+                quantity::TOTAL_MIGRATION_TIME.with_value(price)
             ),
         };
         say!(
             "The calls cost {}, {} each on average{}.",
-            quantity::SCHEDULING.with_value(this.scheduling_s),
-            quantity::MEAN_COST.with_value(this.scheduling_s / this.calls.len() as f64),
+            quantity::TOTAL_CALL_COST.with_value(this.scheduling_s),
+            quantity::MEAN_CALL_COST.with_value(this.scheduling_s / this.calls.len() as f64),
             moves
         )
     }
@@ -210,30 +223,33 @@ impl<'a> Overview<'a> {
     /// Describes the makespan of the scenario, and by which percentage it differs from the makespan of scenario i (application
     /// only).
     fn describe_makespan(&self) -> Sentence {
-        let against = self.this.relative_overhead.map(|relative_overhead| {
-            let percent = 100.0 * relative_overhead.abs();
-            if relative_overhead < 0.0 {
-                say!(
-                    ", {} less than scenario i (application only)",
-                    quantity::LESS_THAN_I.with_value(percent)
-                )
-            } else {
-                say!(
-                    ", {} more than scenario i (application only)",
-                    quantity::MORE_THAN_I.with_value(percent)
-                )
-            }
-        });
+        let against = self
+            .scenario_records
+            .relative_overhead
+            .map(|relative_overhead| {
+                let percent = 100.0 * relative_overhead.abs();
+                if relative_overhead < 0.0 {
+                    say!(
+                        ", {} less than scenario i (application only)",
+                        quantity::PERCENT_BELOW_SCENARIO_I.with_value(percent)
+                    )
+                } else {
+                    say!(
+                        ", {} more than scenario i (application only)",
+                        quantity::PERCENT_ABOVE_SCENARIO_I.with_value(percent)
+                    )
+                }
+            });
         say!(
             "The whole run took {}{}.",
-            quantity::MAKESPAN.with_value(self.this.makespan_s),
+            quantity::MAKESPAN.with_value(self.scenario_records.makespan_s),
             against.unwrap_or_default()
         )
     }
 
     /// Creates a table of the moves: for each rescheduling call with moves, one row per pair of origin and destination cluster.
     fn moves_table(&self) -> Table {
-        let title = match self.this.scenario {
+        let title = match self.scenario_records.scenario {
             Scenario::Ii => "Calls that would have moved processes",
             _ => "Calls that moved processes",
         };
@@ -248,8 +264,8 @@ impl<'a> Overview<'a> {
             text_column("processes", "processes"),
         ];
         let mut table = Table::new("moving", title, &columns);
-        for call in self.listed_calls().take(MOST_SHOWN) {
-            for (line, way) in group_moves(call).into_iter().enumerate() {
+        for call in self.calls_with_listed_moves().take(MAX_ROWS) {
+            for (line, way) in group_recorded_moves(call).into_iter().enumerate() {
                 // The first row of a call has the values of the whole call.
                 let of_call = |text: String| {
                     if line == 0 {
@@ -262,11 +278,11 @@ impl<'a> Overview<'a> {
                     of_call(call.superstep.to_string()),
                     of_call(call.candidates.len().to_string()),
                     Cell::count(way.processes.len()),
-                    Cell::text(way.from),
-                    Cell::text(way.to),
+                    Cell::text(way.origin_cluster),
+                    Cell::text(way.destination_cluster),
                     of_call(format_duration(call.cost_s)),
                     of_call(format_duration(call.migration_s)),
-                    Cell::text(process_ranges(&way.processes)),
+                    Cell::text(format_process_ranges(&way.processes)),
                 ]);
             }
         }
@@ -280,17 +296,17 @@ impl<'a> Overview<'a> {
             text_column("after supersteps", "supersteps"),
         ];
         let mut table = Table::new("quiet", "Calls without moves", &columns);
-        for group in self.quiet.iter().take(MOST_SHOWN) {
-            let listed = group.calls.iter().take(MOST_LISTED);
+        for group in self.reasons_without_moves.iter().take(MAX_ROWS) {
+            let listed = group.calls.iter().take(MAX_LISTED_SUPERSTEPS);
             let listed: Vec<String> = listed.map(|call| call.superstep.to_string()).collect();
-            let more = if group.calls.len() > MOST_LISTED {
+            let more = if group.calls.len() > MAX_LISTED_SUPERSTEPS {
                 ", ..."
             } else {
                 ""
             };
             table.push_row([
                 Cell::count(group.calls.len()),
-                Cell::text(group.describe().text()),
+                Cell::text(group.describe_reason().text()),
                 Cell::text(format!("{}{more}", listed.join(", "))),
             ]);
         }
@@ -298,20 +314,23 @@ impl<'a> Overview<'a> {
     }
 
     fn add_suggestions(&self, sheet: &mut Sheet) {
-        let Some(first) = self.this.calls.first() else {
+        let Some(first) = self.scenario_records.calls.first() else {
             return;
         };
         sheet.add_line("");
-        let moving = self.moving.first();
+        let moving = self.calls_with_moves.first();
         if let Some(call) = moving {
             let superstep = call.superstep;
-            let what = match self.this.scenario {
+            let what = match self.scenario_records.scenario {
                 Scenario::Ii => "why processes would have moved",
                 _ => "why processes moved, and when the gain had paid for the moves",
             };
             sheet.add_line(format!("Add --superstep {superstep} to see {what}."));
         }
-        let quiet = self.quiet.first().and_then(|group| group.calls.first());
+        let quiet = self
+            .reasons_without_moves
+            .first()
+            .and_then(|group| group.calls.first());
         if let Some(call) = quiet {
             let superstep = call.superstep;
             sheet.add_line(format!(
@@ -325,13 +344,13 @@ impl<'a> Overview<'a> {
     }
 
     /// Returns all rescheduling calls of the scenario as JSON, without the limits on the number of rows that the text has.
-    pub fn json(&self) -> Value {
-        let this = self.this;
-        let moving = self.moving.iter().map(|call| {
+    pub fn to_json(&self) -> Value {
+        let this = self.scenario_records;
+        let moving = self.calls_with_moves.iter().map(|call| {
             let way = |way: Way<'_>| {
                 let processes = way.processes.iter();
                 let numbers: Vec<u64> = processes.map(|one| u64::from(one.0) + 1).collect();
-                json!({ "from": way.from, "to": way.to, "processes": numbers })
+                json!({ "from": way.origin_cluster, "to": way.destination_cluster, "processes": numbers })
             };
             json!({
                 "superstep": call.superstep,
@@ -340,12 +359,12 @@ impl<'a> Overview<'a> {
                 "applied": call.applied,
                 "cost_s": call.cost_s,
                 "migration_s": call.migration_s,
-                "migrations": group_moves(call).into_iter().map(way).collect::<Vec<_>>(),
+                "migrations": group_recorded_moves(call).into_iter().map(way).collect::<Vec<_>>(),
             })
         });
-        let quiet = self.quiet.iter().map(|group| {
+        let quiet = self.reasons_without_moves.iter().map(|group| {
             let supersteps: Vec<u64> = group.calls.iter().map(|call| call.superstep).collect();
-            let why = group.describe();
+            let why = group.describe_reason();
             json!({
                 "why": why.text(),
                 "quantities": why.to_json(),
@@ -354,16 +373,20 @@ impl<'a> Overview<'a> {
                 "cost_s": group.calls.iter().map(|call| call.cost_s).sum::<f64>(),
             })
         });
-        let totals = self.totals();
-        let reasons: Vec<Sentence> = self.quiet.iter().map(Group::describe).collect();
+        let totals = self.describe_totals();
+        let reasons: Vec<Sentence> = self
+            .reasons_without_moves
+            .iter()
+            .map(ReasonGroup::describe_reason)
+            .collect();
         let sentences: Vec<&str> = totals.iter().map(Sentence::text).collect();
         let quantities: Vec<Value> = totals.iter().map(Sentence::to_json).collect();
         json!({
             "sentences": sentences,
             "quantities": quantities,
-            "definitions": definitions(totals.iter().chain(&reasons)),
+            "definitions": quantity_definitions(totals.iter().chain(&reasons)),
             "scenario": this.scenario.name(),
-            "policy": self.policy,
+            "policy": self.policy_name,
             "supersteps": this.supersteps.len(),
             "makespan_s": this.makespan_s,
             "against_i_percent": this.relative_overhead.map(|relative_overhead| 100.0 * relative_overhead),
@@ -377,38 +400,38 @@ impl<'a> Overview<'a> {
     }
 }
 
-impl Group<'_> {
+impl ReasonGroup<'_> {
     /// Describes the reason for which the calls of this group decided no move. The sentence contains the range of the numbers of
     /// candidates and the range of the amounts by which the condition of a move was missed.
-    fn describe(&self) -> Sentence {
+    fn describe_reason(&self) -> Sentence {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match min_and_max(considered) {
             Some((least, most)) if most > 0.0 => {
-                let shown = |count: f64| quantity::CONSIDERED.with_value(count);
+                let shown = |count: f64| quantity::CANDIDATE_COUNT.with_value(count);
                 let noun = if most > 1.0 {
                     "candidates"
                 } else {
                     "candidate"
                 };
-                say!("{} {}, ", range_text(least, most, shown), noun)
+                say!("{} {}, ", format_range(least, most, shown), noun)
             }
             _ => Sentence::default(),
         };
-        let values = self.missed_by.iter().map(|short| short.value);
-        let measured = match (self.missed_by.first(), min_and_max(values)) {
+        let values = self.shortfalls.iter().map(|short| short.missing_amount);
+        let measured = match (self.shortfalls.first(), min_and_max(values)) {
             (Some(short), Some((least, most))) => {
-                let range = range_text(least, most, |value| short.quantity(value));
+                let range = format_range(least, most, |value| short.quantity_with_value(value));
                 say!("{}{}", short.leading_words, range)
             }
             _ => Sentence::default(),
         };
-        say!("{}{}{}", candidates, self.why.clone(), measured)
+        say!("{}{}{}", candidates, self.reason.clone(), measured)
     }
 }
 
 /// Formats the range of a quantity from `least` to `most`, such as `1 to 3`; if both limits are formatted as the same text,
 /// returns this text once.
-fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
+fn format_range(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
     let (least, most) = (quantity(least), quantity(most));
     if least.text() == most.text() {
         least.into()
@@ -419,11 +442,11 @@ fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sent
 
 /// Adds a line that tells how many of the `count` rows of a table were omitted; adds nothing if the table shows all rows. `noun`
 /// names the rows.
-fn add_rest(sheet: &mut Sheet, count: usize, noun: &str) {
-    if count > MOST_SHOWN {
+fn add_omitted_rows(sheet: &mut Sheet, count: usize, noun: &str) {
+    if count > MAX_ROWS {
         sheet.add_line(format!(
             "and {}; --json has all",
-            counted(count - MOST_SHOWN, noun)
+            format_count(count - MAX_ROWS, noun)
         ));
     }
 }
@@ -437,7 +460,7 @@ fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 
 /// Describes in plain words why a rescheduling call decided no move, and lists the amounts by which each candidate missed the
 /// condition of a move.
-fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
+fn reason_without_moves(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
     if call.candidates.is_empty() {
         let NoMoveReason {
             reason: why,
@@ -446,14 +469,14 @@ fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>)
         return (why, by.into_iter().collect());
     }
     let reasons = call.candidates.iter();
-    let mut reasons: Vec<String> = reasons.map(|one| without_number(&one.reason)).collect();
+    let mut reasons: Vec<String> = reasons.map(|one| generalise_reason(&one.reason)).collect();
     reasons.sort_unstable();
     reasons.dedup();
     let missed = call.candidates.iter().filter_map(|one| {
         Some(Shortfall {
             leading_words: ", by ",
-            meaning: quantity::MISSED,
-            value: one.go_s? - one.stay_s?,
+            meaning: quantity::SHORTFALL_OF_CANDIDATE,
+            missing_amount: one.go_s? - one.stay_s?,
         })
     });
     (reasons.join("; ").into(), missed.collect())
@@ -461,7 +484,7 @@ fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>)
 
 /// Replaces a number at the end of the reason for which a candidate stayed by `others`, so that `shared with 3` and `shared with
 /// 2` count as the same reason.
-fn without_number(reason: &str) -> String {
+fn generalise_reason(reason: &str) -> String {
     match reason.rsplit_once(' ') {
         Some((rest, last)) if last.bytes().all(|byte| byte.is_ascii_digit()) => {
             format!("{rest} others")
@@ -471,8 +494,8 @@ fn without_number(reason: &str) -> String {
 }
 
 /// Groups the moves that a call decided by pairs of origin and destination cluster.
-fn group_moves(call: &Call) -> Vec<Way<'_>> {
-    group_by_clusters(call.migrations.iter().map(|decided| {
+fn group_recorded_moves(call: &Call) -> Vec<Way<'_>> {
+    group_moves_by_clusters(call.migrations.iter().map(|decided| {
         // The record counts processes from 1.
         let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));
         (&*decided.from_cluster, &*decided.to_cluster, process)

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use super::overview::Overview;
 use super::question::Question;
 use super::story::Story;
-use crate::escaped;
-use crate::frame::{Page, list, section};
+use crate::escape_html;
+use crate::frame::{Page, list_html, section_html};
 use crate::read::{Call, Run};
 use migsim_base::error::Problem;
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Maximum number of rescheduling calls that the HTML page describes in words.
-const MOST_CALLS: usize = 200;
+const MAX_DESCRIBED_CALLS: usize = 200;
 
 /// Number of rows of a table that are visible at first; the reader unfolds the other rows.
 const VISIBLE_ROWS: usize = 50;
@@ -22,42 +22,48 @@ impl Overview<'_> {
     ///
     /// # Errors
     /// None, because all calls belong to that run.
-    pub fn html(&self, run: &Run) -> Result<String, Problem> {
-        let sheet = self.sheet();
+    pub fn to_html(&self, run: &Run) -> Result<String, Problem> {
+        let sheet = self.as_sheet();
         let mut calls = String::new();
-        for call in self.this.calls.iter().take(MOST_CALLS) {
+        for call in self.scenario_records.calls.iter().take(MAX_DESCRIBED_CALLS) {
             let question = Question {
                 superstep: call.superstep,
                 process: None,
                 why_not: false,
-                scenario: Some(self.this.scenario),
+                scenario: Some(self.scenario_records.scenario),
             };
-            add_call(&mut calls, call, &Story::new(run, question, None)?);
+            add_call_description(&mut calls, call, &Story::new(run, question, None)?);
         }
-        if self.this.calls.len() > MOST_CALLS {
-            let more = counted(self.this.calls.len() - MOST_CALLS, "more call");
+        if self.scenario_records.calls.len() > MAX_DESCRIBED_CALLS {
+            let more = format_count(
+                self.scenario_records.calls.len() - MAX_DESCRIBED_CALLS,
+                "more call",
+            );
             writeln!(calls, "<p>And {more}: `--superstep` tells each.</p>")
                 .expect("a string can be written to");
         }
         let body = [
-            section("overview", "All calls", &sheet.html(VISIBLE_ROWS)),
-            section("calls", "Each call in words", &calls),
+            section_html("overview", "All calls", &sheet.to_html(VISIBLE_ROWS)),
+            section_html("calls", "Each call in words", &calls),
         ];
-        let title = format!("Decisions of {}", run.application);
+        let title = format!("Decisions of {}", run.application_title);
         Ok(Page {
             title: &title,
             body: &body.concat(),
             ..Page::default()
         }
-        .html())
+        .to_html())
     }
 }
 
 /// Adds the description of a rescheduling call to the page; the description is unfolded from the start if the call decided moves.
-fn add_call(html: &mut String, call: &Call, story: &Story) {
+fn add_call_description(html: &mut String, call: &Call, story: &Story) {
     let (open, what) = match call.migrations.len() {
         0 => ("", "no process is to move".to_owned()),
-        moves => (" open", format!("{} to move", counted(moves, "process"))),
+        moves => (
+            " open",
+            format!("{} to move", format_count(moves, "process")),
+        ),
     };
     writeln!(
         html,
@@ -65,9 +71,14 @@ fn add_call(html: &mut String, call: &Call, story: &Story) {
         call.superstep
     )
     .expect("a string can be written to");
-    for (title, sentences) in story.parts() {
-        writeln!(html, "<h3>{}</h3>\n{}", escaped(title), list(&sentences))
-            .expect("a string can be written to");
+    for (title, sentences) in story.part_texts() {
+        writeln!(
+            html,
+            "<h3>{}</h3>\n{}",
+            escape_html(title),
+            list_html(&sentences)
+        )
+        .expect("a string can be written to");
     }
     html.push_str("</details>\n");
 }

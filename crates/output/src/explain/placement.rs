@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 
 use super::question::Answer;
 use crate::read::Call;
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_policies::explain::{Meaning, Narrator, RecordedCandidate, Sentence, Unit, say};
 
 /// Maximum number of candidates of a rescheduling call that an explanation describes one by one.
-const MOST_CANDIDATES: usize = 12;
+const MAX_DESCRIBED_CANDIDATES: usize = 12;
 
 /// Explanation of the number of candidates that are only counted in an explanation, because it describes only the first
 /// candidates one by one.
-const MORE_CANDIDATES: Meaning = Meaning::new(
+const UNDESCRIBED_CANDIDATES: Meaning = Meaning::new(
     "more_candidates",
     Unit::Count,
     "the number of candidates that are not described one by one",
 );
 
 /// Explanation of the number of accepted candidates among the candidates that are only counted in an explanation.
-const MORE_ACCEPTED: Meaning = Meaning::new(
+const UNDESCRIBED_ACCEPTED_CANDIDATES: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,
     "the number of accepted ones among the candidates that are not described one by one",
@@ -29,24 +29,28 @@ const MORE_ACCEPTED: Meaning = Meaning::new(
 impl Answer<'_> {
     /// Describes the destinations and verdicts of the candidates `asked` that the user's question is about, and the moves of
     /// processes that were not candidates.
-    pub(super) fn placement(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
+    pub(super) fn describe_placement(
+        &self,
+        call: &Call,
+        asked: &[&RecordedCandidate],
+    ) -> Vec<Sentence> {
         let mut sentences = Vec::new();
-        for one in asked.iter().take(MOST_CANDIDATES) {
-            add_candidate(self.run.narrator, call, one, &mut sentences);
+        for one in asked.iter().take(MAX_DESCRIBED_CANDIDATES) {
+            add_candidate_sentences(self.run.narrator, call, one, &mut sentences);
         }
-        if asked.len() > MOST_CANDIDATES {
-            let rest = &asked[MOST_CANDIDATES..];
+        if asked.len() > MAX_DESCRIBED_CANDIDATES {
+            let rest = &asked[MAX_DESCRIBED_CANDIDATES..];
             let moved = rest.iter().filter(|one| one.accepted).count() as u64;
             let count = rest.len() as u64;
             sentences.push(say!(
                 "{}, {} accepted; see one of them with --process.",
-                MORE_CANDIDATES
+                UNDESCRIBED_CANDIDATES
                     .with_count(count)
-                    .shown_as(counted(count, "more candidate")),
-                MORE_ACCEPTED.with_count(moved)
+                    .with_shown_text(format_count(count, "more candidate")),
+                UNDESCRIBED_ACCEPTED_CANDIDATES.with_count(moved)
             ));
         }
-        sentences.extend(self.other_moves(call, asked));
+        sentences.extend(self.describe_moves_of_non_candidates(call, asked));
         if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
             let process = process.to_string();
             let is_moved = |one: &migsim_policies::explain::RecordedMigration| {
@@ -68,11 +72,15 @@ impl Answer<'_> {
     }
 
     /// Describes the moves of processes that the user's question is about and that are not among the candidates `asked`.
-    fn other_moves(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
+    fn describe_moves_of_non_candidates(
+        &self,
+        call: &Call,
+        asked: &[&RecordedCandidate],
+    ) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
         let others = others.filter(|one| {
-            self.scene.includes_process(one.process) && !judged.contains(&one.process)
+            self.policy_context.includes_process(one.process) && !judged.contains(&one.process)
         });
         others
             .map(|one| {
@@ -91,7 +99,7 @@ impl Answer<'_> {
 
 /// Adds sentences about one candidate: its destination, t1 (predicted time on the origin) against t2 (predicted time on the
 /// destination), and whether it moves.
-fn add_candidate(
+fn add_candidate_sentences(
     narrator: &dyn Narrator,
     call: &Call,
     one: &RecordedCandidate,

@@ -3,7 +3,7 @@
 use crate::read::{Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_bsp::Scenario;
-use migsim_experiment::Effect;
+use migsim_experiment::CallEffect;
 use migsim_policies::explain::ExplainContext;
 
 /// A user's question about the rescheduling call that took place after one superstep.
@@ -54,12 +54,12 @@ pub(super) fn find_scenario(
 #[derive(Clone, Debug)]
 pub(crate) struct Answer<'a> {
     pub(super) run: &'a Run,
-    pub(super) this: &'a RunOfScenario,
+    pub(super) scenario_records: &'a RunOfScenario,
     pub(super) question: Question,
     /// The records of all rescheduling calls of the scenario and the user's question, in the form from which the policy writes
     /// its sentences.
-    pub(super) scene: ExplainContext<'a>,
+    pub(super) policy_context: ExplainContext<'a>,
     /// Effect of the moves of the rescheduling call on the makespan, or the reason why this effect is unknown; `None` if no
     /// process moved.
-    pub(super) effect: Option<&'a Result<Effect, String>>,
+    pub(super) effect: Option<&'a Result<CallEffect, String>>,
 }

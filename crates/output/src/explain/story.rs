@@ -4,16 +4,16 @@ use serde_json::{Map, Value, json};
 
 use super::case;
 use super::question::{Answer, Question, find_scenario};
-use crate::frame::{Page, list, section};
+use crate::frame::{Page, list_html, section_html};
 use crate::read::{Call, Run, RunOfScenario};
 use migsim_base::error::Problem;
-use migsim_experiment::Effect;
-use migsim_policies::explain::{ExplainContext, RecordedCandidate, Sentence, definitions};
+use migsim_experiment::CallEffect;
+use migsim_policies::explain::{ExplainContext, RecordedCandidate, Sentence, quantity_definitions};
 
 /// The answer to a user's question about the rescheduling call after a superstep: parts with a title, each of several sentences.
 #[derive(Clone, Debug)]
 pub struct Story<'a> {
-    answer: Answer<'a>,
+    answer_data: Answer<'a>,
     /// The rescheduling call after the superstep; `None` if no call was due.
     call: Option<&'a Call>,
     /// Parts of the answer: the title and the sentences of each part.
@@ -29,7 +29,7 @@ impl<'a> Story<'a> {
     pub fn new(
         run: &'a Run,
         question: Question,
-        effect: Option<&'a Result<Effect, String>>,
+        effect: Option<&'a Result<CallEffect, String>>,
     ) -> Result<Self, Problem> {
         let this = find_scenario(run, question.scenario)?;
         let supersteps = this.supersteps.len() as u64;
@@ -71,19 +71,22 @@ impl<'a> Story<'a> {
         let answer = Answer::new(run, this, question, effect);
         let mut calls = this.calls.iter();
         let call = calls.find(|call| call.superstep == question.superstep);
-        let mut parts = vec![("When", run.narrator.describe_trigger(&answer.scene))];
+        let mut parts = vec![(
+            "When",
+            run.narrator.describe_trigger(&answer.policy_context),
+        )];
         if let Some(call) = call {
             let asked: Vec<&RecordedCandidate> = call
                 .candidates
                 .iter()
-                .filter(|one| answer.scene.includes_process(one.process))
+                .filter(|one| answer.policy_context.includes_process(one.process))
                 .collect();
-            parts.extend(answer.decision(call, &asked));
-            parts.push(("What happened then", answer.outcome(call)));
+            parts.extend(answer.describe_decision(call, &asked));
+            parts.push(("What happened then", answer.describe_outcome(call)));
         }
         parts.retain(|(_, sentences)| !sentences.is_empty());
         Ok(Self {
-            answer,
+            answer_data: answer,
             call,
             parts,
         })
@@ -96,25 +99,25 @@ impl<'a> Story<'a> {
 
     /// Adds a part with the sentences `sentences`, which explain how long the superstep took.
     #[must_use]
-    pub fn with_time(mut self, sentences: Vec<Sentence>) -> Self {
+    pub fn with_time_part(mut self, sentences: Vec<Sentence>) -> Self {
         self.parts.push(("Why it took its time", sentences));
         self
     }
 
     fn heading(&self) -> String {
-        let scene = &self.answer.scene;
+        let scene = &self.answer_data.policy_context;
         let who = scene.process;
         let who = who.map_or_else(String::new, |process| format!(", process {process}"));
         format!(
             "Superstep {}{who}, scenario {}, policy {}",
             scene.superstep,
-            self.answer.this.scenario.name(),
+            self.answer_data.scenario_records.scenario.name(),
             scene.policy
         )
     }
 
     /// Formats the answer as text for a terminal.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut text = format!("{}\n", self.heading());
         for (title, sentences) in &self.parts {
             text.extend(["\n", title, "\n"]);
@@ -126,28 +129,32 @@ impl<'a> Story<'a> {
     }
 
     /// Formats the answer as an HTML page.
-    pub fn html(&self) -> String {
+    pub fn to_html(&self) -> String {
         let parts = self.parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
-            section(&format!("part-{number}"), title, &list(&texts(sentences)))
+            section_html(
+                &format!("part-{number}"),
+                title,
+                &list_html(&sentence_texts(sentences)),
+            )
         });
         Page {
             title: &self.heading(),
             body: &sections.collect::<String>(),
             ..Page::default()
         }
-        .html()
+        .to_html()
     }
 
     /// Returns the parts of the answer: the title of each part with its sentences as plain text.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    pub(crate) fn part_texts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let parts = self.parts.iter();
-        parts.map(|(title, sentences)| (*title, texts(sentences)))
+        parts.map(|(title, sentences)| (*title, sentence_texts(sentences)))
     }
 
     /// Returns the answer as JSON: the sentences, the definitions of the quantities in each sentence, and the recorded numbers
     /// from which the sentences were written.
-    pub fn json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let by_title = |of: fn(&Sentence) -> Value| -> Value {
             let parts = self.parts.iter();
             let part = |(title, sentences): &(&'static str, Vec<Sentence>)| {
@@ -156,16 +163,16 @@ impl<'a> Story<'a> {
             Value::Object(parts.map(part).collect())
         };
         let all = self.parts.iter().flat_map(|(_, sentences)| sentences);
-        let mut fields = self.answer.facts(self.call);
+        let mut fields = self.answer_data.recorded_numbers(self.call);
         fields.insert("sentences".into(), by_title(|one| one.text().into()));
         fields.insert("quantities".into(), by_title(Sentence::to_json));
-        fields.insert("definitions".into(), definitions(all));
+        fields.insert("definitions".into(), quantity_definitions(all));
         Value::Object(fields)
     }
 }
 
 /// Returns each sentence as plain text.
-pub(crate) fn texts(sentences: &[Sentence]) -> Vec<String> {
+pub(crate) fn sentence_texts(sentences: &[Sentence]) -> Vec<String> {
     let texts = sentences.iter().map(|one| one.text().to_owned());
     texts.collect()
 }
@@ -177,7 +184,7 @@ impl<'a> Answer<'a> {
         run: &'a Run,
         this: &'a RunOfScenario,
         question: Question,
-        effect: Option<&'a Result<Effect, String>>,
+        effect: Option<&'a Result<CallEffect, String>>,
     ) -> Self {
         let policy = &run.experiment["policy"];
         let name = policy["name"].as_str().unwrap_or("?");
@@ -192,16 +199,16 @@ impl<'a> Answer<'a> {
         };
         Self {
             run,
-            this,
+            scenario_records: this,
             question,
-            scene,
+            policy_context: scene,
             effect,
         }
     }
 
     /// Describes the decision of a rescheduling call in two parts: which processes were candidates, and where they were to move.
     /// `asked` are the candidates that the question is about.
-    pub(crate) fn decision(
+    pub(crate) fn describe_decision(
         &self,
         call: &Call,
         asked: &[&RecordedCandidate],
@@ -209,44 +216,44 @@ impl<'a> Answer<'a> {
         let selection = self
             .run
             .narrator
-            .describe_selection(&self.scene, call.record());
+            .describe_selection(&self.policy_context, call.record());
         [
             ("Which", selection),
-            ("Where and whether", self.placement(call, asked)),
+            ("Where and whether", self.describe_placement(call, asked)),
         ]
     }
 
     /// Collects the recorded numbers from which the sentences of the answer are written, as JSON. `call` is the rescheduling call
     /// after the superstep, if there was one.
-    fn facts(&self, call: Option<&Call>) -> Map<String, Value> {
-        let scene = &self.scene;
+    fn recorded_numbers(&self, call: Option<&Call>) -> Map<String, Value> {
+        let scene = &self.policy_context;
         let mut facts = Map::new();
         let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
-        put("scenario", self.this.scenario.name().into());
+        put("scenario", self.scenario_records.scenario.name().into());
         put("superstep", scene.superstep.into());
         put("process", scene.process.into());
         put("policy", scene.policy.into());
         put("has_call", call.is_some().into());
-        let last = scene.last_call().map(|call| call.superstep);
+        let last = scene.previous_call().map(|call| call.superstep);
         put("last_call", last.into());
         let next = scene.next_call().map(|call| call.superstep);
         put("next_call", next.into());
         if let Some(call) = call {
-            self.add_call(call, &mut facts);
+            self.add_call_record(call, &mut facts);
         }
         facts
     }
 
     /// Adds the record of a rescheduling call to `facts`. If the question names a process, the lists of the record are reduced to
     /// the entries of this process.
-    fn add_call(&self, call: &Call, facts: &mut Map<String, Value>) {
+    fn add_call_record(&self, call: &Call, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
         for list in explanation.values_mut().filter_map(Value::as_array_mut) {
             if let Some(process) = self.question.process {
                 list.retain(|entry| entry["process"].as_u64().is_none_or(|own| own == process));
             }
         }
-        let is_asked = |process: u64| self.scene.includes_process(process);
+        let is_asked = |process: u64| self.policy_context.includes_process(process);
         let candidates: Vec<_> = call
             .candidates
             .iter()
@@ -272,20 +279,20 @@ impl<'a> Answer<'a> {
                 "t1_minus_t2_sum_s": call.t1_minus_t2_sum_s,
                 "gain_on_i_until_next_call_s": call.gain_on_i_until_next_call_s,
                 "predicted_gain_s": predicted,
-                "realised_gain_s": effect.map(Effect::gain_s),
+                "realised_gain_s": effect.map(CallEffect::gain_s),
                 "explanation": explanation,
             }),
         );
         if let Some(effect) = self.effect {
             facts.insert(
                 "effect".into(),
-                case::effect_json(effect, self.scene.supersteps),
+                case::effect_json(effect, self.policy_context.supersteps),
             );
         }
         facts.extend(
             self.run
                 .narrator
-                .additional_values(&self.scene, call.record()),
+                .additional_values(&self.policy_context, call.record()),
         );
     }
 }

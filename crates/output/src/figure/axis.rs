@@ -1,22 +1,22 @@
 //! Draws the axes of charts, with labelled ticks at round numbers whose labels do not overlap, and the legends of charts.
 
-use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark};
+use super::drawing::{AXIS_COLOUR, Anchor, BLACK, Colour, Drawing, GRID_COLOUR, Mark};
 use super::font;
 use super::style::Style;
 
 /// Width of the line of an axis \[pt\].
-const LINE: f64 = 0.6;
+const AXIS_LINE_WIDTH: f64 = 0.6;
 /// Width of a grid line \[pt\].
-const THIN: f64 = 0.4;
+const GRID_LINE_WIDTH: f64 = 0.4;
 
 /// An axis of a chart: the range of the quantity that it shows, and the positions of its ends in the drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
-    low: f64,
-    high: f64,
+    low_value: f64,
+    high_value: f64,
     is_log: bool,
     /// Positions of the low end and the high end of the axis in the drawing \[pt\].
-    ends: (f64, f64),
+    end_positions: (f64, f64),
 }
 
 impl Axis {
@@ -36,10 +36,10 @@ impl Axis {
             (low - edge, high + edge)
         };
         Self {
-            low,
-            high,
+            low_value: low,
+            high_value: high,
             is_log,
-            ends,
+            end_positions: ends,
         }
     }
 
@@ -47,10 +47,10 @@ impl Axis {
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
         Self {
-            low: 0.0,
-            high: if high > 0.0 { high } else { 1.0 },
+            low_value: 0.0,
+            high_value: if high > 0.0 { high } else { 1.0 },
             is_log: false,
-            ends,
+            end_positions: ends,
         }
     }
 
@@ -64,10 +64,10 @@ impl Axis {
             (low - 0.5, low + 0.5)
         };
         Self {
-            low,
-            high,
+            low_value: low,
+            high_value: high,
             is_log: false,
-            ends,
+            end_positions: ends,
         }
     }
 
@@ -86,32 +86,37 @@ impl Axis {
 
     /// Returns a copy of this axis whose low end and high end have the positions `ends` \[pt\].
     pub(super) fn with_ends(self, ends: (f64, f64)) -> Self {
-        Self { ends, ..self }
+        Self {
+            end_positions: ends,
+            ..self
+        }
     }
 
     pub(super) fn position_of(&self, value: f64) -> f64 {
         let share = if self.is_log {
-            (value / self.low).ln() / (self.high / self.low).ln()
+            (value / self.low_value).ln() / (self.high_value / self.low_value).ln()
         } else {
-            (value - self.low) / (self.high - self.low)
+            (value - self.low_value) / (self.high_value - self.low_value)
         };
-        self.ends.0 + share * (self.ends.1 - self.ends.0)
+        self.end_positions.0 + share * (self.end_positions.1 - self.end_positions.0)
     }
 
     pub(super) const fn range(&self) -> (f64, f64) {
-        (self.low, self.high)
+        (self.low_value, self.high_value)
     }
 
     /// Returns ticks at round numbers within the range of the axis, at least `gap` points apart: the value and the label of each
     /// tick.
     fn ticks(&self, gap: f64, style: &Style) -> Vec<(f64, String)> {
-        let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
-        let values = if self.is_log && self.high / self.low >= 4.0 {
-            self.powers(most)
+        let most = ((self.end_positions.1 - self.end_positions.0).abs() / gap)
+            .floor()
+            .max(1.0);
+        let values = if self.is_log && self.high_value / self.low_value >= 4.0 {
+            self.powers_of_ten(most)
         } else {
-            self.steps(most)
+            self.round_steps(most)
         };
-        let label = |value: f64| style.format_number(&plain(value));
+        let label = |value: f64| style.format_number(&format_plain(value));
         values
             .into_iter()
             .map(|value| (value, label(value)))
@@ -120,18 +125,18 @@ impl Axis {
 
     /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis. The step is chosen such
     /// that there are about `most` multiples.
-    fn steps(&self, most: f64) -> Vec<f64> {
-        let rough = (self.high - self.low) / most;
+    fn round_steps(&self, most: f64) -> Vec<f64> {
+        let rough = (self.high_value - self.low_value) / most;
         let power = 10_f64.powf(rough.log10().floor());
         let factor = [1.0, 2.0, 5.0]
             .into_iter()
             .find(|factor| factor * power >= rough);
         let step = factor.unwrap_or(10.0) * power;
         let mut values = Vec::new();
-        let mut count = (self.low / step).ceil();
-        while count * step <= self.high + 1e-9 * step && values.len() < 50 {
+        let mut count = (self.low_value / step).ceil();
+        while count * step <= self.high_value + 1e-9 * step && values.len() < 50 {
             // In floats, 3 · 0.1 is 0.30000000000000004.
-            values.push(rounded(count * step, step));
+            values.push(round_multiple(count * step, step));
             count += 1.0;
         }
         values
@@ -139,16 +144,19 @@ impl Axis {
 
     /// Lists the powers of ten within the range of the axis, at most `most` values. If there is room, the list also contains 2
     /// and 5 times each power, or 3 times each power.
-    fn powers(&self, most: f64) -> Vec<f64> {
+    fn powers_of_ten(&self, most: f64) -> Vec<f64> {
         let all = |factors: &[f64]| -> Vec<f64> {
-            let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
+            let (first, last) = (
+                self.low_value.log10().floor(),
+                self.high_value.log10().ceil(),
+            );
             let mut values = Vec::new();
             let mut power = first;
             while power <= last {
                 values.extend(factors.iter().map(|factor| factor * 10_f64.powf(power)));
                 power += 1.0;
             }
-            values.retain(|value| (self.low..=self.high).contains(value));
+            values.retain(|value| (self.low_value..=self.high_value).contains(value));
             values
         };
         let choices = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(all);
@@ -169,7 +177,7 @@ impl Axis {
         let ticks = self.ticks(2.2 * style.font_points(), style);
         let widths = ticks
             .iter()
-            .map(|(_, label)| font::width(label, style.font_points()));
+            .map(|(_, label)| font::text_width(label, style.font_points()));
         widths.fold(0.0, f64::max)
     }
 
@@ -182,20 +190,24 @@ impl Axis {
     ) {
         for (value, label) in self.ticks(2.2 * style.font_points(), style) {
             let y = self.position_of(value);
-            drawing.line((x, y), (right, y), (GRID, THIN));
+            drawing.add_line((x, y), (right, y), (GRID_COLOUR, GRID_LINE_WIDTH));
             let below = y + 0.35 * style.font_points();
-            drawing.text(
+            drawing.add_text(
                 (x - 3.0, below),
                 Anchor::End,
                 &label,
                 (style.font_points(), BLACK),
             );
         }
-        drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
+        drawing.add_line(
+            (x, self.end_positions.0),
+            (x, self.end_positions.1),
+            (AXIS_COLOUR, AXIS_LINE_WIDTH),
+        );
     }
 
     /// Draws the grid lines of this axis, which is horizontal: one vertical line per tick, from the position `top` to `bottom`.
-    pub(super) fn draw_grid(
+    pub(super) fn draw_vertical_grid_lines(
         &self,
         drawing: &mut Drawing,
         (top, bottom): (f64, f64),
@@ -203,7 +215,7 @@ impl Axis {
     ) {
         for (value, _) in self.horizontal_ticks((1.0, drawing.width - 1.0), style) {
             let x = self.position_of(value);
-            drawing.line((x, top), (x, bottom), (GRID, THIN));
+            drawing.add_line((x, top), (x, bottom), (GRID_COLOUR, GRID_LINE_WIDTH));
         }
     }
 
@@ -217,7 +229,7 @@ impl Axis {
             let touch = |pair: &[(f64, String)]| {
                 let widths = pair
                     .iter()
-                    .map(|(_, label)| font::width(label, style.font_points()));
+                    .map(|(_, label)| font::text_width(label, style.font_points()));
                 let room = (middle(&pair[1]) - middle(&pair[0])).abs();
                 room < widths.sum::<f64>() / 2.0 + 0.7 * style.font_points()
             };
@@ -237,7 +249,7 @@ impl Axis {
         edges: (f64, f64),
         style: &Style,
     ) -> f64 {
-        let half = font::width(label, style.font_points()) / 2.0;
+        let half = font::text_width(label, style.font_points()) / 2.0;
         let most = (edges.1 - half).max(edges.0 + half);
         self.position_of(*value).clamp(edges.0 + half, most)
     }
@@ -253,15 +265,19 @@ impl Axis {
         style: &Style,
     ) -> f64 {
         let size = style.font_points();
-        drawing.line((self.ends.0, y), (self.ends.1, y), (AXIS, LINE));
+        drawing.add_line(
+            (self.end_positions.0, y),
+            (self.end_positions.1, y),
+            (AXIS_COLOUR, AXIS_LINE_WIDTH),
+        );
         for tick in self.horizontal_ticks(edges, style) {
             let x = self.position_of(tick.0);
-            drawing.line((x, y), (x, y + 2.5), (AXIS, LINE));
+            drawing.add_line((x, y), (x, y + 2.5), (AXIS_COLOUR, AXIS_LINE_WIDTH));
             let at = (self.label_middle(&tick, edges, style), y + 3.5 + 0.8 * size);
-            drawing.text(at, Anchor::Middle, &tick.1, (size, BLACK));
+            drawing.add_text(at, Anchor::Middle, &tick.1, (size, BLACK));
         }
         let below = y + 3.5 + 2.1 * size;
-        let middle = f64::midpoint(self.ends.0, self.ends.1);
+        let middle = f64::midpoint(self.end_positions.0, self.end_positions.1);
         draw_title(drawing, (middle, below), title, edges, style);
         3.5 + 2.4 * size
     }
@@ -269,7 +285,7 @@ impl Axis {
 
 /// Draws a colour bar with its scale, from the value `least` to `most`, and its title at the top of the drawing. Returns the
 /// position of its lower end \[pt\].
-pub(super) fn colour_bar(
+pub(super) fn draw_colour_bar(
     drawing: &mut Drawing,
     title: &str,
     (least, most): (f64, f64),
@@ -280,11 +296,11 @@ pub(super) fn colour_bar(
     let ends = (size, drawing.width - size);
     let step = (ends.1 - ends.0) / STEPS as f64;
     for index in 0..STEPS {
-        let colour = viridis((index as f64 + 0.5) / STEPS as f64);
+        let colour = viridis_colour((index as f64 + 0.5) / STEPS as f64);
         let x = ends.0 + index as f64 * step;
         // Each step is a little wider than its part, so that there is no gap between two steps.
         let width = if index + 1 == STEPS { step } else { step + 0.3 };
-        drawing.rectangle((x, 2.0), (width, 0.7 * size), colour);
+        drawing.add_rectangle((x, 2.0), (width, 0.7 * size), colour);
     }
     let axis = Axis::from_range(least, most, ends);
     let edges = (1.0, drawing.width - 1.0);
@@ -302,10 +318,10 @@ pub(super) fn draw_title(
     style: &Style,
 ) {
     let size = style.font_points();
-    let title = super::drawing::shortened(title, size, edges.1 - edges.0);
-    let half = font::width(&title, size) / 2.0;
+    let title = super::drawing::shorten_to_width(title, size, edges.1 - edges.0);
+    let half = font::text_width(&title, size) / 2.0;
     let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
-    drawing.text((x, y), Anchor::Middle, &title, (size, BLACK));
+    drawing.add_text((x, y), Anchor::Middle, &title, (size, BLACK));
 }
 
 /// Returns ticks at about `most` round numbers from 0 to `high`: the value and the label of each tick.
@@ -315,7 +331,7 @@ pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
 
 /// Formats a number in decimal notation; numbers whose absolute value is below 1e-4 or at least 1e7 are formatted with an
 /// exponent.
-pub(super) fn plain(value: f64) -> String {
+pub(super) fn format_plain(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
         return format!("{value:e}");
@@ -326,7 +342,7 @@ pub(super) fn plain(value: f64) -> String {
 
 /// Rounds a computed multiple of `step` such that its decimal notation has no error of floating-point multiplication (3 · 0.1
 /// becomes 0.3).
-fn rounded(value: f64, step: f64) -> f64 {
+fn round_multiple(value: f64, step: f64) -> f64 {
     let digits = 10_f64.powf((2.0 - step.log10().floor()).clamp(-300.0, 300.0));
     let rounded = (value * digits).round() / digits;
     if rounded == 0.0 { 0.0 } else { rounded }
@@ -334,15 +350,15 @@ fn rounded(value: f64, step: f64) -> f64 {
 
 /// An entry of a legend: the name of a data series, its colour, and the symbol before the name.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct LegendEntry {
     pub(super) name: String,
     pub(super) colour: Colour,
-    pub(super) symbol: Symbol,
+    pub(super) symbol: LegendSymbol,
 }
 
 /// The symbol that stands before a name in a legend.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Symbol {
+pub(super) enum LegendSymbol {
     /// The mark of a data point; the second value tells whether the mark is filled.
     Mark(Mark, bool),
     /// A rectangle that is filled with the colour of the data series.
@@ -355,36 +371,37 @@ pub(super) enum Symbol {
 /// \[pt\].
 pub(super) fn draw_legend(
     drawing: &mut Drawing,
-    entries: &[Entry],
+    entries: &[LegendEntry],
     top: f64,
     style: &Style,
 ) -> f64 {
     let size = style.font_points();
     let (mut x, mut y) = (1.0, top + 0.85 * size);
     for entry in entries {
-        let name = super::drawing::shortened(&entry.name, size, drawing.width - 1.5 * size - 2.0);
-        let width = 1.3 * size + font::width(&name, size);
+        let name =
+            super::drawing::shorten_to_width(&entry.name, size, drawing.width - 1.5 * size - 2.0);
+        let width = 1.3 * size + font::text_width(&name, size);
         if x > 1.0 && x + width > drawing.width - 1.0 {
             x = 1.0;
             y += 1.3 * size;
         }
         let middle = (x + 0.45 * size, y - 0.3 * size);
         match entry.symbol {
-            Symbol::Mark(mark, filled) => {
-                drawing.mark(mark, middle, mark_radius(style), entry.colour, filled);
+            LegendSymbol::Mark(mark, filled) => {
+                drawing.add_mark(mark, middle, mark_radius(style), entry.colour, filled);
             }
-            Symbol::Area => drawing.rectangle(
+            LegendSymbol::Area => drawing.add_rectangle(
                 (middle.0 - 0.4 * size, middle.1 - 0.35 * size),
                 (0.8 * size, 0.7 * size),
                 entry.colour,
             ),
-            Symbol::Line => drawing.line(
+            LegendSymbol::Line => drawing.add_line(
                 (middle.0 - 0.45 * size, middle.1),
                 (middle.0 + 0.45 * size, middle.1),
                 (entry.colour, 1.4),
             ),
         }
-        drawing.text((x + 1.15 * size, y), Anchor::Start, &name, (size, BLACK));
+        drawing.add_text((x + 1.15 * size, y), Anchor::Start, &name, (size, BLACK));
         x += width + 1.2 * size;
     }
     if entries.is_empty() {
@@ -401,7 +418,7 @@ pub(super) fn mark_radius(style: &Style) -> f64 {
 
 /// Returns a colour of the colour map viridis (Smith and van der Walt 2015) for a value `share` from 0 (dark) to 1 (light). The
 /// brightness of the map increases evenly, so that it is readable in greyscale.
-pub fn viridis(share: f64) -> Colour {
+pub fn viridis_colour(share: f64) -> Colour {
     const STEPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],
         [59.0, 82.0, 139.0],
@@ -454,7 +471,7 @@ mod tests {
 
     #[test]
     fn numbers_are_plain_unless_they_are_long() {
-        let texts = [0.0, 0.25, 1500.0, 1e-7, 2e9].map(plain);
+        let texts = [0.0, 0.25, 1500.0, 1e-7, 2e9].map(format_plain);
         assert_eq!(texts, ["0", "0.25", "1500", "1e-7", "2e9"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Chart of the activity of processes over time: one row per process, with coloured bars along the time axis.
 
-use super::axis::{Axis, Entry, Symbol, colour_bar, draw_legend};
-use super::drawing::{Anchor, BLACK, Colour, Drawing, shortened};
+use super::axis::{Axis, LegendEntry, LegendSymbol, draw_colour_bar, draw_legend};
+use super::drawing::{Anchor, BLACK, Colour, Drawing, shorten_to_width};
 use super::font;
 use super::heat::label_interval;
 use super::style::Style;
@@ -29,7 +29,7 @@ pub enum ColourMeaning {
 
 /// A chart of the activity of each process over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bars {
+pub struct ActivityChart {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Title of the time axis with its unit, and title of the rows.
@@ -40,32 +40,35 @@ pub struct Bars {
     pub rows: Vec<(String, Vec<Bar>)>,
 }
 
-impl Bars {
+impl ActivityChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let top = match &self.meaning {
             ColourMeaning::Named(keys) => {
-                let entries = keys.iter().map(|(name, colour)| Entry {
+                let entries = keys.iter().map(|(name, colour)| LegendEntry {
                     name: name.clone(),
                     colour: *colour,
-                    symbol: Symbol::Area,
+                    symbol: LegendSymbol::Area,
                 });
                 draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size
             }
             ColourMeaning::Scale(title, range) => {
-                colour_bar(&mut drawing, title, *range, style) + 0.9 * size
+                draw_colour_bar(&mut drawing, title, *range, style) + 0.9 * size
             }
         };
         let most = drawing.width - 2.0;
-        let title = shortened(&self.axes[1], size, most);
-        drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
+        let title = shorten_to_width(&self.axes[1], size, most);
+        drawing.add_text((1.0, top), Anchor::Start, &title, (size, BLACK));
         let (top, right) = (top + 0.6 * size, drawing.width - 2.0);
         let count = self.rows.len().max(1) as f64;
         let pitch = (1.35 * size).min(1.2 * drawing.width.min(260.0) / count);
         let bottom = top + pitch * count;
-        let widths = self.rows.iter().map(|(name, _)| font::width(name, size));
+        let widths = self
+            .rows
+            .iter()
+            .map(|(name, _)| font::text_width(name, size));
         let left = widths.fold(0.0, f64::max).min(0.3 * drawing.width) + 5.0;
         let ends = self
             .rows
@@ -82,12 +85,12 @@ impl Bars {
                 let x = axis.position_of(bar.from);
                 // A bar reaches a little below the next one, so that there is no gap between them.
                 let end = (axis.position_of(bar.to) + 0.2).min(right);
-                drawing.rectangle((x, y), (end - x, height), bar.colour);
+                drawing.add_rectangle((x, y), (end - x, height), bar.colour);
             }
             if row % each == 0 {
                 let base = (left - 3.0, y + height / 2.0 + 0.35 * size);
-                let name = shortened(name, size, left - 5.0);
-                drawing.text(base, Anchor::End, &name, (size, BLACK));
+                let name = shorten_to_width(name, size, left - 5.0);
+                drawing.add_text(base, Anchor::End, &name, (size, BLACK));
             }
         }
         let bottom = bottom + 0.4 * size;

@@ -10,9 +10,9 @@ pub struct Colour(pub u8, pub u8, pub u8);
 pub(super) const BLACK: Colour = Colour(0, 0, 0);
 pub(super) const WHITE: Colour = Colour(255, 255, 255);
 /// Colour of the lines of axes.
-pub(super) const AXIS: Colour = Colour(90, 90, 90);
+pub(super) const AXIS_COLOUR: Colour = Colour(90, 90, 90);
 /// Colour of grid lines.
-pub(super) const GRID: Colour = Colour(221, 221, 221);
+pub(super) const GRID_COLOUR: Colour = Colour(221, 221, 221);
 
 /// Shape that marks a data point in a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,18 +79,18 @@ impl Drawing {
     /// sets the height when the content is complete.
     pub(super) fn new(name: &str, width: f64) -> Self {
         Self {
-            name: without_control_characters(name),
+            name: replace_control_characters(name),
             width,
             height: 0.0,
             items: Vec::new(),
         }
     }
 
-    pub(super) fn line(&mut self, from: Place, to: Place, pen: Pen) {
-        self.path(vec![from, to], pen);
+    pub(super) fn add_line(&mut self, from: Place, to: Place, pen: Pen) {
+        self.add_path(vec![from, to], pen);
     }
 
-    pub(super) fn path(&mut self, points: Vec<Place>, pen: Pen) {
+    pub(super) fn add_path(&mut self, points: Vec<Place>, pen: Pen) {
         self.items.push(Item::Path {
             points,
             is_closed: false,
@@ -101,7 +101,12 @@ impl Drawing {
 
     /// Adds a polygon with the corners `points`. `fill` is the colour of its interior (`None`: not filled), `pen` the line around
     /// it (`None`: no outline).
-    pub(super) fn area(&mut self, points: Vec<Place>, fill: Option<Colour>, pen: Option<Pen>) {
+    pub(super) fn add_polygon(
+        &mut self,
+        points: Vec<Place>,
+        fill: Option<Colour>,
+        pen: Option<Pen>,
+    ) {
         self.items.push(Item::Path {
             points,
             is_closed: true,
@@ -110,18 +115,18 @@ impl Drawing {
         });
     }
 
-    pub(super) fn rectangle(&mut self, (x, y): Place, (width, height): Place, fill: Colour) {
+    pub(super) fn add_rectangle(&mut self, (x, y): Place, (width, height): Place, fill: Colour) {
         let corners = vec![
             (x, y),
             (x + width, y),
             (x + width, y + height),
             (x, y + height),
         ];
-        self.area(corners, Some(fill), None);
+        self.add_polygon(corners, Some(fill), None);
     }
 
     /// Adds the mark of a data point with its centre at `at`; if `filled` is false, only the outline of the mark is drawn.
-    pub(super) fn mark(
+    pub(super) fn add_mark(
         &mut self,
         mark: Mark,
         at: Place,
@@ -143,28 +148,28 @@ impl Drawing {
                 let half = 0.89 * radius;
                 let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
                 let corners = corners.map(|(dx, dy)| (x + dx * half, y + dy * half));
-                self.area(corners.to_vec(), fill, pen);
+                self.add_polygon(corners.to_vec(), fill, pen);
             }
             Mark::Triangle => {
                 // The corners of an equilateral triangle around its centre.
                 let (half, up, down) = (1.1 * radius, 1.27 * radius, 0.64 * radius);
                 let corners = vec![(x, y - up), (x + half, y + down), (x - half, y + down)];
-                self.area(corners, fill, pen);
+                self.add_polygon(corners, fill, pen);
             }
         }
     }
 
     /// Adds a text with its baseline at the position `at`; `anchor` tells whether `at` is the start, the middle or the end of the
     /// text.
-    pub(super) fn text(
+    pub(super) fn add_text(
         &mut self,
         at: Place,
         anchor: Anchor,
         text: &str,
         (size, colour): (f64, Colour),
     ) {
-        let text = without_control_characters(text);
-        let width = font::width(&text, size);
+        let text = replace_control_characters(text);
+        let width = font::text_width(&text, size);
         let shift = match anchor {
             Anchor::Start => 0.0,
             Anchor::Middle => width / 2.0,
@@ -214,14 +219,14 @@ impl Drawing {
 
 /// Replaces each control character of a text by a space, because XML does not allow control characters and fonts do not contain
 /// them.
-fn without_control_characters(text: &str) -> String {
+fn replace_control_characters(text: &str) -> String {
     let is_bad = |letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}');
     text.replace(is_bad, " ")
 }
 
 /// Shortens a text by an ellipsis in its middle if it is wider than `most` \[pt\] at the font size `size`.
-pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
-    if font::width(text, size) <= most {
+pub(super) fn shorten_to_width(text: &str, size: f64, most: f64) -> String {
+    if font::text_width(text, size) <= most {
         return text.to_owned();
     }
     let letters: Vec<char> = text.chars().collect();
@@ -232,7 +237,7 @@ pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
             .chain(&['…'])
             .chain(&letters[letters.len() - tail..])
             .collect();
-        if font::width(&cut, size) <= most {
+        if font::text_width(&cut, size) <= most {
             return cut;
         }
     }

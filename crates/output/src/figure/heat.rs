@@ -1,15 +1,15 @@
 //! Chart of heat maps: each panel shows a quantity as colours over two parameters, for one combination of the other parameters.
 //! All panels share one colour bar.
 
-use super::axis::{colour_bar, draw_title, viridis};
-use super::drawing::{Anchor, BLACK, Drawing, WHITE, shortened};
+use super::axis::{draw_colour_bar, draw_title, viridis_colour};
+use super::drawing::{Anchor, BLACK, Drawing, WHITE, shorten_to_width};
 use super::font;
 use super::style::Style;
 
 /// Maximum number of panels that are drawn side by side.
-const MOST_COLUMNS: usize = 4;
+const MAX_PANELS_PER_ROW: usize = 4;
 /// Horizontal and vertical space between panels \[pt\].
-const GAP: f64 = 6.0;
+const PANEL_GAP: f64 = 6.0;
 
 /// One heat map of the chart, for one combination of the parameters that are not on its axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Panel {
 
 /// A chart of heat maps, which show a quantity over two parameters; all maps have the same colour bar.
 #[derive(Clone, Debug)]
-pub struct Heat {
+pub struct HeatMapChart {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Name of the quantity with its unit, shown as the title of the colour bar.
@@ -33,22 +33,22 @@ pub struct Heat {
     /// The heat maps of the chart, row by row from the upper left.
     pub panels: Vec<Panel>,
     /// Function that formats the value of a cell as the text that is written into the cell.
-    pub label: fn(f64) -> String,
+    pub format_cell: fn(f64) -> String,
 }
 
 /// Positions and sizes of the panels in the drawing \[pt\].
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     panels_per_row: usize,
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
+    left_of_panels: f64,
+    top_of_panels: f64,
+    panel_width: f64,
+    panel_height: f64,
     /// Height of the title above each panel \[pt\]; 0 if no panel has a title.
     title_height: f64,
 }
 
-impl Heat {
+impl HeatMapChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
@@ -57,16 +57,16 @@ impl Heat {
         let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), cell| {
             (least.min(cell.2), most.max(cell.2))
         });
-        let top = colour_bar(&mut drawing, &self.quantity, (least, most), style);
+        let top = draw_colour_bar(&mut drawing, &self.quantity, (least, most), style);
         let most_wide = drawing.width - 2.0;
-        let title = shortened(&self.axes[1].0, size, most_wide);
-        drawing.text(
+        let title = shorten_to_width(&self.axes[1].0, size, most_wide);
+        drawing.add_text(
             (1.0, top + 0.9 * size),
             Anchor::Start,
             &title,
             (size, BLACK),
         );
-        let layout = self.layout(&drawing, top + 1.4 * size, style);
+        let layout = self.compute_layout(&drawing, top + 1.4 * size, style);
         let share = |value: f64| {
             if most > least {
                 (value - least) / (most - least)
@@ -74,23 +74,25 @@ impl Heat {
                 0.5
             }
         };
-        let labels = self.label_fits(&layout, style);
+        let labels = self.do_labels_fit(&layout, style);
         for (index, panel) in self.panels.iter().enumerate() {
             let at = layout.panel_position(index);
-            let middle = at.0 + layout.width / 2.0;
-            let name = shortened(&panel.name, size, layout.width);
-            drawing.text(
+            let middle = at.0 + layout.panel_width / 2.0;
+            let name = shorten_to_width(&panel.name, size, layout.panel_width);
+            drawing.add_text(
                 (middle, at.1 - 0.4 * size),
                 Anchor::Middle,
                 &name,
                 (size, BLACK),
             );
             self.draw_cells(&mut drawing, (panel, at), (&layout, labels), &share, style);
-            self.draw_labels(&mut drawing, index, &layout, style);
+            self.draw_parameter_labels(&mut drawing, index, &layout, style);
         }
         let rows = self.panels.len().div_ceil(layout.panels_per_row);
-        let bottom = layout.top + rows as f64 * (layout.title_height + layout.height + GAP) - GAP;
-        let middle = f64::midpoint(layout.left, drawing.width);
+        let bottom = layout.top_of_panels
+            + rows as f64 * (layout.title_height + layout.panel_height + PANEL_GAP)
+            - PANEL_GAP;
+        let middle = f64::midpoint(layout.left_of_panels, drawing.width);
         let edges = (1.0, drawing.width - 1.0);
         let below = (middle, bottom + 2.4 * size);
         draw_title(&mut drawing, below, &self.axes[0].0, edges, style);
@@ -98,11 +100,11 @@ impl Heat {
         drawing
     }
 
-    fn layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {
+    fn compute_layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {
         let size = style.font_points();
         let widest = |texts: &mut dyn Iterator<Item = &String>| {
             texts
-                .map(|text| font::width(text, size))
+                .map(|text| font::text_width(text, size))
                 .fold(0.0, f64::max)
         };
         let labels = widest(&mut self.axes[1].1.iter()).min(0.3 * drawing.width);
@@ -110,9 +112,9 @@ impl Heat {
         let room = drawing.width - left - 2.0;
         let name = widest(&mut self.panels.iter().map(|panel| &panel.name));
         let value = widest(&mut self.axes[0].1.iter());
-        let wide = |columns: usize| (room + GAP) / columns as f64 - GAP;
+        let wide = |columns: usize| (room + PANEL_GAP) / columns as f64 - PANEL_GAP;
         let fits = |columns: &usize| wide(*columns) >= name.max(2.5 * value);
-        let most = MOST_COLUMNS.min(self.panels.len()).max(1);
+        let most = MAX_PANELS_PER_ROW.min(self.panels.len()).max(1);
         let columns = (1..=most).rev().find(fits).unwrap_or(1);
         let width = wide(columns);
         let rows = self.axes[1].1.len().max(1) as f64;
@@ -121,27 +123,27 @@ impl Heat {
         let is_named = self.panels.iter().any(|panel| !panel.name.is_empty());
         Layout {
             panels_per_row: columns,
-            left,
-            top,
-            width,
-            height,
+            left_of_panels: left,
+            top_of_panels: top,
+            panel_width: width,
+            panel_height: height,
             title_height: if is_named { 1.4 * size } else { 0.0 },
         }
     }
 
     /// Returns whether all cells are large enough for the text of their value; otherwise the texts are not drawn.
-    fn label_fits(&self, layout: &Layout, style: &Style) -> bool {
+    fn do_labels_fit(&self, layout: &Layout, style: &Style) -> bool {
         let size = style.font_points();
         let (width, height) = self.cell_size(layout);
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
-        let texts =
-            values.map(|cell| font::width(&style.format_number(&(self.label)(cell.2)), size));
+        let texts = values
+            .map(|cell| font::text_width(&style.format_number(&(self.format_cell)(cell.2)), size));
         height >= 1.15 * size && texts.fold(0.0, f64::max) + 2.0 <= width
     }
 
     fn cell_size(&self, layout: &Layout) -> (f64, f64) {
         let [columns, rows] = [0, 1].map(|axis: usize| self.axes[axis].1.len().max(1) as f64);
-        (layout.width / columns, layout.height / rows)
+        (layout.panel_width / columns, layout.panel_height / rows)
     }
 
     fn draw_cells(
@@ -155,27 +157,33 @@ impl Heat {
         let (width, height) = self.cell_size(layout);
         for &(column, row, value) in &panel.cells {
             let x = at.0 + column as f64 * width;
-            let y = at.1 + layout.height - (row + 1) as f64 * height;
+            let y = at.1 + layout.panel_height - (row + 1) as f64 * height;
             // A cell reaches a little over the next one, so that there is no gap between them.
             let columns = self.axes[0].1.len();
             let over = |is_last: bool| if is_last { 0.0 } else { 0.2 };
             let size = (width + over(column + 1 == columns), height + over(row == 0));
-            drawing.rectangle((x, y), size, viridis(share(value)));
+            drawing.add_rectangle((x, y), size, viridis_colour(share(value)));
             if labels {
                 let colour = if share(value) < 0.55 { WHITE } else { BLACK };
                 let middle = (
                     x + width / 2.0,
                     y + height / 2.0 + 0.35 * style.font_points(),
                 );
-                let text = style.format_number(&(self.label)(value));
-                drawing.text(middle, Anchor::Middle, &text, (style.font_points(), colour));
+                let text = style.format_number(&(self.format_cell)(value));
+                drawing.add_text(middle, Anchor::Middle, &text, (style.font_points(), colour));
             }
         }
     }
 
     /// Draws the values of both parameters as labels at one panel: left of a panel in the first column, and below the last panel
     /// of each column.
-    fn draw_labels(&self, drawing: &mut Drawing, index: usize, layout: &Layout, style: &Style) {
+    fn draw_parameter_labels(
+        &self,
+        drawing: &mut Drawing,
+        index: usize,
+        layout: &Layout,
+        style: &Style,
+    ) {
         let size = style.font_points();
         let (width, height) = self.cell_size(layout);
         let at = layout.panel_position(index);
@@ -183,22 +191,22 @@ impl Heat {
             let labels = &self.axes[1].1;
             let each = label_interval(1.1 * size, height);
             for (row, label) in labels.iter().enumerate().step_by(each) {
-                let y = at.1 + layout.height - (row as f64 + 0.5) * height + 0.35 * size;
-                let text = shortened(label, size, layout.left - 5.0);
-                drawing.text((at.0 - 3.0, y), Anchor::End, &text, (size, BLACK));
+                let y = at.1 + layout.panel_height - (row as f64 + 0.5) * height + 0.35 * size;
+                let text = shorten_to_width(label, size, layout.left_of_panels - 5.0);
+                drawing.add_text((at.0 - 3.0, y), Anchor::End, &text, (size, BLACK));
             }
         }
         if index + layout.panels_per_row >= self.panels.len() {
             let labels = &self.axes[0].1;
-            let widest = labels.iter().map(|label| font::width(label, size));
+            let widest = labels.iter().map(|label| font::text_width(label, size));
             let each = label_interval(widest.fold(0.0, f64::max) + 0.5 * size, width);
             for (column, label) in labels.iter().enumerate().step_by(each) {
                 let x = at.0 + (column as f64 + 0.5) * width;
-                let text = shortened(label, size, (each as f64 * width).max(3.0 * size));
-                let half = font::width(&text, size) / 2.0;
+                let text = shorten_to_width(label, size, (each as f64 * width).max(3.0 * size));
+                let half = font::text_width(&text, size) / 2.0;
                 let x = x.clamp(half, (drawing.width - half).max(half));
-                let y = at.1 + layout.height + 1.1 * size;
-                drawing.text((x, y), Anchor::Middle, &text, (size, BLACK));
+                let y = at.1 + layout.panel_height + 1.1 * size;
+                drawing.add_text((x, y), Anchor::Middle, &text, (size, BLACK));
             }
         }
     }
@@ -208,8 +216,10 @@ impl Layout {
     fn panel_position(&self, index: usize) -> (f64, f64) {
         let (column, row) = (index % self.panels_per_row, index / self.panels_per_row);
         (
-            self.left + column as f64 * (self.width + GAP),
-            self.top + row as f64 * (self.title_height + self.height + GAP) + self.title_height,
+            self.left_of_panels + column as f64 * (self.panel_width + PANEL_GAP),
+            self.top_of_panels
+                + row as f64 * (self.title_height + self.panel_height + PANEL_GAP)
+                + self.title_height,
         )
     }
 }

@@ -31,20 +31,20 @@ mod style;
 mod svg;
 mod winners;
 
-pub use axis::{round_ticks, viridis};
-pub use bars::{Bar, Bars, ColourMeaning};
+pub use axis::{round_ticks, viridis_colour};
+pub use bars::{ActivityChart, Bar, ColourMeaning};
 pub use drawing::{Colour, Drawing, Mark};
-pub use heat::{Heat, Panel};
+pub use heat::{HeatMapChart, Panel};
 pub use rows::{Dot, Group, Row, Rows, SeriesKey};
 pub use scatter::{Point, Scatter};
-pub use series::{Curve, Series};
+pub use series::{Curve, CurveChart};
 pub use style::select_figures;
-pub use style::{Format, Language, Length, Points, Style};
-pub use winners::{WinnerCell, Winners};
+pub use style::{FontSize, Format, Language, PaperWidth, Style};
+pub use winners::{WinnerCell, WinnerMap};
 
 /// Colour and mark of the data points of scenarios i, ii and iii, in this order. In greyscale the three colours are dark, light
 /// and medium.
-pub const SCENARIOS: [(Colour, Mark); 3] = [
+pub const SCENARIO_COLOURS_AND_MARKS: [(Colour, Mark); 3] = [
     (Colour(0, 74, 124), Mark::Circle),
     (Colour(230, 159, 0), Mark::Triangle),
     (Colour(0, 158, 115), Mark::Square),
@@ -71,17 +71,17 @@ impl Figure {
     }
 
     /// Returns the figure as the text of an SVG file.
-    pub fn svg(&self) -> String {
-        svg::write(&self.drawing)
+    pub fn to_svg(&self) -> String {
+        svg::to_svg(&self.drawing)
     }
 
     /// Returns the content of the file of this figure in the format `format`. The style only determines the resolution of PNG and
     /// the language of PDF.
     pub fn file_content(&self, format: Format, style: &Style) -> Vec<u8> {
         match format {
-            Format::Svg => self.svg().into_bytes(),
-            Format::Pdf => pdf::write(&self.drawing, style.language),
-            Format::Png => png::write(&self.drawing, style.dpi),
+            Format::Svg => self.to_svg().into_bytes(),
+            Format::Pdf => pdf::to_pdf(&self.drawing, style.language),
+            Format::Png => png::to_png(&self.drawing, style.dpi),
         }
     }
 

@@ -5,7 +5,7 @@ use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
 
 use super::drawing::{Colour, Drawing, Item, Pen};
-use super::font::{self, FACE};
+use super::font::{self, PARSED_FONT};
 use super::style::Language;
 
 /// Name of the embedded font in the PDF file.
@@ -24,7 +24,7 @@ const GLYPHS: SystemInfo<'static> = SystemInfo {
 pub(super) const CIRCLE_CONTROL: f64 = 0.552_284_75;
 
 /// Number of the document catalogue in the PDF file; the following constants are the numbers of the other objects.
-const CATALOG: Ref = Ref::new(1);
+const CATALOGUE_OBJECT: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
 const PAGE: Ref = Ref::new(3);
 const CONTENT: Ref = Ref::new(4);
@@ -36,9 +36,9 @@ const UNICODE: Ref = Ref::new(9);
 const INFO: Ref = Ref::new(10);
 
 /// Returns the content of a PDF file that shows the drawing; `language` is stored as the language of its text.
-pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
+pub(super) fn to_pdf(drawing: &Drawing, language: Language) -> Vec<u8> {
     let mut pdf = Pdf::new();
-    let mut catalog = pdf.catalog(CATALOG);
+    let mut catalog = pdf.catalog(CATALOGUE_OBJECT);
     catalog.pages(PAGES).lang(TextStr(language.code()));
     catalog.finish();
     pdf.pages(PAGES).kids([PAGE]).count(1);
@@ -52,9 +52,9 @@ pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
     page.parent(PAGES).contents(CONTENT);
     page.resources().fonts().pair(FONT_ON_PAGE, TYPE0);
     page.finish();
-    let content = deflated(&content(drawing));
+    let content = compress_with_zlib(&content_stream(drawing));
     pdf.stream(CONTENT, &content).filter(Filter::FlateDecode);
-    fonts(&mut pdf, drawing);
+    write_font(&mut pdf, drawing);
     let mut info = pdf.document_info(INFO);
     info.title(TextStr(&drawing.name))
         .creator(TextStr("migsim"));
@@ -62,25 +62,25 @@ pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
     pdf.finish()
 }
 
-fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
+fn write_font(pdf: &mut Pdf, drawing: &Drawing) {
     let mut font = pdf.type0_font(TYPE0);
     font.base_font(FONT)
         .encoding_predefined(Name(b"Identity-H"));
     font.descendant_font(CID).to_unicode(UNICODE);
     font.finish();
-    let per_em = 1000.0 / f32::from(FACE.units_per_em());
+    let per_em = 1000.0 / f32::from(PARSED_FONT.units_per_em());
     let mut cid = pdf.cid_font(CID);
     cid.subtype(CidFontType::Type2)
         .base_font(FONT)
         .system_info(GLYPHS);
     cid.font_descriptor(DESCRIPTOR).default_width(0.0);
     cid.cid_to_gid_map_predefined(Name(b"Identity"));
-    let glyphs = (0..FACE.number_of_glyphs()).map(ttf_parser::GlyphId);
-    let widths = glyphs.map(|glyph| pdf_number(1000.0 * font::advance(glyph)));
+    let glyphs = (0..PARSED_FONT.number_of_glyphs()).map(ttf_parser::GlyphId);
+    let widths = glyphs.map(|glyph| pdf_number(1000.0 * font::glyph_width(glyph)));
     cid.widths().consecutive(0, widths);
     cid.finish();
     let scaled = |value: i16| f32::from(value) * per_em;
-    let frame = FACE.global_bounding_box();
+    let frame = PARSED_FONT.global_bounding_box();
     let mut descriptor = pdf.font_descriptor(DESCRIPTOR);
     descriptor
         .name(FONT)
@@ -94,25 +94,29 @@ fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
         scaled(frame.y_max),
     ));
     descriptor
-        .ascent(scaled(FACE.ascender()))
-        .descent(scaled(FACE.descender()));
-    descriptor.cap_height(scaled(FACE.capital_height().unwrap_or(FACE.ascender())));
+        .ascent(scaled(PARSED_FONT.ascender()))
+        .descent(scaled(PARSED_FONT.descender()));
+    descriptor.cap_height(scaled(
+        PARSED_FONT
+            .capital_height()
+            .unwrap_or(PARSED_FONT.ascender()),
+    ));
     descriptor.font_file2(FILE);
     descriptor.finish();
-    let length = i32::try_from(font::BYTES.len()).expect("a small font");
-    let file = deflated(font::BYTES);
+    let length = i32::try_from(font::FONT_FILE.len()).expect("a small font");
+    let file = compress_with_zlib(font::FONT_FILE);
     pdf.stream(FILE, &file)
         .filter(Filter::FlateDecode)
         .pair(Name(b"Length1"), length);
     let mut unicode = UnicodeCmap::new(Name(b"Custom"), GLYPHS);
-    for letter in letters(drawing) {
-        unicode.pair(font::glyph(letter).0, letter);
+    for letter in letters_of_drawing(drawing) {
+        unicode.pair(font::glyph_of_letter(letter).0, letter);
     }
     pdf.cmap(UNICODE, &unicode.finish());
 }
 
 /// Returns the set of letters that occur in the texts of a drawing.
-fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
+fn letters_of_drawing(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     let texts = drawing.items.iter().filter_map(|item| match item {
         Item::Text { text, .. } => Some(text.chars()),
         _ => None,
@@ -122,7 +126,7 @@ fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
 
 /// Returns the content stream of the page: the PDF operators that draw the shapes and texts. PDF counts vertical positions
 /// upwards from the lower left corner.
-fn content(drawing: &Drawing) -> Vec<u8> {
+fn content_stream(drawing: &Drawing) -> Vec<u8> {
     let mut content = Content::new();
     let place = |(x, y): (f64, f64)| (pdf_number(x), pdf_number(drawing.height - y));
     for item in &drawing.items {
@@ -166,7 +170,7 @@ fn content(drawing: &Drawing) -> Vec<u8> {
             } => {
                 let glyphs = text
                     .chars()
-                    .flat_map(|letter| font::glyph(letter).0.to_be_bytes());
+                    .flat_map(|letter| font::glyph_of_letter(letter).0.to_be_bytes());
                 let bytes: Vec<u8> = glyphs.collect();
                 let (x, y) = place(*at);
                 let [red, green, blue] = rgb_shares(*colour);
@@ -220,7 +224,7 @@ fn rgb_shares(Colour(red, green, blue): Colour) -> [f32; 3] {
     [red, green, blue].map(|part| f32::from(part) / 255.0)
 }
 
-pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn compress_with_zlib(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 

@@ -5,18 +5,18 @@ use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use ttf_parser::OutlineBuilder;
 
 use super::drawing::{Colour, Drawing, Item, Pen, Place};
-use super::font::{self, FACE};
-use super::pdf::{CIRCLE_CONTROL, deflated};
+use super::font::{self, PARSED_FONT};
+use super::pdf::{CIRCLE_CONTROL, compress_with_zlib};
 
 /// Returns the content of a PNG file that shows the drawing with a resolution of `dpi` pixels per inch.
-pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
+pub(super) fn to_png(drawing: &Drawing, dpi: u32) -> Vec<u8> {
     let scale = f64::from(dpi) / 72.0;
     let mut image = Image::new(
-        pixels(drawing.width * scale),
-        pixels(drawing.height * scale),
+        round_up_to_pixels(drawing.width * scale),
+        round_up_to_pixels(drawing.height * scale),
     );
     for item in &drawing.items {
-        draw(&mut image, item, scale);
+        draw_item(&mut image, item, scale);
     }
     image.file_content(dpi)
 }
@@ -26,11 +26,11 @@ pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
     clippy::cast_sign_loss,
     reason = "at most A3 at 1200 dpi"
 )]
-fn pixels(length: f64) -> u32 {
+fn round_up_to_pixels(length: f64) -> u32 {
     length.ceil().max(1.0) as u32
 }
 
-fn draw(image: &mut Image, item: &Item, scale: f64) {
+fn draw_item(image: &mut Image, item: &Item, scale: f64) {
     let placed = |(x, y): Place| (x * scale, y * scale);
     match item {
         Item::Path {
@@ -41,7 +41,7 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
         } => {
             let points: Vec<Place> = points.iter().map(|one| placed(*one)).collect();
             if let Some(colour) = fill {
-                image.fill(&[Outline::from_points(&points)], *colour);
+                image.fill_outlines(&[Outline::from_points(&points)], *colour);
             }
             if let Some(pen) = pen {
                 draw_line(image, &points, *is_closed, *pen, scale);
@@ -55,13 +55,16 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
         } => {
             let (centre, radius) = (placed(*centre), radius * scale);
             if let Some(colour) = fill {
-                image.fill(&[Outline::circle(centre, radius)], *colour);
+                image.fill_outlines(&[Outline::from_circle(centre, radius)], *colour);
             }
             if let Some((colour, width)) = pen {
                 // The outer circle, and the inner circle in the opposite direction.
                 let half = width * scale / 2.0;
-                let inner = Outline::circle(centre, (radius - half).max(0.0)).reversed();
-                image.fill(&[Outline::circle(centre, radius + half), inner], *colour);
+                let inner = Outline::from_circle(centre, (radius - half).max(0.0)).reversed();
+                image.fill_outlines(
+                    &[Outline::from_circle(centre, radius + half), inner],
+                    *colour,
+                );
             }
         }
         Item::Text {
@@ -74,11 +77,12 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
             let (mut x, y) = placed(*at);
             let size = size * scale;
             for letter in text.chars() {
-                let glyph = font::glyph(letter);
-                let mut outline = GlyphBuilder::new((x, y), size / f64::from(FACE.units_per_em()));
-                font::outline(glyph, &mut outline);
-                image.fill(&[outline.outline], *colour);
-                x += size * font::advance(glyph);
+                let glyph = font::glyph_of_letter(letter);
+                let mut outline =
+                    GlyphBuilder::new((x, y), size / f64::from(PARSED_FONT.units_per_em()));
+                font::build_outline(glyph, &mut outline);
+                image.fill_outlines(&[outline.outline], *colour);
+                x += size * font::glyph_width(glyph);
             }
         }
     }
@@ -112,7 +116,7 @@ fn draw_line(
             (x1 + dy, y1 - dx),
             (x0 + dy, y0 - dx),
         ];
-        image.fill(&[Outline::from_points(&corners)], colour);
+        image.fill_outlines(&[Outline::from_points(&corners)], colour);
     }
     let bends = if is_closed {
         points
@@ -120,7 +124,7 @@ fn draw_line(
         points.get(1..points.len().saturating_sub(1)).unwrap_or(&[])
     };
     for bend in bends {
-        image.fill(&[Outline::circle(*bend, half)], colour);
+        image.fill_outlines(&[Outline::from_circle(*bend, half)], colour);
     }
 }
 
@@ -152,7 +156,7 @@ impl Outline {
         )
     }
 
-    fn circle((x, y): Place, radius: f64) -> Self {
+    fn from_circle((x, y): Place, radius: f64) -> Self {
         let bow = radius * CIRCLE_CONTROL;
         let quarter = |a: Place, b: Place, c: Place, d: Place| {
             let moved = |(dx, dy): Place| to_point((x + dx, y + dy));
@@ -188,8 +192,8 @@ impl Outline {
 /// Converts the outline of a glyph from the font file into an outline at the position of the glyph in the image.
 #[derive(Debug)]
 struct GlyphBuilder {
-    origin: Place,
-    scale: f64,
+    baseline_origin: Place,
+    pixels_per_font_unit: f64,
     contour_start: Point,
     current_point: Point,
     outline: Outline,
@@ -200,8 +204,8 @@ impl GlyphBuilder {
         let nowhere = point(0.0, 0.0);
         let outline = Outline::default();
         Self {
-            origin,
-            scale,
+            baseline_origin: origin,
+            pixels_per_font_unit: scale,
             contour_start: nowhere,
             current_point: nowhere,
             outline,
@@ -210,11 +214,14 @@ impl GlyphBuilder {
 
     /// Converts a position in font units, whose vertical coordinate increases upwards, to a position in pixels.
     fn to_pixels(&self, x: f32, y: f32) -> Point {
-        let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
-        to_point((self.origin.0 + x, self.origin.1 - y))
+        let (x, y) = (
+            f64::from(x) * self.pixels_per_font_unit,
+            f64::from(y) * self.pixels_per_font_unit,
+        );
+        to_point((self.baseline_origin.0 + x, self.baseline_origin.1 - y))
     }
 
-    fn add(&mut self, part: Segment, end: Point) {
+    fn add_segment(&mut self, part: Segment, end: Point) {
         self.outline.0.push(part);
         self.current_point = end;
     }
@@ -228,12 +235,12 @@ impl OutlineBuilder for GlyphBuilder {
 
     fn line_to(&mut self, x: f32, y: f32) {
         let end = self.to_pixels(x, y);
-        self.add(Segment::Line(self.current_point, end), end);
+        self.add_segment(Segment::Line(self.current_point, end), end);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (bow, end) = (self.to_pixels(x1, y1), self.to_pixels(x, y));
-        self.add(Segment::Quad(self.current_point, bow, end), end);
+        self.add_segment(Segment::Quad(self.current_point, bow, end), end);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
@@ -242,11 +249,11 @@ impl OutlineBuilder for GlyphBuilder {
             self.to_pixels(x2, y2),
             self.to_pixels(x, y),
         );
-        self.add(Segment::Cubic(self.current_point, b, c, end), end);
+        self.add_segment(Segment::Cubic(self.current_point, b, c, end), end);
     }
 
     fn close(&mut self) {
-        self.add(
+        self.add_segment(
             Segment::Line(self.current_point, self.contour_start),
             self.contour_start,
         );
@@ -258,7 +265,7 @@ impl OutlineBuilder for GlyphBuilder {
 struct Image {
     width: u32,
     height: u32,
-    bytes: Vec<u8>,
+    pixel_bytes: Vec<u8>,
 }
 
 impl Image {
@@ -267,7 +274,7 @@ impl Image {
         Self {
             width,
             height,
-            bytes,
+            pixel_bytes: bytes,
         }
     }
 
@@ -278,7 +285,7 @@ impl Image {
         clippy::cast_sign_loss,
         reason = "pixels of an image, parts of a colour"
     )]
-    fn fill(&mut self, outlines: &[Outline], Colour(red, green, blue): Colour) {
+    fn fill_outlines(&mut self, outlines: &[Outline], Colour(red, green, blue): Colour) {
         let points = || outlines.iter().flat_map(Outline::points);
         let least =
             |one: fn(&Point) -> f32| points().map(|point| one(&point)).fold(f32::MAX, f32::min);
@@ -316,7 +323,7 @@ impl Image {
             }
             let share = share.min(1.0);
             let start = 3 * (y * width + x) as usize;
-            for (byte, part) in self.bytes[start..start + 3]
+            for (byte, part) in self.pixel_bytes[start..start + 3]
                 .iter_mut()
                 .zip([red, green, blue])
             {
@@ -335,7 +342,7 @@ impl Image {
         header.extend(self.height.to_be_bytes());
         // 8 bits, three colours; the standard compression and filters, not interlaced.
         header.extend([8, 2, 0, 0, 0]);
-        chunk(&mut file, *b"IHDR", &header);
+        append_chunk(&mut file, *b"IHDR", &header);
         let per_metre = (f64::from(dpi) / 0.0254).round();
         #[expect(
             clippy::cast_possible_truncation,
@@ -343,34 +350,34 @@ impl Image {
             reason = "at most 1200 dpi"
         )]
         let per_metre = (per_metre as u32).to_be_bytes();
-        chunk(
+        append_chunk(
             &mut file,
             *b"pHYs",
             &[&per_metre[..], &per_metre[..], &[1]].concat(),
         );
-        let mut rows = Vec::with_capacity(self.bytes.len() + self.height as usize);
-        for row in self.bytes.chunks(3 * self.width as usize) {
+        let mut rows = Vec::with_capacity(self.pixel_bytes.len() + self.height as usize);
+        for row in self.pixel_bytes.chunks(3 * self.width as usize) {
             rows.push(0);
             rows.extend(row);
         }
-        chunk(&mut file, *b"IDAT", &deflated(&rows));
-        chunk(&mut file, *b"IEND", &[]);
+        append_chunk(&mut file, *b"IDAT", &compress_with_zlib(&rows));
+        append_chunk(&mut file, *b"IEND", &[]);
         file
     }
 }
 
-fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
+fn append_chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
     let length = u32::try_from(data.len()).expect("an image of a few megabytes");
     file.extend(length.to_be_bytes());
     let start = file.len();
     file.extend(name);
     file.extend(data);
-    let sum = checksum(&file[start..]);
+    let sum = crc32(&file[start..]);
     file.extend(sum.to_be_bytes());
 }
 
 /// Computes the CRC-32 checksum (cyclic redundancy check, ISO 3309) of the given bytes.
-fn checksum(bytes: &[u8]) -> u32 {
+fn crc32(bytes: &[u8]) -> u32 {
     let sum = bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
             (sum >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(sum & 1))
@@ -386,21 +393,21 @@ mod tests {
     #[test]
     fn the_checksum_is_that_of_the_standard() {
         // "123456789" is the usual test value; every PNG ends with the chunk IEND, whose checksum is known.
-        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
-        assert_eq!(checksum(b"IEND"), 0xae42_6082);
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc32(b"IEND"), 0xae42_6082);
     }
 
     #[test]
     fn a_square_covers_its_pixels() {
         let mut image = Image::new(4, 4);
         let corners = [(1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (1.0, 3.0)];
-        image.fill(&[Outline::from_points(&corners)], Colour(0, 0, 0));
+        image.fill_outlines(&[Outline::from_points(&corners)], Colour(0, 0, 0));
         let dark: Vec<usize> = (0..16)
-            .filter(|pixel| image.bytes[3 * pixel] == 0)
+            .filter(|pixel| image.pixel_bytes[3 * pixel] == 0)
             .collect();
         assert_eq!(dark, [5, 6, 9, 10]);
         let size = (10.0, 10.0);
-        image.fill(
+        image.fill_outlines(
             &[Outline::from_points(&[(-5.0, -5.0), (size.0, -5.0), size])],
             Colour(9, 9, 9),
         );

@@ -1,9 +1,11 @@
 //! Chart with one row per category: the values of the category are shown as dots, their intervals as whiskers. Rows of a group
 //! have a common heading.
 
-use super::SCENARIOS;
-use super::axis::{Axis, Entry, Symbol, draw_legend, mark_radius};
-use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark, shortened};
+use super::SCENARIO_COLOURS_AND_MARKS;
+use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend, mark_radius};
+use super::drawing::{
+    AXIS_COLOUR, Anchor, BLACK, Colour, Drawing, GRID_COLOUR, Mark, shorten_to_width,
+};
 use super::font;
 use super::style::Style;
 
@@ -14,7 +16,7 @@ const MAX_LABEL_SHARE: f64 = 0.42;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
     /// Index of the data series to which the dot belongs, in the list of series of the chart.
-    pub key: usize,
+    pub series_index: usize,
     /// The value at which the dot is drawn, in the unit of the axis.
     pub value: f64,
     /// Lower and upper limit of the interval around the value, drawn as whiskers, in the unit of the axis; `None` if the dot has
@@ -58,7 +60,7 @@ impl Dot {
     /// `None`. `key` is the index of the series.
     pub fn from_half_width(key: usize, value: f64, half: Option<f64>) -> Self {
         Self {
-            key,
+            series_index: key,
             value,
             interval: half.map(|half| (value - half, value + half)),
         }
@@ -68,13 +70,13 @@ impl Dot {
 impl SeriesKey {
     /// Creates the legend entry of the data series with the index `place`, counted from 0. The colours and shapes of the three
     /// scenarios are used in turn; only the dots of the first three series are filled.
-    pub fn of(name: impl Into<String>, place: usize) -> Self {
-        let (colour, mark) = SCENARIOS[place % SCENARIOS.len()];
+    pub fn from_index(name: impl Into<String>, place: usize) -> Self {
+        let (colour, mark) = SCENARIO_COLOURS_AND_MARKS[place % SCENARIO_COLOURS_AND_MARKS.len()];
         Self {
             name: name.into(),
             colour,
             mark,
-            is_filled: place < SCENARIOS.len(),
+            is_filled: place < SCENARIO_COLOURS_AND_MARKS.len(),
         }
     }
 }
@@ -85,18 +87,18 @@ pub struct Rows {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Title of the axis of the values, with the unit.
-    pub axis: String,
+    pub axis_title: String,
     /// The data series of the dots, in the order of the legend.
-    pub keys: Vec<SeriesKey>,
+    pub series_keys: Vec<SeriesKey>,
     /// Groups of rows, from top to bottom.
     pub groups: Vec<Group>,
     /// Whether all dots of a row lie at the same height and are joined by a line; otherwise the dots of each series have their
     /// own height.
-    pub is_joined: bool,
+    pub are_dots_joined: bool,
     /// Whether the chart marks the value 0 by a vertical line.
     pub has_zero_line: bool,
     /// Whether the axis of the values is logarithmic.
-    pub is_log: bool,
+    pub is_logarithmic: bool,
 }
 
 impl Rows {
@@ -104,11 +106,11 @@ impl Rows {
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
-        let entries: Vec<Entry> = self.keys.iter().map(legend_entry).collect();
+        let entries: Vec<LegendEntry> = self.series_keys.iter().map(legend_entry).collect();
         let shown = if entries.len() > 1 { &entries[..] } else { &[] };
         let top = draw_legend(&mut drawing, shown, 2.0, style);
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
-        let widths = rows().map(|row| font::width(&row.label, size));
+        let widths = rows().map(|row| font::text_width(&row.label, size));
         let left = widths
             .fold(0.0, f64::max)
             .min(MAX_LABEL_SHARE * drawing.width)
@@ -120,23 +122,27 @@ impl Rows {
         let zero = self.has_zero_line.then_some(0.0);
         let edge = mark_radius(style) + 2.0;
         let ends = (left, drawing.width - edge);
-        let axis = Axis::new(values.chain(zero), self.is_log, ends);
+        let axis = Axis::new(values.chain(zero), self.is_logarithmic, ends);
         let bottom = top + self.group_heights(size).iter().sum::<f64>();
-        axis.draw_grid(&mut drawing, (top, bottom), style);
+        axis.draw_vertical_grid_lines(&mut drawing, (top, bottom), style);
         if self.has_zero_line {
             let x = axis.position_of(0.0);
-            drawing.line((x, top), (x, bottom), (AXIS, 0.8));
+            drawing.add_line((x, top), (x, bottom), (AXIS_COLOUR, 0.8));
         }
         self.draw_rows(&mut drawing, &axis, (left, top), style);
         let edges = (1.0, drawing.width - 1.0);
-        let height = axis.draw_horizontal(&mut drawing, bottom, &self.axis, edges, style);
+        let height = axis.draw_horizontal(&mut drawing, bottom, &self.axis_title, edges, style);
         drawing.height = bottom + height + 1.0;
         drawing
     }
 
     /// Computes the vertical distance between two rows \[pt\] at the font size `size` \[pt\].
     fn row_pitch(&self, size: f64) -> f64 {
-        let lines = if self.is_joined { 1 } else { self.keys.len() };
+        let lines = if self.are_dots_joined {
+            1
+        } else {
+            self.series_keys.len()
+        };
         size * (0.45 * lines as f64 + 0.65).max(1.3)
     }
 
@@ -166,23 +172,27 @@ impl Rows {
         let mut y = top;
         for group in &self.groups {
             if !group.heading.is_empty() {
-                let heading = shortened(&group.heading, size, left + 0.4 * drawing.width);
-                drawing.text(
+                let heading = shorten_to_width(&group.heading, size, left + 0.4 * drawing.width);
+                drawing.add_text(
                     (1.0, y + 1.1 * size),
                     Anchor::Start,
                     &heading,
                     (size, BLACK),
                 );
-                let after = 4.0 + font::width(&heading, size);
+                let after = 4.0 + font::text_width(&heading, size);
                 let line = y + 0.8 * size;
-                drawing.line((after, line), (drawing.width - 2.0, line), (GRID, 0.8));
+                drawing.add_line(
+                    (after, line),
+                    (drawing.width - 2.0, line),
+                    (GRID_COLOUR, 0.8),
+                );
                 y += 1.5 * size;
             }
             for row in &group.rows {
                 let middle = y + pitch / 2.0;
-                let label = shortened(&row.label, size, left - 5.0);
+                let label = shorten_to_width(&row.label, size, left - 5.0);
                 let base = (left - 4.0, middle + 0.35 * size);
-                drawing.text(base, Anchor::End, &label, (size, BLACK));
+                drawing.add_text(base, Anchor::End, &label, (size, BLACK));
                 self.draw_dots(drawing, axis, (row, middle), style);
                 y += pitch;
             }
@@ -190,40 +200,40 @@ impl Rows {
     }
 
     fn draw_dots(&self, drawing: &mut Drawing, axis: &Axis, (row, y): (&Row, f64), style: &Style) {
-        if self.is_joined
+        if self.are_dots_joined
             && let [first, .., last] = &row.dots[..]
         {
             let ends = [first, last].map(|dot| (axis.position_of(dot.value), y));
-            drawing.line(ends[0], ends[1], (AXIS, 0.6));
+            drawing.add_line(ends[0], ends[1], (AXIS_COLOUR, 0.6));
         }
-        let middle = (self.keys.len() as f64 - 1.0) / 2.0;
+        let middle = (self.series_keys.len() as f64 - 1.0) / 2.0;
         for dot in &row.dots {
-            let key = &self.keys[dot.key];
-            let shift = if self.is_joined {
+            let key = &self.series_keys[dot.series_index];
+            let shift = if self.are_dots_joined {
                 0.0
             } else {
-                dot.key as f64 - middle
+                dot.series_index as f64 - middle
             };
             let y = y + 0.45 * style.font_points() * shift;
             if let Some((low, high)) = dot.interval {
                 let pen = (key.colour, 0.9);
-                drawing.line((axis.position_of(low), y), (axis.position_of(high), y), pen);
+                drawing.add_line((axis.position_of(low), y), (axis.position_of(high), y), pen);
                 for end in [low, high] {
                     let x = axis.position_of(end);
-                    drawing.line((x, y - 1.4), (x, y + 1.4), pen);
+                    drawing.add_line((x, y - 1.4), (x, y + 1.4), pen);
                 }
             }
             let radius = if key.is_filled { 0.8 } else { 1.1 } * mark_radius(style);
             let at = (axis.position_of(dot.value), y);
-            drawing.mark(key.mark, at, radius, key.colour, key.is_filled);
+            drawing.add_mark(key.mark, at, radius, key.colour, key.is_filled);
         }
     }
 }
 
-fn legend_entry(key: &SeriesKey) -> Entry {
-    Entry {
+fn legend_entry(key: &SeriesKey) -> LegendEntry {
+    LegendEntry {
         name: key.name.clone(),
         colour: key.colour,
-        symbol: Symbol::Mark(key.mark, key.is_filled),
+        symbol: LegendSymbol::Mark(key.mark, key.is_filled),
     }
 }

@@ -1,14 +1,14 @@
 //! Scatter chart that compares two quantities of the same unit on logarithmic axes; on its diagonal both quantities are equal.
 
-use super::axis::{Axis, Entry, Symbol, draw_legend, mark_radius};
-use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, Mark, shortened};
+use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend, mark_radius};
+use super::drawing::{AXIS_COLOUR, Anchor, BLACK, Colour, Drawing, Mark, shorten_to_width};
 use super::style::Style;
 
 /// A data point of the scatter chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Index of the data series to which the point belongs, in the list of series of the chart.
-    pub key: usize,
+    pub series_index: usize,
     /// Value on the horizontal axis and value on the vertical axis, in the units of the axes.
     pub values: (f64, f64),
 }
@@ -19,14 +19,14 @@ pub struct Scatter {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Title of the horizontal axis and title of the vertical axis, each with its unit.
-    pub axes: [String; 2],
+    pub axis_titles: [String; 2],
     /// Name, colour and shape of each data series, in the order of the legend.
-    pub keys: Vec<(String, Colour, Mark)>,
+    pub series_keys: Vec<(String, Colour, Mark)>,
     /// The data points of all series.
     pub points: Vec<Point>,
     /// Relative deviation from the diagonal that two further lines mark: with 0.1, one line is at 1.1 times and the other at 1 /
     /// 1.1 times the horizontal value.
-    pub margin: f64,
+    pub marked_deviation: f64,
 }
 
 impl Scatter {
@@ -34,18 +34,18 @@ impl Scatter {
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
-        let mut entries: Vec<Entry> = self.keys.iter().map(legend_entry).collect();
-        let percent = style.format_number(&format!("{}", 100.0 * self.margin));
+        let mut entries: Vec<LegendEntry> = self.series_keys.iter().map(legend_entry).collect();
+        let percent = style.format_number(&format!("{}", 100.0 * self.marked_deviation));
         let equal = style.translate("equal, and ±", "igual, e ±");
-        entries.push(Entry {
+        entries.push(LegendEntry {
             name: format!("{equal}{percent} %"),
-            colour: AXIS,
-            symbol: Symbol::Line,
+            colour: AXIS_COLOUR,
+            symbol: LegendSymbol::Line,
         });
         let top = draw_legend(&mut drawing, &entries, 2.0, style) + size;
         let most = drawing.width - 2.0;
-        let title = shortened(&self.axes[1], size, most);
-        drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
+        let title = shorten_to_width(&self.axis_titles[1], size, most);
+        drawing.add_text((1.0, top), Anchor::Start, &title, (size, BLACK));
         let top = top + 0.8 * size;
         let values = self
             .points
@@ -57,19 +57,20 @@ impl Scatter {
         // The height is limited to the width of a page.
         let bottom = top + (right - left).min(300.0);
         let (level, upright) = (axis.with_ends((left, right)), axis.with_ends((bottom, top)));
-        level.draw_grid(&mut drawing, (top, bottom), style);
+        level.draw_vertical_grid_lines(&mut drawing, (top, bottom), style);
         upright.draw_vertical(&mut drawing, (left, right), style);
         self.draw_diagonals(&mut drawing, &level, &upright);
         for point in &self.points {
-            let (_, colour, mark) = &self.keys[point.key];
+            let (_, colour, mark) = &self.series_keys[point.series_index];
             let at = (
                 level.position_of(point.values.0),
                 upright.position_of(point.values.1),
             );
-            drawing.mark(*mark, at, 0.9 * mark_radius(style), *colour, false);
+            drawing.add_mark(*mark, at, 0.9 * mark_radius(style), *colour, false);
         }
         let edges = (1.0, drawing.width - 1.0);
-        let height = level.draw_horizontal(&mut drawing, bottom, &self.axes[0], edges, style);
+        let height =
+            level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0], edges, style);
         drawing.height = bottom + height + 1.0;
         drawing
     }
@@ -78,21 +79,21 @@ impl Scatter {
         let (low, high) = level.range();
         for (factor, width) in [
             (1.0, 0.9),
-            (1.0 + self.margin, 0.4),
-            (1.0 / (1.0 + self.margin), 0.4),
+            (1.0 + self.marked_deviation, 0.4),
+            (1.0 / (1.0 + self.marked_deviation), 0.4),
         ] {
             // The line is drawn from its first to its last point inside the square.
             let (first, last) = (low.max(low / factor), high.min(high / factor));
             let place = |x: f64| (level.position_of(x), upright.position_of(x * factor));
-            drawing.line(place(first), place(last), (AXIS, width));
+            drawing.add_line(place(first), place(last), (AXIS_COLOUR, width));
         }
     }
 }
 
-fn legend_entry((name, colour, mark): &(String, Colour, Mark)) -> Entry {
-    Entry {
+fn legend_entry((name, colour, mark): &(String, Colour, Mark)) -> LegendEntry {
+    LegendEntry {
         name: name.clone(),
         colour: *colour,
-        symbol: Symbol::Mark(*mark, false),
+        symbol: LegendSymbol::Mark(*mark, false),
     }
 }

@@ -1,7 +1,7 @@
 //! Chart of quantities over supersteps, drawn as curves.
 
-use super::axis::{Axis, Entry, Symbol, draw_legend};
-use super::drawing::{Anchor, BLACK, Colour, Drawing, shortened};
+use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend};
+use super::drawing::{Anchor, BLACK, Colour, Drawing, shorten_to_width};
 use super::style::Style;
 
 /// A curve of the chart: a quantity at successive supersteps.
@@ -17,29 +17,29 @@ pub struct Curve {
 
 /// A chart of quantities over supersteps, drawn as curves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct CurveChart {
     /// Title of the chart for screen readers; it is not visible.
     pub name: String,
     /// Title of the horizontal axis and title of the vertical axis, each with its unit.
-    pub axes: [String; 2],
+    pub axis_titles: [String; 2],
     /// The curves in the order in which they are drawn; a later curve covers earlier curves.
     pub curves: Vec<Curve>,
 }
 
-impl Series {
+impl CurveChart {
     /// Draws the chart in the given style.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
-        let entries = self.curves.iter().map(|curve| Entry {
+        let entries = self.curves.iter().map(|curve| LegendEntry {
             name: curve.name.clone(),
             colour: curve.colour,
-            symbol: Symbol::Line,
+            symbol: LegendSymbol::Line,
         });
         let top = draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size;
         let most = drawing.width - 2.0;
-        let title = shortened(&self.axes[1], size, most);
-        drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
+        let title = shorten_to_width(&self.axis_titles[1], size, most);
+        drawing.add_text((1.0, top), Anchor::Start, &title, (size, BLACK));
         let (top, right) = (top + 0.8 * size, drawing.width - 2.0);
         let bottom = top + (0.5 * drawing.width).clamp(80.0, 220.0);
         let all = || self.curves.iter().flat_map(|curve| &curve.points);
@@ -53,10 +53,11 @@ impl Series {
             let place = |(x, y): &(f64, f64)| (level.position_of(*x), upright.position_of(*y));
             let width = thickest - 0.7 * index as f64;
             let points: Vec<(f64, f64)> = curve.points.iter().map(place).collect();
-            drawing.path(points, (curve.colour, width.max(0.6)));
+            drawing.add_path(points, (curve.colour, width.max(0.6)));
         }
         let edges = (1.0, drawing.width - 1.0);
-        let height = level.draw_horizontal(&mut drawing, bottom, &self.axes[0], edges, style);
+        let height =
+            level.draw_horizontal(&mut drawing, bottom, &self.axis_titles[0], edges, style);
         drawing.height = bottom + height + 1.0;
         drawing
     }

@@ -9,18 +9,18 @@ use migsim_base::error::Problem;
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
 
 /// Minimum and maximum width of a figure that the user may choose \[mm\]: half a column of text, and the longer side of A3 paper.
-const WIDTHS: (f64, f64) = (40.0, 420.0);
+const WIDTH_LIMITS_MM: (f64, f64) = (40.0, 420.0);
 
 /// Minimum and maximum font size of a figure that the user may choose \[pt\].
-const SIZES: (f64, f64) = (6.0, 24.0);
+const FONT_SIZE_LIMITS: (f64, f64) = (6.0, 24.0);
 
 /// The width of a figure on paper; users write it with its unit (`85mm`, `8.5cm`, `3.5in`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Length {
+pub struct PaperWidth {
     mm: f64,
 }
 
-impl Length {
+impl PaperWidth {
     /// Creates a width on paper from its value \[mm\].
     pub const fn of_mm(mm: f64) -> Self {
         Self { mm }
@@ -32,7 +32,7 @@ impl Length {
     }
 }
 
-impl FromStr for Length {
+impl FromStr for PaperWidth {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -43,17 +43,17 @@ impl FromStr for Length {
             ("pt", 1.0 / POINTS_PER_MM),
         ];
         let mm = parse_with_unit(text, &units, "85mm, 8.5cm or 3.35in")?;
-        if mm < WIDTHS.0 - 1e-9 || mm > WIDTHS.1 + 1e-9 {
+        if mm < WIDTH_LIMITS_MM.0 - 1e-9 || mm > WIDTH_LIMITS_MM.1 + 1e-9 {
             return Err(format!(
                 "the width must be from {} to {} mm; a column has about 85 mm, a page 170 mm",
-                WIDTHS.0, WIDTHS.1
+                WIDTH_LIMITS_MM.0, WIDTH_LIMITS_MM.1
             ));
         }
         Ok(Self { mm })
     }
 }
 
-impl fmt::Display for Length {
+impl fmt::Display for PaperWidth {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}mm", self.mm)
     }
@@ -61,31 +61,31 @@ impl fmt::Display for Length {
 
 /// A font size in points; users write it with its unit (`8pt`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Points(f64);
+pub struct FontSize(f64);
 
-impl Points {
+impl FontSize {
     /// Returns the font size \[pt\].
     pub fn get(self) -> f64 {
         self.0
     }
 }
 
-impl FromStr for Points {
+impl FromStr for FontSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let size = parse_with_unit(text, &[("pt", 1.0)], "8pt")?;
-        if size < SIZES.0 || size > SIZES.1 {
+        if size < FONT_SIZE_LIMITS.0 || size > FONT_SIZE_LIMITS.1 {
             return Err(format!(
                 "the size of letters must be from {} to {} pt; journals ask for at least 6 pt, and 8 pt is usual",
-                SIZES.0, SIZES.1
+                FONT_SIZE_LIMITS.0, FONT_SIZE_LIMITS.1
             ));
         }
         Ok(Self(size))
     }
 }
 
-impl fmt::Display for Points {
+impl fmt::Display for FontSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}pt", self.0)
     }
@@ -154,9 +154,9 @@ impl Language {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// Width of the figure on paper.
-    pub width: Length,
+    pub width: PaperWidth,
     /// Font size of all texts in the figure.
-    pub font_size: Points,
+    pub font_size: FontSize,
     /// Language of the texts in the figure.
     pub language: Language,
     /// Resolution of the figure as PNG \[pixels per inch\].
@@ -167,8 +167,8 @@ impl Default for Style {
     /// Creates the default style: the width of one column of an article.
     fn default() -> Self {
         Self {
-            width: Length::of_mm(85.0),
-            font_size: Points(8.0),
+            width: PaperWidth::of_mm(85.0),
+            font_size: FontSize(8.0),
             language: Language::English,
             dpi: 300,
         }
@@ -209,7 +209,7 @@ pub fn select_figures<'n>(wanted: &str, known: &[&'n str]) -> Result<Vec<&'n str
     let found: Vec<&str> = known.iter().copied().filter(|one| *one == wanted).collect();
     if found.is_empty() {
         let names = known.iter().copied().chain(["all"]);
-        return Err(Problem::unknown("figure", wanted).known("figures", names));
+        return Err(Problem::unknown("figure", wanted).with_known_names("figures", names));
     }
     Ok(found)
 }
@@ -226,14 +226,14 @@ mod tests {
             ("3.5in", 88.9),
             ("241pt", 85.019),
         ] {
-            let width: Length = text.parse().unwrap();
+            let width: PaperWidth = text.parse().unwrap();
             assert!((width.mm - mm).abs() < 1e-3, "{text}: {}", width.mm);
         }
     }
 
     #[test]
     fn absurd_sizes_are_refused_with_the_usual_ones() {
-        let error = |text: &str| text.parse::<Length>().unwrap_err();
+        let error = |text: &str| text.parse::<PaperWidth>().unwrap_err();
         assert!(
             error("85").contains("85mm, 8.5cm or 3.35in"),
             "{}",
@@ -241,8 +241,18 @@ mod tests {
         );
         assert!(error("2mm").contains("40 to 420 mm"));
         assert!(error("NaNmm").contains("a number with its unit"));
-        assert!("5pt".parse::<Points>().unwrap_err().contains("6 to 24 pt"));
-        assert!("8px".parse::<Points>().unwrap_err().contains("such as 8pt"));
+        assert!(
+            "5pt"
+                .parse::<FontSize>()
+                .unwrap_err()
+                .contains("6 to 24 pt")
+        );
+        assert!(
+            "8px"
+                .parse::<FontSize>()
+                .unwrap_err()
+                .contains("such as 8pt")
+        );
     }
 
     #[test]

@@ -9,19 +9,19 @@ use super::font;
 
 /// Number of items in a drawing above which consecutive rectangles of the same colour share one SVG element, which makes the file
 /// less than half as large.
-const MANY: usize = 20_000;
+const MIN_ITEMS_FOR_MERGING: usize = 20_000;
 
 /// Returns the text of an SVG file that shows the drawing.
-pub(super) fn write(drawing: &Drawing) -> String {
-    let (width, height) = (number(drawing.width), number(drawing.height));
+pub(super) fn to_svg(drawing: &Drawing) -> String {
+    let (width, height) = (format_length(drawing.width), format_length(drawing.height));
     let mut svg = String::new();
-    let name = escaped(&drawing.name);
+    let name = escape_xml(&drawing.name);
     push_line(
         &mut svg,
         format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
             font-family=\"'{}','DejaVu Sans',Arial,Helvetica,sans-serif\">",
-            font::NAME
+            font::FONT_NAME
         ),
     );
     push_line(&mut svg, format_args!("<title>{name}</title>"));
@@ -29,13 +29,15 @@ pub(super) fn write(drawing: &Drawing) -> String {
         &mut svg,
         format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"),
     );
-    if drawing.items.len() <= MANY {
+    if drawing.items.len() <= MIN_ITEMS_FOR_MERGING {
         drawing
             .items
             .iter()
             .for_each(|item| push_element(&mut svg, item));
     } else {
-        let are_both = |a: &Item, b: &Item| rectangle(a).is_some() && rectangle(b).is_some();
+        let are_both = |a: &Item, b: &Item| {
+            as_filled_rectangle(a).is_some() && as_filled_rectangle(b).is_some()
+        };
         for run in drawing.items.chunk_by(are_both) {
             match run {
                 [item] => push_element(&mut svg, item),
@@ -53,7 +55,7 @@ fn push_line(svg: &mut String, text: Arguments<'_>) {
 }
 
 /// Returns two opposite corners and the colour of an item that is a rectangle without an outline; `None` for every other item.
-fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
+fn as_filled_rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     let Item::Path {
         points,
         is_closed: true,
@@ -73,10 +75,11 @@ fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
 /// Writes rectangles to the text of the SVG file; consecutive rectangles of the same colour share one element.
 fn push_rectangles(svg: &mut String, items: &[Item]) {
     let mut ways: BTreeMap<String, String> = BTreeMap::new();
-    for ((x, y), (right, bottom), fill) in items.iter().filter_map(rectangle) {
-        let [width, height] = [(x, right), (y, bottom)].map(|(from, to)| round(to) - round(from));
-        let [x, y, width, height] = [x, y, width, height].map(number);
-        let way = ways.entry(hex(fill)).or_default();
+    for ((x, y), (right, bottom), fill) in items.iter().filter_map(as_filled_rectangle) {
+        let [width, height] = [(x, right), (y, bottom)]
+            .map(|(from, to)| round_to_hundredths(to) - round_to_hundredths(from));
+        let [x, y, width, height] = [x, y, width, height].map(format_length);
+        let way = ways.entry(hexadecimal_colour(fill)).or_default();
         write!(way, "M{x} {y}h{width}v{height}h-{width}z").expect("a string can be written to");
     }
     for (fill, way) in ways {
@@ -95,7 +98,7 @@ fn push_element(svg: &mut String, item: &Item) {
             let mut way = String::new();
             for (index, (x, y)) in points.iter().enumerate() {
                 let letter = if index == 0 { 'M' } else { 'L' };
-                write!(way, "{letter}{} {}", number(*x), number(*y))
+                write!(way, "{letter}{} {}", format_length(*x), format_length(*y))
                     .expect("a string can be written to");
             }
             if *is_closed {
@@ -103,7 +106,10 @@ fn push_element(svg: &mut String, item: &Item) {
             }
             push_line(
                 svg,
-                format_args!("<path d=\"{way}\"{}/>", fill_and_stroke(*fill, *pen)),
+                format_args!(
+                    "<path d=\"{way}\"{}/>",
+                    fill_and_stroke_attributes(*fill, *pen)
+                ),
             );
         }
         Item::Circle {
@@ -115,10 +121,10 @@ fn push_element(svg: &mut String, item: &Item) {
             svg,
             format_args!(
                 "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>",
-                number(centre.0),
-                number(centre.1),
-                number(*radius),
-                fill_and_stroke(*fill, *pen)
+                format_length(centre.0),
+                format_length(centre.1),
+                format_length(*radius),
+                fill_and_stroke_attributes(*fill, *pen)
             ),
         ),
         Item::Text {
@@ -131,43 +137,43 @@ fn push_element(svg: &mut String, item: &Item) {
             svg,
             format_args!(
                 "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>",
-                number(at.0),
-                number(at.1),
-                number(*size),
-                number(*width),
-                fill_and_stroke(Some(*colour), None),
-                escaped(text)
+                format_length(at.0),
+                format_length(at.1),
+                format_length(*size),
+                format_length(*width),
+                fill_and_stroke_attributes(Some(*colour), None),
+                escape_xml(text)
             ),
         ),
     }
 }
 
-fn fill_and_stroke(fill: Option<Colour>, pen: Option<Pen>) -> String {
-    let fill = fill.map_or_else(|| "none".to_owned(), hex);
+fn fill_and_stroke_attributes(fill: Option<Colour>, pen: Option<Pen>) -> String {
+    let fill = fill.map_or_else(|| "none".to_owned(), hexadecimal_colour);
     let pen = pen.map(|(colour, width)| {
         format!(
             " stroke=\"{}\" stroke-width=\"{}\"",
-            hex(colour),
-            number(width)
+            hexadecimal_colour(colour),
+            format_length(width)
         )
     });
     format!(" fill=\"{fill}\"{}", pen.unwrap_or_default())
 }
 
-fn hex(Colour(red, green, blue): Colour) -> String {
+fn hexadecimal_colour(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// Formats a length with at most two decimals, which is precise enough: a hundredth of a point is 3.5 µm.
-fn number(value: f64) -> String {
-    super::axis::plain(round(value))
+fn format_length(value: f64) -> String {
+    super::axis::format_plain(round_to_hundredths(value))
 }
 
-fn round(value: f64) -> f64 {
+fn round_to_hundredths(value: f64) -> f64 {
     (100.0 * value).round() / 100.0
 }
 
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -183,20 +189,20 @@ mod tests {
         for at in 0..count {
             let (x, y) = ((at % 200) as f64 * 1.3, (at / 200) as f64 * 0.31);
             let colour = Colour(if at % 2 == 0 { 9 } else { 200 }, 0, 0);
-            drawing.rectangle((x, y), (1.5, 0.31), colour);
+            drawing.add_rectangle((x, y), (1.5, 0.31), colour);
         }
-        write(&drawing)
+        to_svg(&drawing)
     }
 
     #[test]
     fn many_rectangles_of_a_colour_share_an_element() {
-        let few = chequered(MANY);
-        assert_eq!(few.matches("<path").count(), MANY);
-        let many = chequered(2 * MANY);
+        let few = chequered(MIN_ITEMS_FOR_MERGING);
+        assert_eq!(few.matches("<path").count(), MIN_ITEMS_FOR_MERGING);
+        let many = chequered(2 * MIN_ITEMS_FOR_MERGING);
         assert_eq!(many.matches("<path").count(), 2);
         // 200 columns of 1.3 pt, rows of 0.31 pt.
         assert!(many.contains("M2.6 0.31h1.5v0.31h-1.5z"));
-        let each = many.len() / (2 * MANY);
+        let each = many.len() / (2 * MIN_ITEMS_FOR_MERGING);
         assert!(each < 35, "{each} bytes for each rectangle");
     }
 }

@@ -16,9 +16,9 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::base64::base64;
-use super::html::escaped;
-pub use parts::{list, picture, prose, section, sections_page};
+use super::base64::encode_base64;
+use super::html::escape_html;
+pub use parts::{list_html, picture_html, section_html, sections_page, sentence_html};
 pub use settings::settings_table;
 
 const TEMPLATE: &str = include_str!("frame.html");
@@ -33,9 +33,9 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Checksum of the settings of the run that the page shows, by which the page is recognised later; empty if the page does not
     /// show a single run.
-    pub mark: &'a str,
+    pub settings_mark: &'a str,
     /// HTML between the title and the first section of the page.
-    pub lead: &'a str,
+    pub introduction: &'a str,
     /// HTML of the sections of the page.
     pub body: &'a str,
     /// Additional CSS rules of this page; the rules of the common frame are always included.
@@ -52,7 +52,7 @@ pub struct Page<'a> {
 
 impl Page<'_> {
     /// Assembles the page and returns the text of the HTML file.
-    pub fn html(&self) -> String {
+    pub fn to_html(&self) -> String {
         let start = script_element(START);
         let own = self.scripts.unwrap_or(&start);
         let styles = [self.styles, &[STYLE]].concat();
@@ -62,11 +62,11 @@ impl Page<'_> {
             TEMPLATE,
             &[
                 ("hashes", &hashes.join(" ")),
-                ("title", &escaped(self.title)),
+                ("title", &escape_html(self.title)),
                 ("version", env!("CARGO_PKG_VERSION")),
-                ("mark", self.mark),
+                ("mark", self.settings_mark),
                 ("styles", &styles.join("\n")),
-                ("lead", self.lead),
+                ("lead", self.introduction),
                 ("contents", &table_of_contents(self.body)),
                 ("body", self.body.trim_end()),
                 ("footer", self.footer),
@@ -91,7 +91,7 @@ fn script_content(text: &str) -> String {
 /// element of the script.
 fn script_hash(text: &str) -> String {
     let digest = Sha256::digest(script_content(text).as_bytes());
-    format!("'sha256-{}'", base64(&digest))
+    format!("'sha256-{}'", encode_base64(&digest))
 }
 
 /// Replaces each name in double braces of a template by its value; a name without a value is removed. Inserted values are not
@@ -160,7 +160,7 @@ mod tests {
             script_texts: &["own()"],
             ..Page::default()
         }
-        .html();
+        .to_html();
         for text in [SCRIPT, START, "own()"] {
             assert!(page.contains(&script_hash(text)));
         }
@@ -170,13 +170,14 @@ mod tests {
 
     #[test]
     fn headings_become_contents() {
-        let body = section("a", "First: with more", "<p>x</p>") + &section("b", "S <2>", "");
+        let body =
+            section_html("a", "First: with more", "<p>x</p>") + &section_html("b", "S <2>", "");
         let page = Page {
             title: "T & U",
             body: &body,
             ..Page::default()
         }
-        .html();
+        .to_html();
         assert!(page.contains("<title>T &amp; U</title>") && page.contains("<h1>T &amp; U</h1>"));
         assert!(page.contains(
             "<li><a href=\"#h-a\">First</a></li>\n<li><a href=\"#h-b\">S &lt;2&gt;</a></li>"

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{Page, escaped};
+use super::{Page, escape_html};
 
 /// Returns the HTML of a section with a heading that appears in the table of contents; `html` is the content of the section.
-pub fn section(id: &str, heading: &str, html: &str) -> String {
+pub fn section_html(id: &str, heading: &str, html: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{html}\n</section>\n",
-        escaped(heading)
+        escape_html(heading)
     )
 }
 
@@ -23,21 +23,21 @@ pub fn sections_page<'a>(
     let sections = sections.into_iter();
     let sections = sections.filter(|(_, _, html)| !html.is_empty());
     let body: String = sections
-        .map(|(id, heading, html)| section(id, &heading, &html))
+        .map(|(id, heading, html)| section_html(id, &heading, &html))
         .collect();
     Page {
         title,
-        lead,
+        introduction: lead,
         body: &body,
         script_texts: code,
         ..Page::default()
     }
-    .html()
+    .to_html()
 }
 
 /// Returns the HTML of a figure: the SVG drawing on a white background, in an area that scrolls. `label` describes the drawing
 /// for screen readers; `widths` are its minimum and maximum width \[pixels\].
-pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
+pub fn picture_html(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
     let (least, most) = widths;
     let svg = svg.split_once("<svg ").map_or("", |(_, rest)| rest);
     format!(
@@ -47,7 +47,7 @@ pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String
 }
 
 /// Formats sentences as an HTML list with one entry per sentence. A sentence that begins with blanks becomes an indented entry.
-pub fn list(sentences: &[String]) -> String {
+pub fn list_html(sentences: &[String]) -> String {
     let mut html = "<ul class=\"told\">\n".to_owned();
     for sentence in sentences {
         let class = if sentence.starts_with(' ') {
@@ -55,7 +55,7 @@ pub fn list(sentences: &[String]) -> String {
         } else {
             ""
         };
-        writeln!(html, "<li{class}>{}</li>", prose(sentence.trim()))
+        writeln!(html, "<li{class}>{}</li>", sentence_html(sentence.trim()))
             .expect("a string can be written to");
     }
     html.push_str("</ul>\n");
@@ -63,9 +63,9 @@ pub fn list(sentences: &[String]) -> String {
 }
 
 /// Formats a sentence as HTML. A command or key in backticks is set as code; other text in backticks keeps its backticks.
-pub fn prose(sentence: &str) -> String {
+pub fn sentence_html(sentence: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-+%".contains(letter);
-    let text = escaped(sentence);
+    let text = escape_html(sentence);
     let mut html = String::new();
     let mut rest = text.as_str();
     while let Some((before, after)) = rest.split_once('`') {
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn words_between_backticks_are_code_and_marks_are_escaped() {
         assert_eq!(
-            list(&["`a <b>` and`c-c`, `d".to_owned(), "  deeper".to_owned()]),
+            list_html(&["`a <b>` and`c-c`, `d".to_owned(), "  deeper".to_owned()]),
             "<ul class=\"told\">\n<li>`a &lt;b&gt;` and<code>c-c</code>, `d</li>\n<li class=\"deeper\">deeper</li>\n</ul>\n"
         );
     }

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{escaped, prose};
+use super::{escape_html, sentence_html};
 
 /// Maximum number of values of a list that are shown one by one; the remaining values are only counted.
-const MOST_VALUES: usize = 32;
+const MAX_LISTED_VALUES: usize = 32;
 
 /// Creates an HTML table with all keys of `settings` and their values, which the reader of the page can unfold; `summary` is the
 /// heading that is always visible.
@@ -16,14 +16,14 @@ pub fn settings_table(summary: &str, settings: &Value) -> String {
     flatten("", settings, &mut rows);
     let mut html = format!(
         "<details>\n<summary>{}</summary>\n<div class=\"wide\"><table class=\"sortable\" data-name=\"keys\">\n<thead><tr><th scope=\"col\" class=\"words\">key</th><th scope=\"col\" class=\"words\">value</th></tr></thead>\n<tbody>\n",
-        prose(summary)
+        sentence_html(summary)
     );
     for (key, value) in rows {
         writeln!(
             html,
             "<tr><th scope=\"row\">{}</th><td class=\"words long\">{}</td></tr>",
-            escaped(&key),
-            escaped(&value)
+            escape_html(&key),
+            escape_html(&value)
         )
         .expect("a string can be written to");
     }
@@ -44,11 +44,11 @@ fn flatten(key: &str, value: &Value, rows: &mut Vec<(String, String)>) {
             }
         }
         Value::Array(list) if list.iter().any(|one| one.is_object() || one.is_array()) => {
-            for (at, value) in list.iter().enumerate().take(MOST_VALUES) {
+            for (at, value) in list.iter().enumerate().take(MAX_LISTED_VALUES) {
                 flatten(&format!("{key}[{at}]"), value, rows);
             }
-            if list.len() > MOST_VALUES {
-                let more = list.len() - MOST_VALUES;
+            if list.len() > MAX_LISTED_VALUES {
+                let more = list.len() - MAX_LISTED_VALUES;
                 rows.push((key.to_owned(), format!("and {more} more")));
             }
         }
@@ -61,10 +61,10 @@ fn value_text(value: &Value) -> String {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(list) => {
-            let shown = list.iter().take(MOST_VALUES).map(value_text);
+            let shown = list.iter().take(MAX_LISTED_VALUES).map(value_text);
             let mut text = shown.collect::<Vec<_>>().join(", ");
-            if list.len() > MOST_VALUES {
-                write!(text, " and {} more", list.len() - MOST_VALUES)
+            if list.len() > MAX_LISTED_VALUES {
+                write!(text, " and {} more", list.len() - MAX_LISTED_VALUES)
                     .expect("a string can be written to");
             }
             text

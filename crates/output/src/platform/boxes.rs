@@ -11,18 +11,18 @@
 
 use std::fmt::Write as _;
 
-use super::super::svg::escaped;
+use super::super::svg::escape_svg;
 
 /// Space between the border of a box and its content \[px\]. The constant `GAP` is the space between two neighbouring boxes
 /// \[px\].
-const PAD: f64 = 12.0;
+const BOX_PADDING: f64 = 12.0;
 const GAP: f64 = 22.0;
 /// Font size of the text in a box \[px\]. The constant `LINE` is the height of a line of this text \[px\].
 const FONT_SIZE: f64 = 12.0;
 const LINE: f64 = 16.0;
 /// Vertical distance between two lines that connect boxes \[px\]. The constant `LABEL` is the font size of the labels of these
 /// lines \[px\].
-const LINE_SPACING: f64 = 22.0;
+const CONNECTION_SPACING: f64 = 22.0;
 const LABEL: f64 = 11.0;
 /// Maximum width of a text in a box \[px\]; a longer text is shortened.
 const MAX_TEXT_WIDTH: f64 = 300.0;
@@ -32,14 +32,14 @@ pub(super) const BOLD_RATIO: f64 = 1.1;
 
 /// A box that represents a zone of the platform: lines of text, inner boxes side by side, and lines that connect the inner boxes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Nested {
+pub(super) struct NestedBox {
     /// Lines of text at the top of the box; the first line is the name of the box.
-    pub(super) lines: Vec<String>,
+    pub(super) text_lines: Vec<String>,
     /// Text of the tooltip that appears when the mouse pointer is over the box.
-    pub(super) hint: String,
+    pub(super) tooltip: String,
     /// Whether the box represents all zones that are not drawn one by one because there are too many of them.
-    pub(super) is_rest: bool,
-    pub(super) inner: Vec<Nested>,
+    pub(super) is_summary_of_zones: bool,
+    pub(super) inner_boxes: Vec<NestedBox>,
     pub(super) connections: Vec<Connection>,
     /// Text at the lower edge of the box, below the lines that connect the inner boxes; `None` if the box has no such text.
     pub(super) remark: Option<String>,
@@ -48,18 +48,18 @@ pub(super) struct Nested {
 /// A line that connects two inner boxes of the same box; the left box is its first end.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
-    pub(super) ends: [usize; 2],
+    pub(super) box_indices: [usize; 2],
     pub(super) label: String,
-    pub(super) hint: String,
+    pub(super) tooltip: String,
     /// Tooltips about the gateways at the left end and at the right end of the line; `None` if there is no gateway at this end.
-    pub(super) gateways: [Option<String>; 2],
+    pub(super) gateway_tooltips: [Option<String>; 2],
     /// Width with which the line is drawn \[px\].
-    pub(super) stroke: f64,
+    pub(super) stroke_width: f64,
 }
 
 /// Estimates an upper bound of the width of a text \[px\] at the font size `letters` \[px\], for any font that the reader may
 /// have.
-pub(super) fn width_of(text: &str, letters: f64) -> f64 {
+pub(super) fn estimate_width(text: &str, letters: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
@@ -71,13 +71,13 @@ pub(super) fn width_of(text: &str, letters: f64) -> f64 {
 }
 
 /// Shortens a text by an ellipsis at its end if it is wider than [`MAX_TEXT_WIDTH`] at the font size `letters` \[px\].
-pub(super) fn shortened(text: &str, letters: f64) -> String {
-    if width_of(text, letters) <= MAX_TEXT_WIDTH {
+pub(super) fn shorten_to_max_width(text: &str, letters: f64) -> String {
+    if estimate_width(text, letters) <= MAX_TEXT_WIDTH {
         return text.to_owned();
     }
     let mut short = String::new();
     for letter in text.chars() {
-        if width_of(&short, letters) > MAX_TEXT_WIDTH - 2.0 * letters {
+        if estimate_width(&short, letters) > MAX_TEXT_WIDTH - 2.0 * letters {
             break;
         }
         short.push(letter);
@@ -85,44 +85,50 @@ pub(super) fn shortened(text: &str, letters: f64) -> String {
     short + "…"
 }
 
-impl Nested {
+impl NestedBox {
     /// Computes the width and the height of the box, including its inner boxes \[px\].
-    pub(super) fn size(&self) -> (f64, f64) {
-        let name = self.lines.first().map(|name| (name, BOLD_RATIO));
-        let others = self.lines.iter().skip(1).chain(&self.remark);
+    pub(super) fn width_and_height(&self) -> (f64, f64) {
+        let name = self.text_lines.first().map(|name| (name, BOLD_RATIO));
+        let others = self.text_lines.iter().skip(1).chain(&self.remark);
         let texts = name.into_iter().chain(others.map(|text| (text, 1.0)));
-        let texts =
-            texts.map(|(text, wider)| wider * width_of(&shortened(text, FONT_SIZE), FONT_SIZE));
+        let texts = texts.map(|(text, wider)| {
+            wider * estimate_width(&shorten_to_max_width(text, FONT_SIZE), FONT_SIZE)
+        });
         let labels = self.connections.iter();
-        let labels = labels.map(|way| width_of(&shortened(&way.label, LABEL), LABEL));
+        let labels =
+            labels.map(|way| estimate_width(&shorten_to_max_width(&way.label, LABEL), LABEL));
         let widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);
-        let sizes = self.inner.iter().map(Self::size);
+        let sizes = self.inner_boxes.iter().map(Self::width_and_height);
         let (wide, high) = sizes.fold((-GAP, 0.0_f64), |(wide, high), size| {
             (wide + GAP + size.0, high.max(size.1))
         });
         (
-            widest.max(wide) + 2.0 * PAD,
-            self.header_height() + high + self.footer_height() + PAD,
+            widest.max(wide) + 2.0 * BOX_PADDING,
+            self.header_height() + high + self.footer_height() + BOX_PADDING,
         )
     }
 
     /// Computes the height of the upper part of the box, which contains the lines of text above the inner boxes \[px\].
     fn header_height(&self) -> f64 {
-        let space = if self.inner.is_empty() { 0.0 } else { 6.0 };
-        PAD + LINE * self.lines.len() as f64 + space
+        let space = if self.inner_boxes.is_empty() {
+            0.0
+        } else {
+            6.0
+        };
+        BOX_PADDING + LINE * self.text_lines.len() as f64 + space
     }
 
     /// Computes the height of the lower part of the box, which contains the connecting lines and the remark below the inner boxes
     /// \[px\].
     fn footer_height(&self) -> f64 {
         let remark = if self.remark.is_some() { LINE } else { 0.0 };
-        LINE_SPACING * self.connections.len() as f64 + remark
+        CONNECTION_SPACING * self.connections.len() as f64 + remark
     }
 
     /// Writes the box and its inner boxes to `svg`, with the upper left corner of the box at `(left, top)` \[px\].
     pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
-        let (width, height) = self.size();
-        let look = match (self.is_rest, self.inner.is_empty()) {
+        let (width, height) = self.width_and_height();
+        let look = match (self.is_summary_of_zones, self.inner_boxes.is_empty()) {
             (true, _) => "class=\"axis\" fill=\"none\" stroke-dasharray=\"4 3\"",
             (_, true) => "class=\"cluster\"",
             _ => "class=\"axis\" fill=\"none\"",
@@ -130,28 +136,33 @@ impl Nested {
         writeln!(
             svg,
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"8\" {look}><title>{}</title></rect>",
-            escaped(&self.hint)
+            escape_svg(&self.tooltip)
         )
         .expect("a string can be written to");
-        for (index, line) in self.lines.iter().enumerate() {
+        for (index, line) in self.text_lines.iter().enumerate() {
             let weight = if index == 0 { "bold" } else { "normal" };
-            let y = top + PAD + LINE * index as f64 + FONT_SIZE - 1.0;
-            text(svg, (left + PAD, y), weight, line);
+            let y = top + BOX_PADDING + LINE * index as f64 + FONT_SIZE - 1.0;
+            write_text(svg, (left + BOX_PADDING, y), weight, line);
         }
-        let mut x = left + PAD;
+        let mut x = left + BOX_PADDING;
         let below = top + self.header_height();
-        let mut places = Vec::with_capacity(self.inner.len());
-        for inner in &self.inner {
-            let (wide, high) = inner.size();
+        let mut places = Vec::with_capacity(self.inner_boxes.len());
+        for inner in &self.inner_boxes {
+            let (wide, high) = inner.width_and_height();
             inner.draw((x, below), svg);
             places.push((x, wide, below + high));
             x += wide + GAP;
         }
         let lowest = places.iter().map(|place| place.2).fold(0.0, f64::max);
-        self.draw_connections((left + PAD, left + width - PAD), lowest, &places, svg);
+        self.draw_connections(
+            (left + BOX_PADDING, left + width - BOX_PADDING),
+            lowest,
+            &places,
+            svg,
+        );
         if let Some(remark) = &self.remark {
-            let y = lowest + LINE_SPACING * self.connections.len() as f64 + LINE - 4.0;
-            text(svg, (left + PAD, y), "normal", remark);
+            let y = lowest + CONNECTION_SPACING * self.connections.len() as f64 + LINE - 4.0;
+            write_text(svg, (left + BOX_PADDING, y), "normal", remark);
         }
     }
 
@@ -166,34 +177,34 @@ impl Nested {
     ) {
         let mut labels = String::new();
         for (index, way) in self.connections.iter().enumerate() {
-            let ports = [0, 1].map(|end| self.port(index, end, places));
-            let y = lowest + LINE_SPACING * (index + 1) as f64 - 5.0;
+            let ports = [0, 1].map(|end| self.connection_start(index, end, places));
+            let y = lowest + CONNECTION_SPACING * (index + 1) as f64 - 5.0;
             let [(a, from), (b, to)] = ports;
             writeln!(
                 svg,
                 "<path fill=\"none\" stroke=\"#0072b2\" stroke-opacity=\"0.6\" stroke-width=\"{:.1}\" d=\"M{a:.1} {from:.1}V{y:.1}H{b:.1}V{to:.1}\"><title>{}</title></path>",
-                way.stroke,
-                escaped(&way.hint)
+                way.stroke_width,
+                escape_svg(&way.tooltip)
             )
             .expect("a string can be written to");
-            for (gateway, (x, y)) in way.gateways.iter().zip(ports) {
+            for (gateway, (x, y)) in way.gateway_tooltips.iter().zip(ports) {
                 if let Some(gateway) = gateway {
                     writeln!(
                         svg,
                         "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#0072b2\"><title>{}</title></circle>",
-                        escaped(gateway)
+                        escape_svg(gateway)
                     )
                     .expect("a string can be written to");
                 }
             }
-            let label = shortened(&way.label, LABEL);
-            let half = width_of(&label, LABEL) / 2.0;
+            let label = shorten_to_max_width(&way.label, LABEL);
+            let half = estimate_width(&label, LABEL) / 2.0;
             let middle = f64::midpoint(a, b).min(right - half).max(left + half);
             writeln!(
                 labels,
                 "<text x=\"{middle:.1}\" y=\"{:.1}\" font-size=\"{LABEL}\" text-anchor=\"middle\" class=\"label\">{}</text>",
                 y - 5.0,
-                escaped(&label)
+                escape_svg(&label)
             )
             .expect("a string can be written to");
         }
@@ -203,11 +214,11 @@ impl Nested {
     /// Computes the point on the lower edge of an inner box at which the connecting line number `way` starts \[px\]. On each box,
     /// lines to boxes on the left start further left, and shorter lines start closer to the box at their other end, so that lines
     /// do not cross.
-    fn port(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
-        let here = self.connections[way].ends[end];
+    fn connection_start(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
+        let here = self.connections[way].box_indices[end];
         let mut ports: Vec<(bool, isize, usize)> = Vec::new();
         for (index, other) in self.connections.iter().enumerate() {
-            if let Some(side) = other.ends.iter().position(|&at| at == here) {
+            if let Some(side) = other.box_indices.iter().position(|&at| at == here) {
                 let depth = isize::try_from(index).unwrap_or_default();
                 let is_right = side == 0;
                 ports.push((is_right, if is_right { -depth } else { depth }, index));
@@ -221,11 +232,11 @@ impl Nested {
     }
 }
 
-fn text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
+fn write_text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
     writeln!(
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{FONT_SIZE}\" font-weight=\"{weight}\">{}</text>",
-        escaped(&shortened(line, FONT_SIZE))
+        escape_svg(&shorten_to_max_width(line, FONT_SIZE))
     )
     .expect("a string can be written to");
 }

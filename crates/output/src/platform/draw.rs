@@ -2,29 +2,29 @@
 
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open_svg, stroke_width};
+use super::super::svg::{escape_svg, open_svg, stroke_width};
 use super::{RouteProperties, tree};
-use migsim_base::quantities::{duration, rate, speed};
+use migsim_base::quantities::{format_duration, format_rate, format_speed};
 use migsim_base::units::{BytesPerSecond, ClusterId};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_platform::Platform;
 
 /// Maximum number of clusters that are drawn on the circle. The constant `MOST_LABELS` is the maximum number of routes that have
 /// labels.
-const MOST_CLUSTERS: usize = 24;
+const MAX_DRAWN_CLUSTERS: usize = 24;
 const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
 /// Returns a drawing of a platform as SVG. Of many clusters only the first are drawn and the others are counted; of several equal
 /// zones, only the first are drawn.
-pub fn draw(platform: &Platform) -> String {
-    tree::draw(platform).unwrap_or_else(|| circle(platform))
+pub fn platform_svg(platform: &Platform) -> String {
+    tree::zone_tree_svg(platform).unwrap_or_else(|| clusters_on_circle(platform))
 }
 
 /// Draws the clusters on a circle, with the routes between them as lines, as SVG.
-fn circle(platform: &Platform) -> String {
-    let shown = platform.clusters.len().min(MOST_CLUSTERS);
+fn clusters_on_circle(platform: &Platform) -> String {
+    let shown = platform.clusters.len().min(MAX_DRAWN_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
     let radius = if shown > 1 {
         250.0 + 16.0 * shown as f64
@@ -44,8 +44,8 @@ fn circle(platform: &Platform) -> String {
     let mut title = format!(
         "{}: {} in {}",
         platform.name,
-        counted(platform.hosts.len(), "host"),
-        counted(platform.clusters.len(), "cluster")
+        format_count(platform.hosts.len(), "host"),
+        format_count(platform.clusters.len(), "cluster")
     );
     if left_out > 0 {
         write!(title, ", the first {shown} of them").expect("a string can be written to");
@@ -53,7 +53,7 @@ fn circle(platform: &Platform) -> String {
     writeln!(
         svg,
         "<text x=\"20\" y=\"28\" font-size=\"17\" font-weight=\"bold\">{}</text>",
-        escaped(&title)
+        escape_svg(&title)
     )
     .expect("a string can be written to");
     let mut labels = String::new();
@@ -88,16 +88,20 @@ fn draw_route(
     svg: &mut String,
     labels: &mut String,
 ) {
-    let manager = |index: usize| platform.manager(ClusterId::from_index(index));
+    let manager = |index: usize| platform.manager_host(ClusterId::from_index(index));
     let Some(way) = RouteProperties::between(platform, manager(from), manager(to)) else {
         return;
     };
     let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
     let stroke = stroke_width(bandwidth);
-    let name = |index: usize| escaped(&platform.clusters[index].name);
+    let name = |index: usize| escape_svg(&platform.clusters[index].name);
     let numbers = match way.bandwidth {
-        Some(bandwidth) => format!("{}, {}", duration(way.latency.get()), rate(bandwidth.get())),
-        None => duration(way.latency.get()),
+        Some(bandwidth) => format!(
+            "{}, {}",
+            format_duration(way.latency.get()),
+            format_rate(bandwidth.get())
+        ),
+        None => format_duration(way.latency.get()),
     };
     writeln!(
         svg,
@@ -130,8 +134,8 @@ fn draw_cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut
     });
     let speeds = match hosts.len() {
         0 => String::new(),
-        _ if slowest == fastest => speed(slowest),
-        _ => format!("{} to {}", speed(slowest), speed(fastest)),
+        _ if slowest == fastest => format_speed(slowest),
+        _ => format!("{} to {}", format_speed(slowest), format_speed(fastest)),
     };
     let cores: u64 = hosts.iter().map(|host| u64::from(host.cores)).sum();
     let (left, top) = (x - BOX.0 / 2.0, y - BOX.1 / 2.0);
@@ -147,8 +151,8 @@ fn draw_cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut
     };
     let size = format!(
         "{}, {}",
-        counted(hosts.len(), "host"),
-        counted(usize::try_from(cores).unwrap_or(usize::MAX), "core")
+        format_count(hosts.len(), "host"),
+        format_count(usize::try_from(cores).unwrap_or(usize::MAX), "core")
     );
     for (line, (text, weight)) in [(shortened, "bold"), (size, "normal"), (speeds, "normal")]
         .into_iter()
@@ -158,7 +162,7 @@ fn draw_cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut
             svg,
             "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"12\" font-weight=\"{weight}\" text-anchor=\"middle\">{}</text>",
             top + 18.0 + 16.0 * line as f64,
-            escaped(&text)
+            escape_svg(&text)
         )
         .expect("a string can be written to");
     }

@@ -11,17 +11,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-pub use draw::draw;
+pub use draw::platform_svg;
 
 use super::table_format::{Cell, Sheet, Table, number_column, text_column};
-use migsim_base::quantities::{duration, rate, size, speed};
+use migsim_base::quantities::{format_duration, format_rate, format_size, format_speed};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
-use migsim_base::words::counted;
-use migsim_experiment::{Finding, of_platform, of_single_cluster};
+use migsim_base::words::format_count;
+use migsim_experiment::{Finding, check_single_cluster, find_implausible_platform_values};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
 
 /// Maximum number of names that are listed in one cell or line of the description.
-const MOST_NAMES: usize = 6;
+const MAX_LISTED_NAMES: usize = 6;
 /// Relative difference up to which two latencies count as equal.
 const LATENCY_TOLERANCE: f64 = 1e-12;
 
@@ -29,40 +29,49 @@ const LATENCY_TOLERANCE: f64 = 1e-12;
 /// (`are_clusters_chosen`), the division into clusters is not checked for plausibility.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
-    let survey = Survey::from_platform(platform, rows);
-    let mut odd = of_platform(platform, are_clusters_chosen);
-    odd.extend(of_single_cluster(platform));
+    let survey = RouteSurvey::from_platform(platform, rows);
+    let mut odd = find_implausible_platform_values(platform, are_clusters_chosen);
+    odd.extend(check_single_cluster(platform));
     let mut sheet = Sheet::default();
     sheet.add_line(format!(
         "{}: {} in {}, {}",
         platform.name,
-        counted(platform.hosts.len(), "host"),
-        counted(platform.clusters.len(), "cluster"),
-        counted(platform.links.len(), "link")
+        format_count(platform.hosts.len(), "host"),
+        format_count(platform.clusters.len(), "cluster"),
+        format_count(platform.links.len(), "link")
     ));
     if let Some(description) = &loaded.description {
         sheet.add_line(description);
     }
-    sheet.add_data(sizes_table(platform, &survey));
+    sheet.add_table_for_programs(sizes_table(platform, &survey));
     if let Some((table, left_out)) = zones_table(platform, rows) {
         sheet.add_line("");
         sheet.add_table(table);
         if left_out > 0 {
-            sheet.add_line(format!("and {} (--rows)", counted(left_out, "more zone")));
+            sheet.add_line(format!(
+                "and {} (--rows)",
+                format_count(left_out, "more zone")
+            ));
         }
     }
     sheet.add_line("");
     let (table, left_out) = clusters_table(platform, rows);
     sheet.add_table(table);
     if left_out > 0 {
-        sheet.add_line(format!("and {} (--rows)", counted(left_out, "more group")));
+        sheet.add_line(format!(
+            "and {} (--rows)",
+            format_count(left_out, "more group")
+        ));
     }
-    if !survey.routes.is_empty() {
+    if !survey.first_routes.is_empty() {
         sheet.add_line("");
         sheet.add_table(routes_table(platform, &survey));
-        if survey.routes.len() < survey.all_routes {
-            let left_out = survey.all_routes - survey.routes.len();
-            sheet.add_line(format!("and {} (--rows)", counted(left_out, "more route")));
+        if survey.first_routes.len() < survey.route_count {
+            let left_out = survey.route_count - survey.first_routes.len();
+            sheet.add_line(format!(
+                "and {} (--rows)",
+                format_count(left_out, "more route")
+            ));
         }
     }
     sheet.add_line("");
@@ -71,7 +80,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
 }
 
 /// Creates a table with the numbers of clusters, groups of equal hosts, hosts, links and routes of the platform.
-fn sizes_table(platform: &Platform, survey: &Survey) -> Table {
+fn sizes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
     let columns = [
         text_column("platform", "platform"),
         number_column("clusters", "clusters"),
@@ -87,7 +96,7 @@ fn sizes_table(platform: &Platform, survey: &Survey) -> Table {
         Cell::count(host_groups(platform).count()),
         Cell::count(platform.hosts.len()),
         Cell::count(platform.links.len()),
-        Cell::count(survey.all_routes),
+        Cell::count(survey.route_count),
     ]);
     table
 }
@@ -95,7 +104,11 @@ fn sizes_table(platform: &Platform, survey: &Survey) -> Table {
 /// Creates a table of the tree of zones with at most `rows` rows, and returns it with the number of omitted zones. Returns `None`
 /// if the platform does not consist of several zones.
 fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
-    let Routes::Zoned { zones, points } = &platform.routes else {
+    let Routes::Zoned {
+        zones,
+        host_numbers: points,
+    } = &platform.routes
+    else {
         return None;
     };
     let outline = zones.outline(points);
@@ -117,26 +130,26 @@ fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
             Cell::value(zone.name, format!("{:indent$}{}", "", zone.name)),
             Cell::count(zone.depth as usize),
             Cell::text(zone.routing),
-            Cell::count(zone.zones),
-            Cell::count(zone.own_hosts),
-            Cell::count(zone.all_hosts),
+            Cell::count(zone.inner_zone_count),
+            Cell::count(zone.direct_host_count),
+            Cell::count(zone.total_host_count),
         ]);
     }
     Some((table, outline.len().saturating_sub(rows)))
 }
 
 /// Consecutive hosts of a cluster with equal properties (speed, cores, access link).
-struct Group {
+struct HostGroup {
     cluster: ClusterId,
     hosts: Range<u32>,
 }
 
 /// Lists the groups of consecutive equal hosts of all clusters of a platform.
-fn host_groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
+fn host_groups(platform: &Platform) -> impl Iterator<Item = HostGroup> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
         let kinds = equal_host_ranges(platform, cluster).into_iter();
-        kinds.map(move |hosts| Group { cluster, hosts })
+        kinds.map(move |hosts| HostGroup { cluster, hosts })
     })
 }
 
@@ -149,11 +162,11 @@ pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<
             None => last_link_to(platform, hosts, HostId(host)),
         };
         let link = &platform.links[link?.index()];
-        Some((link.bandwidth, link.latency, link.varies()))
+        Some((link.bandwidth, link.latency, link.varies_over_time()))
     };
     let kind = |host: u32| {
         let one = &platform.hosts[host as usize];
-        let own = (one.speed, one.cores, one.memory, one.varies());
+        let own = (one.speed, one.cores, one.memory, one.speed_varies());
         (own, access(host))
     };
     let mut kinds: Vec<Range<u32>> = Vec::new();
@@ -195,7 +208,7 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     ];
     let title = "Clusters, with latency and bandwidth between two hosts of the same cluster";
     let mut table = Table::new("clusters", title, &columns);
-    let all: Vec<Group> = host_groups(platform).collect();
+    let all: Vec<HostGroup> = host_groups(platform).collect();
     for (index, group) in all.iter().enumerate().take(rows) {
         let is_first = index == 0 || all[index - 1].cluster != group.cluster;
         let is_last = all
@@ -214,18 +227,18 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
             1 => host.name.clone(),
             _ => format!("{} to {}", host.name, last.name),
         };
-        if host.varies() {
+        if host.speed_varies() {
             names += " (speed varies)";
         }
         let memory = host.memory.map_or_else(Cell::empty, |memory| {
-            Cell::value(memory.get(), size(memory.get()))
+            Cell::value(memory.get(), format_size(memory.get()))
         });
         let local = RouteProperties::within_group(platform, group);
         table.push_row([
             Cell::value(cluster.name.as_str(), shown),
             Cell::count(hosts),
             Cell::value(host.cores, host.cores.to_string()),
-            Cell::value(host.speed.get(), speed(host.speed.get())),
+            Cell::value(host.speed.get(), format_speed(host.speed.get())),
             memory,
             local.map_or_else(Cell::empty, RouteProperties::latency_cell),
             local.map_or_else(Cell::empty, RouteProperties::bandwidth_cell),
@@ -249,14 +262,14 @@ impl RouteProperties {
 
     fn from_route(platform: &Platform, route: &Route<'_>) -> Self {
         Self {
-            latency: platform.latency(route),
-            bandwidth: platform.bottleneck(route),
+            latency: platform.route_latency(route),
+            bandwidth: platform.bottleneck_bandwidth(route),
         }
     }
 
     /// Returns latency and bandwidth of the route between the first two hosts of a group; for a group of one host, of the route
     /// to another host of its cluster. Returns `None` if there is no other host or no route.
-    fn within_group(platform: &Platform, group: &Group) -> Option<Self> {
+    fn within_group(platform: &Platform, group: &HostGroup) -> Option<Self> {
         let of_cluster = &platform.clusters[group.cluster.index()].hosts;
         let first = group.hosts.start;
         let other = if group.hosts.len() > 1 {
@@ -268,12 +281,12 @@ impl RouteProperties {
     }
 
     fn latency_cell(self) -> Cell {
-        Cell::value(self.latency.get(), duration(self.latency.get()))
+        Cell::value(self.latency.get(), format_duration(self.latency.get()))
     }
 
     fn bandwidth_cell(self) -> Cell {
         self.bandwidth.map_or_else(Cell::empty, |bandwidth| {
-            Cell::value(bandwidth.get(), rate(bandwidth.get()))
+            Cell::value(bandwidth.get(), format_rate(bandwidth.get()))
         })
     }
 }
@@ -288,45 +301,45 @@ struct ClusterRoute {
 }
 
 /// Result of the examination of all routes between clusters: the first routes, and the numbers of unusual routes.
-struct Survey {
+struct RouteSurvey {
     /// The first routes, which the table of routes shows.
-    routes: Vec<ClusterRoute>,
-    all_routes: usize,
+    first_routes: Vec<ClusterRoute>,
+    route_count: usize,
     /// Number of pairs of clusters whose routes in the two directions use different links. The next two fields are the number of
     /// pairs without any route, and the first of these pairs.
-    one_way: usize,
-    missing: usize,
-    first_missing: Option<(ClusterId, ClusterId)>,
-    latency: Option<(Seconds, Seconds)>,
-    unused: Vec<LinkId>,
+    asymmetric_pairs: usize,
+    pairs_without_route: usize,
+    first_pair_without_route: Option<(ClusterId, ClusterId)>,
+    latency_range: Option<(Seconds, Seconds)>,
+    unused_links: Vec<LinkId>,
 }
 
-impl Survey {
+impl RouteSurvey {
     fn from_platform(platform: &Platform, rows: usize) -> Self {
         let mut survey = Self {
-            routes: Vec::new(),
-            all_routes: 0,
-            one_way: 0,
-            missing: 0,
-            first_missing: None,
-            latency: None,
-            unused: unused_links(platform),
+            first_routes: Vec::new(),
+            route_count: 0,
+            asymmetric_pairs: 0,
+            pairs_without_route: 0,
+            first_pair_without_route: None,
+            latency_range: None,
+            unused_links: unused_links(platform),
         };
-        survey.list_routes(platform, rows);
+        survey.collect_first_routes(platform, rows);
         survey.count_routes(platform);
         survey
     }
 
     /// Stores the first `rows` routes between clusters, which the table of routes shows.
-    fn list_routes(&mut self, platform: &Platform, rows: usize) {
+    fn collect_first_routes(&mut self, platform: &Platform, rows: usize) {
         for pair in cluster_pairs(platform.clusters.len()) {
-            if self.routes.len() >= rows {
+            if self.first_routes.len() >= rows {
                 return;
             }
             let both = RoutePair::from_clusters(platform, pair);
             for (from, to, way) in both.route_properties(platform) {
-                if let Some(way) = way.filter(|_| self.routes.len() < rows) {
-                    self.routes.push(ClusterRoute {
+                if let Some(way) = way.filter(|_| self.first_routes.len() < rows) {
+                    self.first_routes.push(ClusterRoute {
                         from,
                         to,
                         properties: way,
@@ -341,39 +354,44 @@ impl Survey {
     /// several equal pairs is examined.
     fn count_routes(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
-        for (cluster, kind) in platform.kinds_of_clusters().into_iter().enumerate() {
+        for (cluster, kind) in platform.cluster_kinds().into_iter().enumerate() {
             let members = kinds.entry(kind).or_default();
             members.push(ClusterId::from_index(cluster));
         }
         let kinds: Vec<Vec<ClusterId>> = kinds.into_values().collect();
         for (at, one) in kinds.iter().enumerate() {
             if let [first, second, ..] = one[..] {
-                self.add_pairs(platform, (first, second), one.len() * (one.len() - 1) / 2);
+                self.count_equal_pairs(platform, (first, second), one.len() * (one.len() - 1) / 2);
             }
             for other in &kinds[at + 1..] {
                 // The first cluster of `one` comes before all clusters of `other`. A sum of latencies may differ with the direction, so
                 // both directions are counted.
                 let last = other[other.len() - 1];
-                self.add_pairs(platform, (one[0], last), one.len() * other.len());
+                self.count_equal_pairs(platform, (one[0], last), one.len() * other.len());
                 if other[0] < one[one.len() - 1] {
-                    self.add_pairs(platform, (other[0], one[one.len() - 1]), 0);
+                    self.count_equal_pairs(platform, (other[0], one[one.len() - 1]), 0);
                 }
             }
         }
     }
 
     /// Adds `pairs` pairs of clusters to the counts; all of them have the same routes as the pair `pair`, which is examined.
-    fn add_pairs(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
+    fn count_equal_pairs(
+        &mut self,
+        platform: &Platform,
+        pair: (ClusterId, ClusterId),
+        pairs: usize,
+    ) {
         let both = RoutePair::from_clusters(platform, pair);
-        self.one_way += pairs * usize::from(both.uses_other_links_back(platform));
+        self.asymmetric_pairs += pairs * usize::from(both.uses_other_links_back(platform));
         for (from, to, way) in both.route_properties(platform) {
             let Some(way) = way else {
-                self.missing += pairs;
-                self.first_missing.get_or_insert((from, to));
+                self.pairs_without_route += pairs;
+                self.first_pair_without_route.get_or_insert((from, to));
                 continue;
             };
-            self.all_routes += pairs;
-            let (least, most) = self.latency.get_or_insert((way.latency, way.latency));
+            self.route_count += pairs;
+            let (least, most) = self.latency_range.get_or_insert((way.latency, way.latency));
             if way.latency < *least {
                 *least = way.latency;
             }
@@ -394,15 +412,18 @@ fn cluster_pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)
 /// The routes in both directions between the first hosts of two clusters.
 struct RoutePair<'p> {
     clusters: (ClusterId, ClusterId),
-    there: Option<Route<'p>>,
-    back: Option<Route<'p>>,
+    forward_route: Option<Route<'p>>,
+    backward_route: Option<Route<'p>>,
     /// Whether the backward route uses the same links as the forward route in reverse order, or neither of the routes exists.
     is_symmetric: bool,
 }
 
 impl<'p> RoutePair<'p> {
     fn from_clusters(platform: &'p Platform, clusters: (ClusterId, ClusterId)) -> Self {
-        let (a, b) = (platform.manager(clusters.0), platform.manager(clusters.1));
+        let (a, b) = (
+            platform.manager_host(clusters.0),
+            platform.manager_host(clusters.1),
+        );
         let (there, back) = (platform.route(a, b), platform.route(b, a));
         let is_mutual = match (&there, &back) {
             (Some(there), Some(back)) => there.is_mirror_of(back),
@@ -411,8 +432,8 @@ impl<'p> RoutePair<'p> {
         };
         Self {
             clusters,
-            there,
-            back,
+            forward_route: there,
+            backward_route: back,
             is_symmetric: is_mutual,
         }
     }
@@ -420,7 +441,7 @@ impl<'p> RoutePair<'p> {
     /// Returns whether the backward route uses other links than the forward route, even if the two directions of one link are not
     /// counted as different links.
     fn uses_other_links_back(&self, platform: &Platform) -> bool {
-        let (Some(there), Some(back)) = (&self.there, &self.back) else {
+        let (Some(there), Some(back)) = (&self.forward_route, &self.backward_route) else {
             return false;
         };
         !self.is_symmetric && !have_same_links(platform, there, back)
@@ -433,7 +454,10 @@ impl<'p> RoutePair<'p> {
         platform: &Platform,
     ) -> impl Iterator<Item = (ClusterId, ClusterId, Option<RouteProperties>)> {
         let (from, to) = self.clusters;
-        let both = [(from, to, &self.there), (to, from, &self.back)];
+        let both = [
+            (from, to, &self.forward_route),
+            (to, from, &self.backward_route),
+        ];
         let ways = both.map(|(from, to, route)| {
             let way = route
                 .as_ref()
@@ -451,10 +475,10 @@ fn have_same_links(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> 
         links.map(|link| platform.first_direction(link)).collect()
     };
     // The sums may differ because their order differs.
-    let [one, other] = [there, back].map(|route| platform.latency(route).get());
+    let [one, other] = [there, back].map(|route| platform.route_latency(route).get());
     let is_as_late = (one - other).abs() <= LATENCY_TOLERANCE * one.max(other);
     is_as_late
-        && platform.bottleneck(there) == platform.bottleneck(back)
+        && platform.bottleneck_bandwidth(there) == platform.bottleneck_bandwidth(back)
         && links(there) == links(back)
 }
 
@@ -462,7 +486,7 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
     let mut is_used = vec![false; platform.links.len()];
     let mut mark = |link: LinkId| is_used[link.index()] = true;
     platform
-        .loopbacks
+        .loopback_links
         .iter()
         .flatten()
         .copied()
@@ -474,21 +498,25 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
             mark(platform.opposite_link(link));
         }
         match &platform.routes {
-            Routes::Clustered { pairs, links, .. } => {
+            Routes::Clustered {
+                cluster_paths: pairs,
+                path_links: links,
+                ..
+            } => {
                 for path in pairs.iter().flatten() {
-                    let range = path.links.start as usize..path.links.end as usize;
+                    let range = path.link_range.start as usize..path.link_range.end as usize;
                     links[range].iter().copied().for_each(&mut mark);
                 }
             }
-            Routes::Routers { paths, .. } => paths.each_link(&mut mark),
-            Routes::Zoned { zones, .. } => zones.each_link(&mut |link, _| mark(link)),
+            Routes::Routers { paths, .. } => paths.for_each_link(&mut mark),
+            Routes::Zoned { zones, .. } => zones.for_each_link(&mut |link, _| mark(link)),
         }
     }
     let links = (0..is_used.len()).filter(|&link| !is_used[link]);
     links.map(LinkId::from_index).collect()
 }
 
-fn routes_table(platform: &Platform, survey: &Survey) -> Table {
+fn routes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
     let columns = [
         text_column("from", "from"),
         text_column("", "direction"),
@@ -499,9 +527,12 @@ fn routes_table(platform: &Platform, survey: &Survey) -> Table {
     ];
     let title = "Routes between clusters, from first host to first host";
     let mut table = Table::new("routes", title, &columns);
-    for one in &survey.routes {
+    for one in &survey.first_routes {
         let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
-        let (from, to) = (platform.manager(one.from), platform.manager(one.to));
+        let (from, to) = (
+            platform.manager_host(one.from),
+            platform.manager_host(one.to),
+        );
         let links: Vec<&str> = platform.route(from, to).map_or_else(Vec::new, |route| {
             let names = route
                 .links()
@@ -516,16 +547,16 @@ fn routes_table(platform: &Platform, survey: &Survey) -> Table {
             Cell::text(name(one.to)),
             one.properties.latency_cell(),
             one.properties.bandwidth_cell(),
-            Cell::value(links.join(" "), name_list(links.into_iter())),
+            Cell::value(links.join(" "), format_names(links.into_iter())),
         ]);
     }
     table
 }
 
 /// Formats names as a list; only the first names are written, followed by the number of the others.
-fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMES);
-    let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+fn format_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(MAX_LISTED_NAMES);
+    let mut text = names.take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
     if more > 0 {
         write!(text, " and {more} more").expect("a string can be written to");
     }
@@ -534,7 +565,7 @@ fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
 
 /// Creates a table with the result of each check of the platform: passed, or a warning. The findings `odd` about implausible
 /// values come last.
-fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
+fn checks_table(platform: &Platform, survey: &RouteSurvey, odd: &[Finding]) -> Table {
     let columns = [
         text_column("check", "level"),
         text_column("finding", "finding"),
@@ -544,7 +575,7 @@ fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table 
         let level = if is_fine { "ok" } else { "warning" };
         table.push_row([Cell::text(level), Cell::text(finding)]);
     };
-    let unused = &survey.unused;
+    let unused = &survey.unused_links;
     let names = unused
         .iter()
         .map(|link| platform.links[link.index()].name.as_str());
@@ -554,14 +585,14 @@ fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table 
             0 => "every link is on a route".to_owned(),
             some => format!(
                 "{} on no route: {}",
-                counted(some, "link"),
-                name_list(names)
+                format_count(some, "link"),
+                format_names(names)
             ),
         },
     );
-    let missing = survey.first_missing.map(|(from, to)| {
+    let missing = survey.first_pair_without_route.map(|(from, to)| {
         let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
-        let missing = counted(survey.missing, "route");
+        let missing = format_count(survey.pairs_without_route, "route");
         format!(
             "{missing} between clusters missing, the first from {} to {}",
             name(from),
@@ -570,8 +601,8 @@ fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table 
     });
     let all = "there is a route between any two clusters".to_owned();
     push(missing.is_none(), missing.unwrap_or(all));
-    if survey.one_way > 0 {
-        let pairs = counted(survey.one_way, "pair");
+    if survey.asymmetric_pairs > 0 {
+        let pairs = format_count(survey.asymmetric_pairs, "pair");
         push(false, format!("{pairs} of clusters with another way back"));
     }
     let instant = platform
@@ -582,31 +613,39 @@ fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table 
     if instant > 0 {
         push(
             false,
-            format!("{} without latency", counted(instant, "link")),
+            format!("{} without latency", format_count(instant, "link")),
         );
     }
-    let hosts = platform.hosts.iter().filter(|host| host.varies()).count();
-    let links = platform.links.iter().filter(|link| link.varies()).count();
+    let hosts = platform
+        .hosts
+        .iter()
+        .filter(|host| host.speed_varies())
+        .count();
+    let links = platform
+        .links
+        .iter()
+        .filter(|link| link.varies_over_time())
+        .count();
     if hosts + links > 0 {
-        let (hosts, links) = (counted(hosts, "host"), counted(links, "link"));
+        let (hosts, links) = (format_count(hosts, "host"), format_count(links, "link"));
         push(true, format!("{hosts} and {links} vary over time"));
     }
-    if let Some((least, most)) = survey.latency {
-        let (least, most) = (duration(least.get()), duration(most.get()));
+    if let Some((least, most)) = survey.latency_range {
+        let (least, most) = (format_duration(least.get()), format_duration(most.get()));
         push(
             true,
             format!("latencies between clusters from {least} to {most}"),
         );
     }
-    if let Some(narrowest) = platform.backbone() {
-        let narrowest = rate(narrowest.get());
+    if let Some(narrowest) = platform.backbone_bandwidth() {
+        let narrowest = format_rate(narrowest.get());
         push(
             true,
             format!("the narrowest link between clusters has {narrowest}"),
         );
     }
     for finding in odd {
-        push(false, finding.note());
+        push(false, finding.note_text());
     }
     table
 }
@@ -709,23 +748,23 @@ mod tests {
         let platform = migsim_platform::from_json("two.json", &text)
             .unwrap()
             .platform;
-        let kinds = platform.kinds_of_clusters();
+        let kinds = platform.cluster_kinds();
         assert_eq!(kinds, [vec![0; 300], vec![1; 250]].concat());
-        let counts = |survey: &Survey| {
-            let Survey {
-                all_routes,
-                one_way,
-                missing,
-                latency,
+        let counts = |survey: &RouteSurvey| {
+            let RouteSurvey {
+                route_count: all_routes,
+                asymmetric_pairs: one_way,
+                pairs_without_route: missing,
+                latency_range: latency,
                 ..
             } = survey;
             (*all_routes, *one_way, *missing, *latency)
         };
-        let mut slow = Survey::from_platform(&platform, 0);
+        let mut slow = RouteSurvey::from_platform(&platform, 0);
         let fast = counts(&slow);
-        (slow.all_routes, slow.one_way, slow.latency) = (0, 0, None);
+        (slow.route_count, slow.asymmetric_pairs, slow.latency_range) = (0, 0, None);
         for pair in cluster_pairs(550) {
-            slow.add_pairs(&platform, pair, 1);
+            slow.count_equal_pairs(&platform, pair, 1);
         }
         assert_eq!(fast, counts(&slow));
     }

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open_svg, stroke_width};
-use super::boxes::{BOLD_RATIO, Connection, Nested, shortened, width_of};
-use super::{RouteProperties, name_list};
-use migsim_base::quantities::{duration, rate, speed};
+use super::super::svg::{escape_svg, open_svg, stroke_width};
+use super::boxes::{BOLD_RATIO, Connection, NestedBox, estimate_width, shorten_to_max_width};
+use super::{RouteProperties, format_names};
+use migsim_base::quantities::{format_duration, format_rate, format_speed};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
-use migsim_base::words::counted;
-use migsim_platform::{Inside, Platform, Routes, WrittenRoute, ZoneOutline, Zones};
+use migsim_base::words::format_count;
+use migsim_platform::{DefinedRoute, Platform, Routes, ZoneMember, ZoneOutline, Zones};
 
 /// Maximum number of zones that are drawn side by side in a zone. The constants `MOST_WAYS` and `MOST_LEAVES` limit the
 /// connecting lines in a zone and the boxes without inner boxes in the whole picture.
@@ -20,10 +20,10 @@ const MOST_ACROSS: usize = 6;
 const MOST_WAYS: usize = 10;
 const MOST_LEAVES: usize = 12;
 /// Depth in the tree of zones at and beyond which zones are drawn without their content; the outermost zone has depth 0.
-const MOST_DEPTH: u32 = 6;
+const MAX_OPENED_DEPTH: u32 = 6;
 /// Maximum number of equal zones that are all drawn. Of a larger group of equal zones, only the first `SHOWN_ALIKE` zones are
 /// drawn.
-const MOST_ALIKE: usize = 3;
+const MAX_EQUAL_ZONES: usize = 3;
 const SHOWN_ALIKE: usize = 2;
 const MARGIN: f64 = 20.0;
 /// Height of the area for the title above the outermost box \[px\]. The constant `TITLE_LETTERS` is the font size of the title
@@ -32,23 +32,27 @@ const TITLE_HEIGHT: f64 = 44.0;
 const TITLE_LETTERS: f64 = 17.0;
 
 /// Returns a drawing of the tree of zones of a platform as SVG; `None` if the platform has no zones or only one zone.
-pub(super) fn draw(platform: &Platform) -> Option<String> {
-    let Routes::Zoned { zones, points } = &platform.routes else {
+pub(super) fn zone_tree_svg(platform: &Platform) -> Option<String> {
+    let Routes::Zoned {
+        zones,
+        host_numbers: points,
+    } = &platform.routes
+    else {
         return None;
     };
-    let tree = Tree::new(platform, zones, points);
+    let tree = ZoneTree::new(platform, zones, points);
     if tree.outlines.len() < 2 {
         return None;
     }
     let root = tree.zone_box(0, &tree.opened_zones());
     let title = format!(
         "{}: {} in {}",
-        shortened(&platform.name, TITLE_LETTERS),
-        counted(platform.hosts.len(), "host"),
-        counted(tree.outlines.len(), "zone")
+        shorten_to_max_width(&platform.name, TITLE_LETTERS),
+        format_count(platform.hosts.len(), "host"),
+        format_count(tree.outlines.len(), "zone")
     );
-    let (width, height) = root.size();
-    let width = width.max(BOLD_RATIO * width_of(&title, TITLE_LETTERS));
+    let (width, height) = root.width_and_height();
+    let width = width.max(BOLD_RATIO * estimate_width(&title, TITLE_LETTERS));
     let mut svg = open_svg(
         width + 2.0 * MARGIN,
         height + TITLE_HEIGHT + MARGIN,
@@ -57,7 +61,7 @@ pub(super) fn draw(platform: &Platform) -> Option<String> {
     writeln!(
         svg,
         "<text x=\"{MARGIN}\" y=\"28\" font-size=\"{TITLE_LETTERS}\" font-weight=\"bold\">{}</text>",
-        escaped(&title)
+        escape_svg(&title)
     )
     .expect("a string can be written to");
     root.draw((MARGIN, TITLE_HEIGHT), &mut svg);
@@ -67,11 +71,11 @@ pub(super) fn draw(platform: &Platform) -> Option<String> {
 
 /// The hosts that belong directly to a zone and not to an inner zone of this zone.
 #[derive(Clone, Copy, Debug)]
-struct Hosts {
-    first: HostId,
-    second: Option<HostId>,
-    last: HostId,
-    count: usize,
+struct HostsOfZone {
+    first_host: HostId,
+    second_host: Option<HostId>,
+    last_host: HostId,
+    host_count: usize,
 }
 
 /// The properties by which zones count as equal.
@@ -81,21 +85,21 @@ struct Hosts {
 type ZoneKind = (&'static str, usize, usize, usize, u64, u64);
 
 /// The tree of zones of a platform: the zones in depth-first order, with the hosts of each zone.
-struct Tree<'p> {
+struct ZoneTree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
     /// The host at each network point; routers, which are network points without a host, are not contained.
-    hosts: BTreeMap<u32, HostId>,
+    hosts_by_point: BTreeMap<u32, HostId>,
     outlines: Vec<ZoneOutline<'p>>,
     /// Indices of the direct inner zones of each zone.
-    children: Vec<Vec<usize>>,
-    own_hosts: Vec<Option<Hosts>>,
-    speeds: Vec<(f64, f64)>,
+    inner_zones: Vec<Vec<usize>>,
+    own_hosts: Vec<Option<HostsOfZone>>,
+    speed_ranges: Vec<(f64, f64)>,
 }
 
 /// Content of a box that is drawn inside the box of a zone; boxes are drawn in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum InnerBox {
     /// A direct inner zone, given by its index in the tree of zones.
     Zone(usize),
     /// All inner zones that are not drawn one by one, together in one box.
@@ -108,52 +112,52 @@ enum Part {
 #[derive(Debug)]
 struct RouteBundle<'p> {
     /// Pairs of zones or network points that the routes connect.
-    pairs: BTreeSet<(Inside, Inside)>,
-    first_route: WrittenRoute<'p>,
-    latency: (Seconds, Seconds),
-    bandwidth: Option<BytesPerSecond>,
+    connected_pairs: BTreeSet<(ZoneMember, ZoneMember)>,
+    first_route: DefinedRoute<'p>,
+    latency_range: (Seconds, Seconds),
+    lowest_bandwidth: Option<BytesPerSecond>,
 }
 
-impl<'p> Tree<'p> {
+impl<'p> ZoneTree<'p> {
     fn new(platform: &'p Platform, zones: &'p Zones, points: &[u32]) -> Self {
         let list = zones.outline(points);
         let places: BTreeMap<u32, usize> = list.iter().map(|zone| zone.id).zip(0..).collect();
         let mut tree = Self {
             platform,
             zones,
-            hosts: points
+            hosts_by_point: points
                 .iter()
                 .zip(0..)
                 .map(|(&at, id)| (at, HostId(id)))
                 .collect(),
-            children: vec![Vec::new(); list.len()],
+            inner_zones: vec![Vec::new(); list.len()],
             own_hosts: vec![None; list.len()],
-            speeds: vec![(f64::INFINITY, 0.0); list.len()],
+            speed_ranges: vec![(f64::INFINITY, 0.0); list.len()],
             outlines: list,
         };
-        for (&point, &host) in &tree.hosts {
+        for (&point, &host) in &tree.hosts_by_point {
             let at = places[&zones.zone_at(point)];
-            let hosts = tree.own_hosts[at].get_or_insert(Hosts {
-                first: host,
-                second: None,
-                last: host,
-                count: 0,
+            let hosts = tree.own_hosts[at].get_or_insert(HostsOfZone {
+                first_host: host,
+                second_host: None,
+                last_host: host,
+                host_count: 0,
             });
-            if hosts.count > 0 {
-                hosts.second.get_or_insert(host);
+            if hosts.host_count > 0 {
+                hosts.second_host.get_or_insert(host);
             }
-            (hosts.last, hosts.count) = (host, hosts.count + 1);
+            (hosts.last_host, hosts.host_count) = (host, hosts.host_count + 1);
             let speed = platform.hosts[host.index()].speed.get();
-            let (slowest, fastest) = &mut tree.speeds[at];
+            let (slowest, fastest) = &mut tree.speed_ranges[at];
             (*slowest, *fastest) = (slowest.min(speed), fastest.max(speed));
         }
-        tree.link_zones();
+        tree.set_inner_zones_and_speeds();
         tree
     }
 
     /// Determines the direct inner zones of each zone, and the speeds of the slowest and of the fastest host in each zone
     /// including its inner zones.
-    fn link_zones(&mut self) {
+    fn set_inner_zones_and_speeds(&mut self) {
         let mut above: Vec<usize> = Vec::new();
         let mut parents = Vec::with_capacity(self.outlines.len());
         for (at, zone) in self.outlines.iter().enumerate() {
@@ -163,26 +167,26 @@ impl<'p> Tree<'p> {
         }
         for (at, parent) in parents.iter().enumerate() {
             if let Some(parent) = *parent {
-                self.children[parent].push(at);
+                self.inner_zones[parent].push(at);
             }
         }
         for (at, parent) in parents.iter().enumerate().rev() {
             if let Some(parent) = *parent {
-                let (low, high) = self.speeds[at];
-                let (slowest, fastest) = &mut self.speeds[parent];
+                let (low, high) = self.speed_ranges[at];
+                let (slowest, fastest) = &mut self.speed_ranges[parent];
                 (*slowest, *fastest) = (slowest.min(low), fastest.max(high));
             }
         }
     }
 
-    fn kind_of(&self, at: usize) -> ZoneKind {
-        let (zone, (low, high)) = (&self.outlines[at], self.speeds[at]);
-        let (own, all) = (zone.own_hosts, zone.all_hosts);
+    fn zone_kind(&self, at: usize) -> ZoneKind {
+        let (zone, (low, high)) = (&self.outlines[at], self.speed_ranges[at]);
+        let (own, all) = (zone.direct_host_count, zone.total_host_count);
         (
             zone.routing,
             own,
             all,
-            zone.zones,
+            zone.inner_zone_count,
             low.to_bits(),
             high.to_bits(),
         )
@@ -191,16 +195,16 @@ impl<'p> Tree<'p> {
     /// Lists the direct inner zones of the zone with the index `at` that are drawn as separate boxes.
     fn drawn_zones(&self, at: usize) -> Vec<usize> {
         let mut counts: BTreeMap<ZoneKind, usize> = BTreeMap::new();
-        for &child in &self.children[at] {
-            *counts.entry(self.kind_of(child)).or_default() += 1;
+        for &child in &self.inner_zones[at] {
+            *counts.entry(self.zone_kind(child)).or_default() += 1;
         }
         let mut taken: BTreeMap<ZoneKind, usize> = BTreeMap::new();
         let mut shown = Vec::new();
-        for &child in &self.children[at] {
-            let kind = self.kind_of(child);
+        for &child in &self.inner_zones[at] {
+            let kind = self.zone_kind(child);
             let taken = taken.entry(kind).or_default();
             *taken += 1;
-            if counts[&kind] <= MOST_ALIKE || *taken <= SHOWN_ALIKE {
+            if counts[&kind] <= MAX_EQUAL_ZONES || *taken <= SHOWN_ALIKE {
                 shown.push(child);
             }
         }
@@ -217,11 +221,11 @@ impl<'p> Tree<'p> {
         let mut next = VecDeque::from([0]);
         let mut leaves = 1;
         while let Some(at) = next.pop_front() {
-            if self.children[at].is_empty() {
+            if self.inner_zones[at].is_empty() {
                 continue;
             }
-            let parts = self.parts(at).len();
-            let is_deep = self.outlines[at].depth >= MOST_DEPTH;
+            let parts = self.boxes_inside(at).len();
+            let is_deep = self.outlines[at].depth >= MAX_OPENED_DEPTH;
             if is_deep || (at > 0 && leaves + parts > MOST_LEAVES + 1) {
                 continue;
             }
@@ -229,76 +233,78 @@ impl<'p> Tree<'p> {
             opened.insert(at);
             let mut kinds = BTreeSet::new();
             let shown = self.drawn_zones(at).into_iter();
-            next.extend(shown.filter(|&child| kinds.insert(self.kind_of(child))));
+            next.extend(shown.filter(|&child| kinds.insert(self.zone_kind(child))));
         }
         opened
     }
 
     /// Lists the boxes that are drawn inside the zone with the index `at`, from left to right.
-    fn parts(&self, at: usize) -> Vec<Part> {
+    fn boxes_inside(&self, at: usize) -> Vec<InnerBox> {
         let shown = self.drawn_zones(at);
-        let is_all = shown.len() == self.children[at].len();
+        let is_all = shown.len() == self.inner_zones[at].len();
         let zone = &self.outlines[at];
-        let zones = shown.into_iter().map(Part::Zone);
+        let zones = shown.into_iter().map(InnerBox::Zone);
         zones
-            .chain((!is_all).then_some(Part::Rest))
-            .chain((zone.own_hosts > 0).then_some(Part::Hosts))
-            .chain((zone.routers > 0).then_some(Part::Routers))
+            .chain((!is_all).then_some(InnerBox::Rest))
+            .chain((zone.direct_host_count > 0).then_some(InnerBox::Hosts))
+            .chain((zone.router_count > 0).then_some(InnerBox::Routers))
             .collect()
     }
 
     /// Creates the box of the zone with the index `at`. The box contains inner boxes if the set `opened` contains the zone.
-    fn zone_box(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
+    fn zone_box(&self, at: usize, opened: &BTreeSet<usize>) -> NestedBox {
         let zone = &self.outlines[at];
-        let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
-        let hosts = Some(counted(zone.all_hosts, "host"));
-        let bypasses = (zone.bypasses > 0).then(|| counted(zone.bypasses, "bypass route"));
+        let zones =
+            (zone.inner_zone_count > 0).then(|| format_count(zone.inner_zone_count, "zone"));
+        let hosts = Some(format_count(zone.total_host_count, "host"));
+        let bypasses =
+            (zone.bypass_count > 0).then(|| format_count(zone.bypass_count, "bypass route"));
         let sizes = [Some(zone.routing.to_owned()), zones, hosts, bypasses];
         let sizes: Vec<String> = sizes.into_iter().flatten().collect();
-        let mut nested = Nested {
-            lines: vec![zone.name.to_owned(), sizes.join(", ")],
-            hint: format!("zone {}: {}", zone.name, sizes.join(", ")),
-            ..Nested::default()
+        let mut nested = NestedBox {
+            text_lines: vec![zone.name.to_owned(), sizes.join(", ")],
+            tooltip: format!("zone {}: {}", zone.name, sizes.join(", ")),
+            ..NestedBox::default()
         };
         if !opened.contains(&at) {
-            nested.lines.extend(self.speed_text(at));
-            nested.lines.extend(
+            nested.text_lines.extend(self.speed_text(at));
+            nested.text_lines.extend(
                 self.own_hosts[at]
-                    .filter(|_| zone.zones == 0)
+                    .filter(|_| zone.inner_zone_count == 0)
                     .and_then(|own| self.local_route_text(own)),
             );
             return nested;
         }
-        self.fill_box(&mut nested, at, opened);
+        self.add_inner_boxes(&mut nested, at, opened);
         nested
     }
 
     /// Adds the inner boxes of the zone with the index `at`, and the lines between them, to the box of this zone.
-    fn fill_box(&self, nested: &mut Nested, at: usize, opened: &BTreeSet<usize>) {
+    fn add_inner_boxes(&self, nested: &mut NestedBox, at: usize, opened: &BTreeSet<usize>) {
         let zone = &self.outlines[at];
-        let parts = self.parts(at);
+        let parts = self.boxes_inside(at);
         let inner = parts.iter().map(|part| match part {
-            Part::Zone(child) => self.zone_box(*child, opened),
-            Part::Rest => self.rest_box(at, &parts),
-            Part::Hosts => self.hosts_box(at),
-            Part::Routers => Nested {
-                lines: vec![counted(zone.routers, "router")],
-                hint: format!("routers of zone {}", zone.name),
-                ..Nested::default()
+            InnerBox::Zone(child) => self.zone_box(*child, opened),
+            InnerBox::Rest => self.undrawn_zones_box(at, &parts),
+            InnerBox::Hosts => self.hosts_box(at),
+            InnerBox::Routers => NestedBox {
+                text_lines: vec![format_count(zone.router_count, "router")],
+                tooltip: format!("routers of zone {}", zone.name),
+                ..NestedBox::default()
             },
         });
-        nested.inner = inner.collect();
+        nested.inner_boxes = inner.collect();
         let bundles = self.route_bundles(at, &parts);
         let left_out = bundles.len().saturating_sub(MOST_WAYS);
         nested.connections = bundles
             .iter()
             .take(MOST_WAYS)
-            .map(|(ends, bundle)| self.connection(*ends, bundle))
+            .map(|(ends, bundle)| self.connection_of_bundle(*ends, bundle))
             .collect();
         nested.remark = (left_out > 0).then(|| {
             format!(
                 "and routes between {} of boxes",
-                counted(left_out, "more pair")
+                format_count(left_out, "more pair")
             )
         });
     }
@@ -306,75 +312,77 @@ impl<'p> Tree<'p> {
     /// Describes the speeds of the hosts in the zone with the index `at`: one speed, or the range from the slowest to the fastest
     /// host. Returns `None` if the zone has no hosts.
     fn speed_text(&self, at: usize) -> Option<String> {
-        let (slowest, fastest) = self.speeds[at];
-        let text = match self.outlines[at].all_hosts {
+        let (slowest, fastest) = self.speed_ranges[at];
+        let text = match self.outlines[at].total_host_count {
             0 => return None,
-            _ if slowest == fastest => speed(slowest),
-            _ => format!("{} to {}", speed(slowest), speed(fastest)),
+            _ if slowest == fastest => format_speed(slowest),
+            _ => format!("{} to {}", format_speed(slowest), format_speed(fastest)),
         };
         Some(text)
     }
 
     /// Describes the latency and bandwidth of the route between the first two hosts of a zone. Returns `None` if the zone has
     /// only one host or there is no route.
-    fn local_route_text(&self, hosts: Hosts) -> Option<String> {
-        let way = RouteProperties::between(self.platform, hosts.first, hosts.second?)?;
+    fn local_route_text(&self, hosts: HostsOfZone) -> Option<String> {
+        let way = RouteProperties::between(self.platform, hosts.first_host, hosts.second_host?)?;
         Some(format!(
             "inside: {}",
             properties_text(way.latency, way.bandwidth)
         ))
     }
 
-    fn rest_box(&self, at: usize, parts: &[Part]) -> Nested {
-        let left_out = self.children[at].iter();
-        let left_out = left_out.filter(|&&child| !parts.contains(&Part::Zone(child)));
+    fn undrawn_zones_box(&self, at: usize, parts: &[InnerBox]) -> NestedBox {
+        let left_out = self.inner_zones[at].iter();
+        let left_out = left_out.filter(|&&child| !parts.contains(&InnerBox::Zone(child)));
         let (zones, hosts) = left_out.fold((0, 0), |(zones, hosts), &child| {
-            (zones + 1, hosts + self.outlines[child].all_hosts)
+            (zones + 1, hosts + self.outlines[child].total_host_count)
         });
-        Nested {
-            lines: vec![format!("and {zones} more"), counted(hosts, "host")],
-            hint: format!("{} that are not drawn", counted(zones, "zone")),
-            is_rest: true,
-            ..Nested::default()
+        NestedBox {
+            text_lines: vec![format!("and {zones} more"), format_count(hosts, "host")],
+            tooltip: format!("{} that are not drawn", format_count(zones, "zone")),
+            is_summary_of_zones: true,
+            ..NestedBox::default()
         }
     }
 
     /// Creates the box that stands for the hosts that belong directly to the zone with the index `at`, next to the boxes of its
     /// inner zones.
-    fn hosts_box(&self, at: usize) -> Nested {
+    fn hosts_box(&self, at: usize) -> NestedBox {
         let Some(hosts) = self.own_hosts[at] else {
-            return Nested::default();
+            return NestedBox::default();
         };
         let name = |host: HostId| self.platform.hosts[host.index()].name.as_str();
-        let names = match hosts.second {
-            None => name(hosts.first).to_owned(),
-            Some(_) => format!("{} to {}", name(hosts.first), name(hosts.last)),
+        let names = match hosts.second_host {
+            None => name(hosts.first_host).to_owned(),
+            Some(_) => format!("{} to {}", name(hosts.first_host), name(hosts.last_host)),
         };
-        Nested {
-            hint: format!("hosts of zone {}: {names}", self.outlines[at].name),
-            lines: vec![counted(hosts.count, "host"), names],
-            ..Nested::default()
+        NestedBox {
+            tooltip: format!("hosts of zone {}: {names}", self.outlines[at].name),
+            text_lines: vec![format_count(hosts.host_count, "host"), names],
+            ..NestedBox::default()
         }
     }
 
     /// Groups the routes of a zone by the two inner boxes that they connect. The result contains the indices of both boxes and
     /// the routes between them; pairs of boxes that are close to each other come first.
-    fn route_bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], RouteBundle<'p>)> {
-        let places: BTreeMap<u32, usize> = self.children[at]
+    fn route_bundles(&self, at: usize, parts: &[InnerBox]) -> Vec<([usize; 2], RouteBundle<'p>)> {
+        let places: BTreeMap<u32, usize> = self.inner_zones[at]
             .iter()
             .map(|&child| (self.outlines[child].id, child))
             .collect();
-        let box_of = |member: Inside| {
+        let box_of = |member: ZoneMember| {
             let part = match member {
-                Inside::Zone(zone) => Part::Zone(*places.get(&zone)?),
-                Inside::Point(point) if self.hosts.contains_key(&point) => Part::Hosts,
-                Inside::Point(_) => Part::Routers,
+                ZoneMember::Zone(zone) => InnerBox::Zone(*places.get(&zone)?),
+                ZoneMember::HostOrRouter(point) if self.hosts_by_point.contains_key(&point) => {
+                    InnerBox::Hosts
+                }
+                ZoneMember::HostOrRouter(_) => InnerBox::Routers,
             };
             let found = parts.iter().position(|&one| one == part);
-            found.or_else(|| parts.iter().position(|&one| one == Part::Rest))
+            found.or_else(|| parts.iter().position(|&one| one == InnerBox::Rest))
         };
         let mut bundles: BTreeMap<[usize; 2], RouteBundle<'p>> = BTreeMap::new();
-        for route in self.zones.written_routes(self.outlines[at].id) {
+        for route in self.zones.defined_routes(self.outlines[at].id) {
             let (Some(a), Some(b)) = (box_of(route.from), box_of(route.to)) else {
                 continue;
             };
@@ -390,12 +398,12 @@ impl<'p> Tree<'p> {
             };
             let (latency, bandwidth) = self.latency_and_bandwidth(route.links);
             let bundle = bundles.entry(ends).or_insert_with(|| RouteBundle {
-                pairs: BTreeSet::new(),
+                connected_pairs: BTreeSet::new(),
                 first_route: route,
-                latency: (latency, latency),
-                bandwidth,
+                latency_range: (latency, latency),
+                lowest_bandwidth: bandwidth,
             });
-            bundle.add(pair, latency, bandwidth);
+            bundle.add_route(pair, latency, bandwidth);
         }
         let mut bundles: Vec<_> = bundles.into_iter().collect();
         bundles.sort_by_key(|([a, b], _)| (b - a, *a));
@@ -411,27 +419,27 @@ impl<'p> Tree<'p> {
         (latency, narrowest.reduce(lower_bandwidth))
     }
 
-    fn connection(&self, ends: [usize; 2], bundle: &RouteBundle<'p>) -> Connection {
-        let (least, most) = bundle.latency;
-        let label = match bundle.pairs.len() {
-            1 => properties_text(least, bundle.bandwidth),
+    fn connection_of_bundle(&self, ends: [usize; 2], bundle: &RouteBundle<'p>) -> Connection {
+        let (least, most) = bundle.latency_range;
+        let label = match bundle.connected_pairs.len() {
+            1 => properties_text(least, bundle.lowest_bandwidth),
             some if least == most => {
                 format!(
                     "{some} routes, {}",
-                    properties_text(least, bundle.bandwidth)
+                    properties_text(least, bundle.lowest_bandwidth)
                 )
             }
             some => format!(
                 "{some} routes, {} to {}",
-                duration(least.get()),
-                duration(most.get())
+                format_duration(least.get()),
+                format_duration(most.get())
             ),
         };
         let links = bundle.first_route.links.iter();
         let links = links.map(|link| self.platform.links[link.index()].name.as_str());
         let mut gateways = bundle.first_route.gateways.map(|gateway| {
             let gateway = gateway?;
-            let host = self.hosts.get(&gateway);
+            let host = self.hosts_by_point.get(&gateway);
             Some(match host {
                 Some(host) => format!("gateway {}", self.platform.hosts[host.index()].name),
                 None => "gateway: a router".to_owned(),
@@ -441,27 +449,32 @@ impl<'p> Tree<'p> {
             gateways.reverse();
         }
         Connection {
-            ends,
-            hint: format!("{label}: {}", name_list(links)),
+            box_indices: ends,
+            tooltip: format!("{label}: {}", format_names(links)),
             label,
-            gateways,
-            stroke: stroke_width(bundle.bandwidth.map_or(0.0, BytesPerSecond::get)),
+            gateway_tooltips: gateways,
+            stroke_width: stroke_width(bundle.lowest_bandwidth.map_or(0.0, BytesPerSecond::get)),
         }
     }
 }
 
 impl RouteBundle<'_> {
-    fn add(&mut self, pair: (Inside, Inside), latency: Seconds, bandwidth: Option<BytesPerSecond>) {
-        self.pairs.insert(pair);
-        let (least, most) = &mut self.latency;
+    fn add_route(
+        &mut self,
+        pair: (ZoneMember, ZoneMember),
+        latency: Seconds,
+        bandwidth: Option<BytesPerSecond>,
+    ) {
+        self.connected_pairs.insert(pair);
+        let (least, most) = &mut self.latency_range;
         if latency < *least {
             *least = latency;
         }
         if latency > *most {
             *most = latency;
         }
-        self.bandwidth = self
-            .bandwidth
+        self.lowest_bandwidth = self
+            .lowest_bandwidth
             .into_iter()
             .chain(bandwidth)
             .reduce(lower_bandwidth);
@@ -470,7 +483,7 @@ impl RouteBundle<'_> {
     /// Returns whether the first route of the bundle leads from the right box to the left box.
     fn is_reversed(&self) -> bool {
         !self
-            .pairs
+            .connected_pairs
             .contains(&(self.first_route.from, self.first_route.to))
     }
 }
@@ -480,9 +493,9 @@ fn lower_bandwidth(a: BytesPerSecond, b: BytesPerSecond) -> BytesPerSecond {
 }
 
 fn properties_text(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
-    let latency = duration(latency.get());
+    let latency = format_duration(latency.get());
     match bandwidth {
-        Some(bandwidth) => format!("{latency}, {}", rate(bandwidth.get())),
+        Some(bandwidth) => format!("{latency}, {}", format_rate(bandwidth.get())),
         None => latency,
     }
 }

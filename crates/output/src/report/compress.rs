@@ -4,24 +4,24 @@
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
-use super::super::base64::base64;
+use super::super::base64::encode_base64;
 
 /// Compression level for zlib, from 0 to 9; 6 is the default of zlib.
-const LEVEL: u8 = 6;
+const COMPRESSION_LEVEL: u8 = 6;
 
 /// Alignment of the start of each array in the block \[B\]; it allows a browser to use the arrays without a copy.
-const ALIGNMENT: usize = 8;
+const ARRAY_ALIGNMENT: usize = 8;
 
 /// Collects named numeric arrays in one block of bytes, with a directory that tells where each array begins.
 #[derive(Debug, Default)]
-pub(super) struct Pack {
+pub(super) struct ArrayPack {
     directory: Map<String, Value>,
     bytes: Vec<u8>,
 }
 
-impl Pack {
+impl ArrayPack {
     pub(super) fn add_f64(&mut self, name: &str, numbers: &[f64]) {
-        self.begin(name, "f64", numbers.len());
+        self.begin_array(name, "f64", numbers.len());
         self.bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
@@ -29,28 +29,28 @@ impl Pack {
     /// Appends an array of 32-bit floats; each number is rounded to 12 binary digits after the leading digit, which compresses
     /// better.
     pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
-        self.begin(name, "f32", numbers.len());
+        self.begin_array(name, "f32", numbers.len());
         self.bytes.extend(
             numbers
                 .iter()
-                .flat_map(|number| rounded(*number).to_le_bytes()),
+                .flat_map(|number| round_for_compression(*number).to_le_bytes()),
         );
     }
 
     pub(super) fn add_u32(&mut self, name: &str, numbers: &[u32]) {
-        self.begin(name, "u32", numbers.len());
+        self.begin_array(name, "u32", numbers.len());
         self.bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
     pub(super) fn add_u8(&mut self, name: &str, numbers: &[u8]) {
-        self.begin(name, "u8", numbers.len());
+        self.begin_array(name, "u8", numbers.len());
         self.bytes.extend_from_slice(numbers);
     }
 
-    fn begin(&mut self, name: &str, kind: &str, count: usize) {
+    fn begin_array(&mut self, name: &str, kind: &str, count: usize) {
         self.bytes
-            .resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+            .resize(self.bytes.len().next_multiple_of(ARRAY_ALIGNMENT), 0);
         let entry = json!([kind, self.bytes.len(), count]);
         self.directory.insert(name.to_owned(), entry);
     }
@@ -58,14 +58,14 @@ impl Pack {
     /// Compresses the block. Returns the directory of the arrays (`name: [kind, first byte, count]`) and the compressed block as
     /// base64 text.
     pub(super) fn finish(self) -> (Value, String) {
-        let block = base64(&compress_to_vec_zlib(&self.bytes, LEVEL));
+        let block = encode_base64(&compress_to_vec_zlib(&self.bytes, COMPRESSION_LEVEL));
         (Value::Object(self.directory), block)
     }
 }
 
 /// Rounds a number to 12 binary digits after the leading digit (1 part in 8000), which is precise enough for tooltips and
 /// pictures and compresses better.
-fn rounded(number: f32) -> f32 {
+fn round_for_compression(number: f32) -> f32 {
     const CUT: u32 = f32::MANTISSA_DIGITS - 1 - 12;
     if !number.is_finite() {
         return number;
@@ -98,16 +98,16 @@ mod tests {
     fn numbers_keep_one_part_in_eight_thousand() {
         for number in [1.0_f32, 0.1, 3.999_9, 1e-20, 65504.1, f32::MAX] {
             assert!(
-                (rounded(number) / number - 1.0).abs() <= 1.0 / 8192.0,
+                (round_for_compression(number) / number - 1.0).abs() <= 1.0 / 8192.0,
                 "{number}"
             );
         }
-        assert!(rounded(f32::NAN).is_nan() && rounded(0.0) == 0.0);
+        assert!(round_for_compression(f32::NAN).is_nan() && round_for_compression(0.0) == 0.0);
     }
 
     #[test]
     fn arrays_are_aligned() {
-        let mut pack = Pack::default();
+        let mut pack = ArrayPack::default();
         pack.add_u8("a", &[1, 2, 3]);
         pack.add_f64("b", &[0.5]);
         let (directory, block) = pack.finish();

@@ -11,16 +11,16 @@ use migsim_policies::explain::RecordedCandidate;
 
 /// A list of different texts, in which each text gets an index; the data of the page contains the indices instead of the texts.
 #[derive(Debug, Default)]
-struct TextIndex<'a> {
-    known: BTreeMap<&'a str, usize>,
-    list: Vec<&'a str>,
+struct TextTable<'a> {
+    index_by_text: BTreeMap<&'a str, usize>,
+    texts: Vec<&'a str>,
 }
 
-impl<'a> TextIndex<'a> {
+impl<'a> TextTable<'a> {
     fn index_of(&mut self, text: &'a str) -> usize {
-        *self.known.entry(text).or_insert_with(|| {
-            self.list.push(text);
-            self.list.len() - 1
+        *self.index_by_text.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
         })
     }
 }
@@ -28,7 +28,7 @@ impl<'a> TextIndex<'a> {
 /// Creates the data of the page about rescheduling calls: `calls` contains the calls of each scenario, `texts` the texts to which
 /// the calls refer by index.
 pub(super) fn decisions_data(report: &Report) -> Value {
-    let mut texts = TextIndex::default();
+    let mut texts = TextTable::default();
     let calls: Vec<Value> = report
         .run
         .scenarios
@@ -41,10 +41,10 @@ pub(super) fn decisions_data(report: &Report) -> Value {
             calls.collect()
         })
         .collect();
-    json!({ "calls": calls, "texts": texts.list })
+    json!({ "calls": calls, "texts": texts.texts })
 }
 
-fn encode_call<'a>(call: &'a Call, texts: &mut TextIndex<'a>) -> Value {
+fn encode_call<'a>(call: &'a Call, texts: &mut TextTable<'a>) -> Value {
     let decided: Vec<u64> = call.migrations.iter().map(|one| one.process).collect();
     let candidates = call.candidates.iter();
     let candidates: Vec<Value> = candidates.map(|one| encode_candidate(one, texts)).collect();
@@ -63,7 +63,7 @@ fn encode_call<'a>(call: &'a Call, texts: &mut TextIndex<'a>) -> Value {
 
 /// Encodes a candidate as a JSON array: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted,
 /// reason]`. Texts are replaced by their indices in `texts`.
-fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextIndex<'a>) -> Value {
+fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextTable<'a>) -> Value {
     json!([
         one.process,
         texts.index_of(&one.from_cluster),
@@ -86,7 +86,10 @@ pub(super) fn encode_moves(
     report: &Report,
 ) -> Value {
     let one = |moved: &super::super::read::Moved| {
-        let cluster = report.machine.cluster_index(&moved.to_cluster).unwrap_or(0);
+        let cluster = report
+            .platform_summary
+            .cluster_index(&moved.to_cluster)
+            .unwrap_or(0);
         let host = hosts.get(&(cluster, moved.to_host.as_str()));
         json!([
             moved.superstep,

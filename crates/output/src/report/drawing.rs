@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::super::html::escaped;
-use super::super::machine::{Machine, MachineCluster, MachineGroup};
-use migsim_base::words::counted;
+use super::super::html::escape_html;
+use super::super::machine::{MachineCluster, MachineGroup, PlatformSummary};
+use migsim_base::words::format_count;
 
 /// Width of the whole drawing \[pixels\]; the following constants are sizes of its parts.
-const WIDTH: usize = 1000;
+const DRAWING_WIDTH: usize = 1000;
 const LEAST_COLUMN: usize = 170;
 const GAP: usize = 14;
 const CELL_HEIGHT: usize = 18;
@@ -21,33 +21,33 @@ const LEVEL: usize = 30;
 const ROUTER: usize = 22;
 
 /// Maximum number of hosts for which the drawing contains a cell for each host; of more hosts, only the clusters are drawn.
-const MOST_HOSTS: usize = 1000;
+const MAX_HOST_CELLS: usize = 1000;
 /// Maximum number of clusters of a platform; a platform with more clusters is not drawn.
-const MOST_CLUSTERS: usize = 64;
+const MAX_DRAWN_CLUSTERS: usize = 64;
 
 /// Index of each host that a run uses in the data of the page. The key consists of the index of its cluster and the name of the
 /// host.
 pub(super) type HostIndices<'a> = BTreeMap<(usize, &'a str), usize>;
 
 /// Draws a platform with the hosts in `hosts` as SVG. Returns `None` if the platform has no clusters or more than 64.
-pub(super) fn draw_platform(machine: &Machine, hosts: &HostIndices<'_>) -> Option<String> {
+pub(super) fn draw_platform(machine: &PlatformSummary, hosts: &HostIndices<'_>) -> Option<String> {
     let clusters = machine.clusters.len();
-    if clusters > MOST_CLUSTERS || clusters == 0 {
+    if clusters > MAX_DRAWN_CLUSTERS || clusters == 0 {
         return None;
     }
-    let network = Network::from_machine(machine);
-    let columns = network.order();
-    let width = (WIDTH / columns.len()).max(LEAST_COLUMN);
-    let has_cells = hosts.len() <= MOST_HOSTS;
-    let arcs = Arcs::from_network(&network, &columns);
+    let network = RouterNetwork::from_machine(machine);
+    let columns = network.nodes_from_left_to_right();
+    let width = (DRAWING_WIDTH / columns.len()).max(LEAST_COLUMN);
+    let has_cells = hosts.len() <= MAX_HOST_CELLS;
+    let arcs = LinkArcs::from_network(&network, &columns);
     let top = arcs.height();
     let mut svg = String::new();
     let mut bottom = 0;
     for (column, node) in columns.iter().enumerate() {
         let mut y = top + ROUTER;
-        let members = (0..clusters).filter(|cluster| network.node(*cluster) == *node);
+        let members = (0..clusters).filter(|cluster| network.node_of_cluster(*cluster) == *node);
         for cluster in members {
-            let place = Column {
+            let place = DrawingColumn {
                 x: column * width + GAP / 2,
                 width: width - GAP,
                 cell_width: 12 + 7 * (machine.placement.len().to_string().len() + 1),
@@ -86,7 +86,7 @@ pub(super) fn draw_platform(machine: &Machine, hosts: &HostIndices<'_>) -> Optio
         "<svg class=\"platform-drawing\" viewBox=\"0 0 {} {bottom}\" style=\"min-width:{}px\" role=\"img\" aria-label=\"{}\">{svg}</svg>",
         width * columns.len(),
         (width * columns.len()) * 4 / 5,
-        escaped(&format!(
+        escape_html(&format!(
             "The platform {}: clusters {}",
             machine.name,
             names.join(", ")
@@ -102,14 +102,14 @@ fn push_element(svg: &mut String, element: std::fmt::Arguments<'_>) {
 /// A column of the drawing: its horizontal position, and the widths of the boxes of clusters and of the cells of hosts in it
 /// \[pixels\].
 #[derive(Clone, Copy, Debug)]
-struct Column {
+struct DrawingColumn {
     x: usize,
     width: usize,
     /// Width of the cell of a host \[pixels\]; the number of a process and a plus sign fit into it.
     cell_width: usize,
 }
 
-impl Column {
+impl DrawingColumn {
     /// Draws a cluster of this column with its hosts; the upper edge of its box is at `y`. Returns the height of the box
     /// \[pixels\].
     fn draw_cluster(
@@ -134,9 +134,9 @@ impl Column {
         };
         let idle = cluster.hosts.saturating_sub(own.len() as u64);
         let height = HEADER + lines * (CELL_HEIGHT + 4) + if idle > 0 { 18 } else { 4 };
-        self.open_cluster(svg, (y, height), (index, cluster));
+        self.begin_cluster_group(svg, (y, height), (index, cluster));
         if has_cells {
-            self.draw_hosts(svg, y + HEADER, per_line, &own);
+            self.draw_host_cells(svg, y + HEADER, per_line, &own);
         }
         if idle > 0 {
             push_element(
@@ -145,7 +145,7 @@ impl Column {
                     "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
                     x + 14,
                     y + height - 6,
-                    unused_text(idle, own.is_empty())
+                    unused_hosts_text(idle, own.is_empty())
                 ),
             );
         }
@@ -155,7 +155,7 @@ impl Column {
 
     /// Draws the box of a cluster with its name and the number of its hosts, and leaves the SVG group open, so that the cells of
     /// the hosts can be added.
-    fn open_cluster(
+    fn begin_cluster_group(
         self,
         svg: &mut String,
         (y, height): (usize, usize),
@@ -180,7 +180,7 @@ impl Column {
                 "<text class=\"name\" x=\"{}\" y=\"{}\">{}</text>",
                 x + 14,
                 y + 16,
-                escaped(&cluster.name)
+                escape_html(&cluster.name)
             ),
         );
         push_element(
@@ -197,14 +197,14 @@ impl Column {
                 "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
                 x + 14,
                 y + 31,
-                escaped(&describe_cluster(cluster))
+                escape_html(&describe_cluster(cluster))
             ),
         );
     }
 
     /// Draws a cell for each host in lines of `per_line` cells, from `y` downwards. Each host is given by its index in the data
     /// of the page and its name.
-    fn draw_hosts(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
+    fn draw_host_cells(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
         let Self {
             x,
             cell_width: cell,
@@ -219,7 +219,7 @@ impl Column {
                 svg,
                 format_args!(
                     "<g class=\"host\" data-host=\"{place}\"><title>{}</title><rect x=\"{left}\" y=\"{upper}\" width=\"{}\" height=\"{}\" rx=\"2\"/><text x=\"{}\" y=\"{}\"></text></g>",
-                    escaped(name),
+                    escape_html(name),
                     cell - 3,
                     CELL_HEIGHT,
                     left + (cell - 3) / 2,
@@ -232,7 +232,7 @@ impl Column {
 
 /// Describes how many hosts of a cluster never have a process. `is_whole` tells whether this is the case for all hosts of the
 /// cluster.
-fn unused_text(hosts: u64, is_whole: bool) -> String {
+fn unused_hosts_text(hosts: u64, is_whole: bool) -> String {
     match (hosts, is_whole) {
         (1, true) => "its host has no process".to_owned(),
         (hosts, true) => format!("{hosts} hosts, never a process"),
@@ -244,9 +244,10 @@ fn unused_text(hosts: u64, is_whole: bool) -> String {
 /// Describes a cluster by the number and the speed of its hosts and the bandwidth of their access links: `20 hosts, 1.5 Ginstr/s,
 /// 1 Gbps`.
 fn describe_cluster(cluster: &MachineCluster) -> String {
-    let hosts = counted(cluster.hosts, "host");
+    let hosts = format_count(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
-        let speed = with_prefix(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
+        let speed =
+            format_with_unit_prefix(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
         match cores {
             1 => speed,
             _ => format!("{cores} x {speed}"),
@@ -272,7 +273,7 @@ fn describe_cluster(cluster: &MachineCluster) -> String {
 
 /// Formats a bandwidth \[B/s\] as text in bits per second, with a suitable unit prefix.
 fn bandwidth_text(bytes_per_s: f64) -> String {
-    with_prefix(
+    format_with_unit_prefix(
         8.0 * bytes_per_s,
         &[(1e9, "G"), (1e6, "M"), (1e3, "k")],
         "bps",
@@ -281,11 +282,11 @@ fn bandwidth_text(bytes_per_s: f64) -> String {
 
 /// Formats a latency \[s\] as text in s, ms or us.
 fn latency_text(seconds: f64) -> String {
-    with_prefix(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
+    format_with_unit_prefix(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
 }
 
 /// Formats a number with a unit and the first of `prefixes` with which the number is at least 1.
-fn with_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
+fn format_with_unit_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     let found = prefixes.iter().find(|(size, _)| value >= *size);
     let (size, prefix) = found.or(prefixes.last()).copied().unwrap_or((1.0, ""));
     let (size, prefix) = if value > 0.0 {
@@ -300,21 +301,21 @@ fn with_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
 
 /// The network between clusters, reconstructed from the paths in a run folder: routers as nodes, and the links between them.
 #[derive(Debug)]
-struct Network {
+struct RouterNetwork {
     /// For each node, its parent in a union-find structure; nodes with the same root are the same router. The first nodes are the
     /// routers of the clusters.
     parents: Vec<usize>,
     /// The nodes at the two ends of each link; `None` if no path contains the link.
-    ends: Vec<Option<(usize, usize)>>,
-    clusters: usize,
+    link_ends: Vec<Option<(usize, usize)>>,
+    cluster_count: usize,
 }
 
-impl Network {
-    fn from_machine(machine: &Machine) -> Self {
+impl RouterNetwork {
+    fn from_machine(machine: &PlatformSummary) -> Self {
         let mut network = Self {
             parents: (0..machine.clusters.len()).collect(),
-            ends: vec![None; machine.links.len()],
-            clusters: machine.clusters.len(),
+            link_ends: vec![None; machine.links.len()],
+            cluster_count: machine.clusters.len(),
         };
         let mut paths: Vec<_> = machine.paths.iter().collect();
         paths.sort_by_key(|path| path.links.len());
@@ -324,7 +325,7 @@ impl Network {
                 let is_last = index + 1 == path.links.len();
                 at = network.follow_link(link, at, is_last.then_some(path.to));
             }
-            network.merge(at, path.to);
+            network.merge_nodes(at, path.to);
         }
         network
     }
@@ -332,59 +333,59 @@ impl Network {
     /// Returns the node at the other end of a link that begins at the node `from`. If the other end is not yet known, it becomes
     /// `to`, or a new node if `to` is `None`.
     fn follow_link(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
-        let from = self.root(from);
-        if let Some((a, b)) = self.ends[link] {
-            let (a, b) = (self.root(a), self.root(b));
+        let from = self.find_root(from);
+        if let Some((a, b)) = self.link_ends[link] {
+            let (a, b) = (self.find_root(a), self.find_root(b));
             if b == from {
                 return a;
             }
-            self.merge(a, from);
+            self.merge_nodes(a, from);
             return b;
         }
         let to = to.unwrap_or_else(|| {
             self.parents.push(self.parents.len());
             self.parents.len() - 1
         });
-        self.ends[link] = Some((from, to));
+        self.link_ends[link] = Some((from, to));
         to
     }
 
-    fn root(&self, mut node: usize) -> usize {
+    fn find_root(&self, mut node: usize) -> usize {
         while self.parents[node] != node {
             node = self.parents[node];
         }
         node
     }
 
-    fn merge(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
+    fn merge_nodes(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find_root(a), self.find_root(b));
         self.parents[a.max(b)] = a.min(b);
     }
 
     /// Returns the node of the router to which a cluster is connected.
-    fn node(&self, cluster: usize) -> usize {
-        self.root(cluster)
+    fn node_of_cluster(&self, cluster: usize) -> usize {
+        self.find_root(cluster)
     }
 
     /// Lists the links between different nodes: the index of the link, and the nodes at its two ends.
-    fn edges(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    fn links_between_nodes(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
             let (a, b) = (*ends)?;
-            let (a, b) = (self.root(a), self.root(b));
+            let (a, b) = (self.find_root(a), self.find_root(b));
             (a != b).then_some((link, a, b))
         };
-        self.ends.iter().enumerate().filter_map(one)
+        self.link_ends.iter().enumerate().filter_map(one)
     }
 
     /// Returns the nodes in the order in which they are drawn from left to right. A node with few links is the first, and nodes
     /// that are connected by a link are close to each other.
-    fn order(&self) -> Vec<usize> {
-        let nodes: BTreeSet<usize> = (0..self.clusters)
-            .map(|cluster| self.node(cluster))
-            .chain(self.edges().flat_map(|(_, a, b)| [a, b]))
+    fn nodes_from_left_to_right(&self) -> Vec<usize> {
+        let nodes: BTreeSet<usize> = (0..self.cluster_count)
+            .map(|cluster| self.node_of_cluster(cluster))
+            .chain(self.links_between_nodes().flat_map(|(_, a, b)| [a, b]))
             .collect();
         let degree = |node: usize| {
-            self.edges()
+            self.links_between_nodes()
                 .filter(|(_, a, b)| *a == node || *b == node)
                 .count()
         };
@@ -398,7 +399,7 @@ impl Network {
                     continue;
                 }
                 order.push(node);
-                let neighbours = self.edges().filter_map(|(_, a, b)| match () {
+                let neighbours = self.links_between_nodes().filter_map(|(_, a, b)| match () {
                     () if a == node => Some(b),
                     () if b == node => Some(a),
                     () => None,
@@ -415,17 +416,17 @@ impl Network {
 /// The links between columns of the drawing: straight lines between neighbouring columns, and arcs between other columns, at
 /// heights at which they do not overlap.
 #[derive(Debug)]
-struct Arcs {
+struct LinkArcs {
     /// For each link: its index, the columns at its left and at its right end, and the level of its height (0: a straight line;
     /// 1, 2, ...: arcs, from below).
     arcs: Vec<(usize, usize, usize, usize)>,
 }
 
-impl Arcs {
-    fn from_network(network: &Network, columns: &[usize]) -> Self {
+impl LinkArcs {
+    fn from_network(network: &RouterNetwork, columns: &[usize]) -> Self {
         let column = |node: usize| columns.iter().position(|other| *other == node).unwrap_or(0);
         let mut spans: Vec<(usize, usize, usize)> = network
-            .edges()
+            .links_between_nodes()
             .map(|(link, a, b)| {
                 let (a, b) = (column(a), column(b));
                 (link, a.min(b), a.max(b))
@@ -453,7 +454,7 @@ impl Arcs {
         levels.unwrap_or(0) * LEVEL + LEVEL
     }
 
-    fn draw(&self, svg: &mut String, machine: &Machine, width: usize, top: usize) {
+    fn draw(&self, svg: &mut String, machine: &PlatformSummary, width: usize, top: usize) {
         for &(link, left, right, level) in &self.arcs {
             let (x1, x2) = (left * width + width / 2, right * width + width / 2);
             let y = top - level * LEVEL;
@@ -487,7 +488,7 @@ impl Arcs {
                     "<text class=\"link\" x=\"{}\" y=\"{}\">{}</text>",
                     x1.midpoint(x2),
                     y - 6,
-                    escaped(&format!(
+                    escape_html(&format!(
                         "{}: {}, {}",
                         link.name,
                         bandwidth_text(link.bandwidth_bytes_per_s),
@@ -504,7 +505,11 @@ mod tests {
     use super::super::super::machine::{MachineLink, MachinePath};
     use super::*;
 
-    fn machine(clusters: usize, links: usize, paths: &[(usize, usize, &[usize])]) -> Machine {
+    fn machine(
+        clusters: usize,
+        links: usize,
+        paths: &[(usize, usize, &[usize])],
+    ) -> PlatformSummary {
         let cluster = |index| MachineCluster {
             name: format!("c{index}"),
             hosts: 4,
@@ -524,7 +529,7 @@ mod tests {
             links: links.to_vec(),
             latency_s: 1e-4,
         };
-        Machine {
+        PlatformSummary {
             schema: String::new(),
             name: "m".into(),
             clusters: (0..clusters).map(cluster).collect(),
@@ -549,18 +554,27 @@ mod tests {
                 (2, 3, &[1]),
             ],
         );
-        let network = Network::from_machine(&machine);
-        assert_eq!(network.order(), [0, 2, 3]);
-        assert_eq!(network.edges().collect::<Vec<_>>(), [(0, 0, 2), (1, 2, 3)]);
+        let network = RouterNetwork::from_machine(&machine);
+        assert_eq!(network.nodes_from_left_to_right(), [0, 2, 3]);
+        assert_eq!(
+            network.links_between_nodes().collect::<Vec<_>>(),
+            [(0, 0, 2), (1, 2, 3)]
+        );
     }
 
     #[test]
     fn links_that_follow_each_other_meet_at_a_router_without_clusters() {
         // In a star, each cluster has a link to the same switch.
         let machine = machine(3, 3, &[(0, 1, &[0, 1]), (0, 2, &[0, 2]), (1, 2, &[1, 2])]);
-        let network = Network::from_machine(&machine);
-        let middle: BTreeSet<usize> = network.edges().map(|(_, a, b)| a.max(b)).collect();
-        assert_eq!((network.edges().count(), middle.len()), (3, 1));
+        let network = RouterNetwork::from_machine(&machine);
+        let middle: BTreeSet<usize> = network
+            .links_between_nodes()
+            .map(|(_, a, b)| a.max(b))
+            .collect();
+        assert_eq!(
+            (network.links_between_nodes().count(), middle.len()),
+            (3, 1)
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Draws the figures of a run for articles: makespans, durations of supersteps, placement and activity of the processes.
 
-use super::super::activity::{Activity, Whereabouts};
+use super::super::activity::{Activity, PlacementReplay};
 use super::super::read::RunOfScenario;
 use super::page_data::Report;
 use crate::figure::{
-    Bar, Bars, Colour, ColourMeaning, Curve, Drawing, Figure, SCENARIOS, Series, Style,
-    scenario_label, select_figures, viridis,
+    ActivityChart, Bar, Colour, ColourMeaning, Curve, CurveChart, Drawing, Figure,
+    SCENARIO_COLOURS_AND_MARKS, Style, scenario_label, select_figures, viridis_colour,
 };
 use migsim_base::error::{Error, Problem};
 
@@ -16,11 +16,11 @@ const WAITS: Colour = Colour(222, 222, 222);
 
 /// Maximum number of supersteps that the chart of the activity shows one by one, as bars for computation, communication and
 /// waiting. If a run has more supersteps, colours show the share of the time in which a process computes.
-const MOST_BARS: usize = 48;
+const MAX_SUPERSTEPS_WITH_BARS: usize = 48;
 
 /// Maximum number of points of a curve, and of bars in a row of a chart; several supersteps are combined if there are more
 /// supersteps.
-const MOST_POINTS: usize = 200;
+const MAX_POINTS: usize = 200;
 
 /// A figure that can be drawn from a run: its name, a sentence that describes it, and the function that draws it.
 type FigureEntry = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
@@ -29,7 +29,7 @@ const PICTURES: [FigureEntry; 4] = [
     (
         "gantt",
         "when each process computes, communicates and waits; of more than 48 supersteps the share of time computing",
-        draw_gantt,
+        draw_activity,
     ),
     (
         "makespan",
@@ -53,7 +53,7 @@ impl Report {
     ///
     /// # Errors
     /// There is no such figure, or the run folder lacks the data for it.
-    pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+    pub fn draw_figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
         let known = PICTURES.map(|(name, _, _)| name);
         let mut names = select_figures(wanted, &known)?;
         if self.activity.is_none() {
@@ -72,7 +72,7 @@ impl Report {
     }
 
     /// Lists the figures that can be drawn from this run: the name of each figure, and a sentence that describes it.
-    pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn available_figures(&self) -> Vec<(&'static str, &'static str)> {
         let has = |name: &str| name != "gantt" || self.activity.is_some();
         let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
@@ -85,26 +85,27 @@ impl Report {
     }
 }
 
-fn time_title(style: &Style) -> String {
+fn time_axis_title(style: &Style) -> String {
     style.translate("time [s]", "tempo [s]").to_owned()
 }
 
 /// Draws the activity of each process in the last scenario over time.
-fn draw_gantt(report: &Report, style: &Style) -> Drawing {
+fn draw_activity(report: &Report, style: &Style) -> Drawing {
     let (index, run) = report.last_scenario();
     let activity = report.activity.as_ref().map(|all| &all[index]);
-    let is_coarse = run.supersteps.len() > MOST_BARS;
+    let is_coarse = run.supersteps.len() > MAX_SUPERSTEPS_WITH_BARS;
     let bars = |process: usize| {
         let Some(activity) = activity else {
             return Vec::new();
         };
         if is_coarse {
-            share_bars(run, activity, (process, report.processes()))
+            computation_share_bars(run, activity, (process, report.process_count()))
         } else {
-            superstep_bars(run, activity, (process, report.processes()))
+            activity_bars(run, activity, (process, report.process_count()))
         }
     };
-    let rows = (0..report.processes()).map(|process| (format!("p{}", process + 1), bars(process)));
+    let rows =
+        (0..report.process_count()).map(|process| (format!("p{}", process + 1), bars(process)));
     let meaning = if is_coarse {
         let title = style.translate(
             "share of time computing [%]",
@@ -122,9 +123,9 @@ fn draw_gantt(report: &Report, style: &Style) -> Drawing {
         ])
     };
     let title = style.translate("process", "processo");
-    let chart = Bars {
+    let chart = ActivityChart {
         name: format!("processes in scenario {}", run.scenario.name()),
-        axes: [time_title(style), title.to_owned()],
+        axes: [time_axis_title(style), title.to_owned()],
         meaning,
         rows: rows.collect(),
     };
@@ -132,7 +133,7 @@ fn draw_gantt(report: &Report, style: &Style) -> Drawing {
 }
 
 /// Creates the bars of one process: for each superstep a bar for its computation, its communication and its waiting.
-fn superstep_bars(
+fn activity_bars(
     run: &RunOfScenario,
     activity: &Activity,
     (process, processes): (usize, usize),
@@ -161,12 +162,12 @@ fn superstep_bars(
 
 /// Creates the bars of one process in a run of many supersteps. Each bar covers several supersteps; its colour is the share of
 /// the time in which the process computes.
-fn share_bars(
+fn computation_share_bars(
     run: &RunOfScenario,
     activity: &Activity,
     (process, processes): (usize, usize),
 ) -> Vec<Bar> {
-    let size = run.supersteps.len().div_ceil(MOST_POINTS);
+    let size = run.supersteps.len().div_ceil(MAX_POINTS);
     let columns = run.supersteps.chunks(size).enumerate();
     let bar = |(column, rows): (usize, &[super::super::read::Superstep])| {
         let (from, to) = (rows[0].start_s, rows[rows.len() - 1].end_s);
@@ -180,7 +181,7 @@ fn share_bars(
         Bar {
             from,
             to,
-            colour: viridis(share),
+            colour: viridis_colour(share),
         }
     };
     columns.map(bar).collect()
@@ -205,10 +206,10 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
             });
         (run.scenario.name().to_owned(), bars.collect())
     });
-    let chart = Bars {
+    let chart = ActivityChart {
         name: "makespan by scenario".to_owned(),
         axes: [
-            time_title(style),
+            time_axis_title(style),
             style.translate("scenario", "cenário").to_owned(),
         ],
         meaning: ColourMeaning::Named(vec![
@@ -246,7 +247,7 @@ fn superstep_axis_title(style: &Style, supersteps_per_point: usize) -> String {
 
 /// Draws the durations of the supersteps of each scenario as curves.
 fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
-    let size = match report.supersteps().div_ceil(MOST_POINTS) {
+    let size = match report.superstep_count().div_ceil(MAX_POINTS) {
         size @ (0 | 1) => size.max(1),
         // The size is even, since many applications alternate between two kinds of supersteps.
         size => size.next_multiple_of(2),
@@ -260,13 +261,13 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
         };
         Curve {
             name: scenario_label(style, run.scenario.name()),
-            colour: SCENARIOS[place].0,
+            colour: SCENARIO_COLOURS_AND_MARKS[place].0,
             points: run.supersteps.chunks(size).enumerate().map(point).collect(),
         }
     });
-    let chart = Series {
+    let chart = CurveChart {
         name: "durations of supersteps".to_owned(),
-        axes: [
+        axis_titles: [
             superstep_axis_title(style, size),
             style
                 .translate(
@@ -283,9 +284,9 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
 /// Draws the number of processes in each cluster over the supersteps of the last scenario, as curves.
 fn draw_placement(report: &Report, style: &Style) -> Drawing {
     let (_, run) = report.last_scenario();
-    let mut places = Whereabouts::new(&report.machine, run);
+    let mut places = PlacementReplay::new(&report.platform_summary, run);
     let names: Vec<&str> = report
-        .machine
+        .platform_summary
         .clusters
         .iter()
         .map(|one| one.name.as_str())
@@ -296,7 +297,7 @@ fn draw_placement(report: &Report, style: &Style) -> Drawing {
         let at = superstep as f64;
         for (name, points) in names.iter().zip(&mut points) {
             let count = places
-                .places
+                .current_places
                 .iter()
                 .filter(|place| place.cluster == *name)
                 .count() as f64;
@@ -318,14 +319,14 @@ fn draw_placement(report: &Report, style: &Style) -> Drawing {
             points.extend(points.last().map(|(_, count)| (end, *count)));
             Curve {
                 name: (*name).to_owned(),
-                colour: viridis(0.9 * index as f64 / last),
+                colour: viridis_colour(0.9 * index as f64 / last),
                 points,
             }
         });
     let used = curves.filter(|curve| curve.points.iter().any(|point| point.1 > 0.0));
-    let chart = Series {
+    let chart = CurveChart {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),
-        axes: [
+        axis_titles: [
             superstep_axis_title(style, 1),
             style
                 .translate("processes by cluster", "processos por cluster")

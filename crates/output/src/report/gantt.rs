@@ -11,26 +11,26 @@ use serde_json::{Value, json};
 
 use super::super::activity::Activity;
 use super::super::read::RunOfScenario;
-use super::compress::{Pack, fraction_to_byte};
+use super::compress::{ArrayPack, fraction_to_byte};
 use super::page_data::Report;
 
 /// Maximum number of units (groups of supersteps) into which the chart divides a run.
-const MOST_UNITS: usize = 20_000;
+const MAX_UNITS: usize = 20_000;
 /// Maximum number of bars in the charts of all scenarios together.
-const MOST_BARS: usize = 6_000_000;
+const MAX_BARS: usize = 6_000_000;
 /// Maximum number of processes for which the chart is drawn; each process is a row.
-pub(super) const MOST_ROWS: usize = 20_000;
+pub(super) const MAX_PROCESS_ROWS: usize = 20_000;
 /// Ratio of the lengths of the intervals in two consecutive resolutions of the chart.
 const RESOLUTION_STEP: usize = 4;
 /// Maximum number of intervals in the coarsest resolution of the chart.
-const COARSEST: usize = 200;
+const MAX_COARSEST_INTERVALS: usize = 200;
 
 /// Computes how many supersteps a unit of the chart covers, such that the numbers of units and bars stay within their limits.
-pub(super) fn unit_size(report: &Report) -> usize {
-    let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
-    let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
+pub(super) fn supersteps_per_unit(report: &Report) -> usize {
+    let cells = report.process_count().max(1) * report.run.scenarios.len().max(1);
+    let most = MAX_UNITS.min((MAX_BARS / cells).max(MAX_COARSEST_INTERVALS));
     let mut unit = 1;
-    while report.supersteps().div_ceil(unit) > most {
+    while report.superstep_count().div_ceil(unit) > most {
         unit *= RESOLUTION_STEP;
     }
     unit
@@ -38,23 +38,25 @@ pub(super) fn unit_size(report: &Report) -> usize {
 
 /// Adds the bars of all scenarios to the arrays of the page. Returns the description of these arrays, or the reason why the chart
 /// is not drawn. `unit` is the number of supersteps per unit.
-pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut Pack) -> Value {
+pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> Value {
     let Some(all) = &report.activity else {
         return json!({ "reason": "The run folder has no data on the activities of the processes. Add them with: migsim run ... --out DIR --processes" });
     };
-    let processes = report.processes();
-    if processes > MOST_ROWS {
-        return json!({ "reason": format!("{processes} processes are more than the {MOST_ROWS} rows that can be drawn.") });
+    let processes = report.process_count();
+    if processes > MAX_PROCESS_ROWS {
+        return json!({ "reason": format!("{processes} processes are more than the {MAX_PROCESS_ROWS} rows that can be drawn.") });
     }
-    let mut rows = SharedRows::new(processes);
+    let mut rows = UniqueRows::new(processes);
     let mut levels = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
-        let bars = Bars::new(run, activity, processes, unit);
-        let indices: Vec<u32> = (0..bars.units).map(|at| rows.index_of(&bars, at)).collect();
+        let bars = UnitActivity::new(run, activity, processes, unit);
+        let indices: Vec<u32> = (0..bars.unit_count)
+            .map(|at| rows.index_of_unit(&bars, at))
+            .collect();
         pack.add_u32(&format!("rows/{scenario}"), &indices);
         levels.clear();
         let mut size = RESOLUTION_STEP;
-        while bars.units.div_ceil(size / RESOLUTION_STEP) > COARSEST {
+        while bars.unit_count.div_ceil(size / RESOLUTION_STEP) > MAX_COARSEST_INTERVALS {
             levels.push(size);
             bars.add_resolution(size, &format!("level/{scenario}/{size}"), pack);
             size *= RESOLUTION_STEP;
@@ -70,20 +72,20 @@ pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut Pack) -> Value 
 }
 
 /// Times for computation and communication in a scenario \[s\], for each unit (group of supersteps) and each process.
-struct Bars<'a> {
+struct UnitActivity<'a> {
     run: &'a RunOfScenario,
-    units: usize,
-    processes: usize,
+    unit_count: usize,
+    process_count: usize,
     delay: Vec<f32>,
     compute: Vec<f32>,
     communication: Vec<f32>,
     /// Time that rescheduling calls took, and time that migrations took, during each unit and between this unit and the next
     /// \[s\].
     call_and_migration_times: Vec<(f64, f64)>,
-    edges: Vec<f64>,
+    unit_edges: Vec<f64>,
 }
 
-impl<'a> Bars<'a> {
+impl<'a> UnitActivity<'a> {
     fn new(run: &'a RunOfScenario, activity: &Activity, processes: usize, unit: usize) -> Self {
         let supersteps = run.supersteps.len();
         let units = supersteps.div_ceil(unit);
@@ -101,14 +103,15 @@ impl<'a> Bars<'a> {
             sums
         };
         let mut held = vec![(0.0, 0.0); units];
-        for (superstep, (call, migrations)) in times_after_supersteps(run).into_iter().enumerate() {
+        for (superstep, (call, migrations)) in call_and_migration_times(run).into_iter().enumerate()
+        {
             held[superstep / unit].0 += call;
             held[superstep / unit].1 += migrations;
         }
         Self {
             run,
-            units,
-            processes,
+            unit_count: units,
+            process_count: processes,
             delay: if unit == 1 {
                 activity.delay.clone()
             } else {
@@ -117,32 +120,32 @@ impl<'a> Bars<'a> {
             compute: together(&activity.compute),
             communication: together(&activity.communication),
             call_and_migration_times: held,
-            edges: unit_edges(run, unit),
+            unit_edges: unit_boundaries(run, unit),
         }
     }
 
-    fn row<'l>(&self, list: &'l [f32], at: usize) -> &'l [f32] {
-        &list[at * self.processes..(at + 1) * self.processes]
+    fn row_of_unit<'l>(&self, list: &'l [f32], at: usize) -> &'l [f32] {
+        &list[at * self.process_count..(at + 1) * self.process_count]
     }
 
     /// Adds a coarser resolution to the arrays of the page, in which an interval covers `size` units. The arrays contain the
     /// share of the time that each process computes and communicates in each interval.
-    fn add_resolution(&self, size: usize, name: &str, pack: &mut Pack) {
-        let bins = self.units.div_ceil(size);
+    fn add_resolution(&self, size: usize, name: &str, pack: &mut ArrayPack) {
+        let bins = self.unit_count.div_ceil(size);
         let (mut compute, mut communication) = (
-            vec![0; bins * self.processes],
-            vec![0; bins * self.processes],
+            vec![0; bins * self.process_count],
+            vec![0; bins * self.process_count],
         );
         let (mut calls, mut migrations) = (vec![0; bins], vec![0; bins]);
-        let mut sums = vec![(0.0_f64, 0.0_f64); self.processes];
+        let mut sums = vec![(0.0_f64, 0.0_f64); self.process_count];
         for bin in 0..bins {
-            let units = bin * size..((bin + 1) * size).min(self.units);
-            let time = self.edges[units.end] - self.edges[units.start];
+            let units = bin * size..((bin + 1) * size).min(self.unit_count);
+            let time = self.unit_edges[units.end] - self.unit_edges[units.start];
             sums.fill((0.0, 0.0));
             let mut held = (0.0, 0.0);
             for at in units {
-                let rows = self.row(&self.compute, at).iter();
-                let rows = rows.zip(self.row(&self.communication, at));
+                let rows = self.row_of_unit(&self.compute, at).iter();
+                let rows = rows.zip(self.row_of_unit(&self.communication, at));
                 for (sum, (compute, communication)) in sums.iter_mut().zip(rows) {
                     sum.0 += f64::from(*compute);
                     sum.1 += f64::from(*communication);
@@ -157,7 +160,7 @@ impl<'a> Bars<'a> {
                 communication[process * bins + bin] = fraction_to_byte(sum.1, time);
             }
         }
-        debug_assert_eq!(self.edges.last(), Some(&self.run.makespan_s));
+        debug_assert_eq!(self.unit_edges.last(), Some(&self.run.makespan_s));
         pack.add_u8(&format!("{name}/compute"), &compute);
         pack.add_u8(&format!("{name}/communication"), &communication);
         pack.add_u8(&format!("{name}/calls"), &calls);
@@ -166,14 +169,14 @@ impl<'a> Bars<'a> {
 }
 
 /// Lists the time at which each unit of `unit` supersteps starts, followed by the end of the run \[s\].
-pub(super) fn unit_edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
+pub(super) fn unit_boundaries(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()
 }
 
 /// Returns, for each superstep, the time of the rescheduling call after it and the time of the migrations before the next
 /// superstep \[s\].
-fn times_after_supersteps(run: &RunOfScenario) -> Vec<(f64, f64)> {
+fn call_and_migration_times(run: &RunOfScenario) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
     let next = next.chain([run.makespan_s]);
@@ -187,32 +190,34 @@ fn times_after_supersteps(run: &RunOfScenario) -> Vec<(f64, f64)> {
 }
 
 /// Rows with a duration for each process; equal rows are stored only once and get the same index.
-struct SharedRows {
-    processes: usize,
-    known: BTreeMap<Vec<u32>, u32>,
+struct UniqueRows {
+    process_count: usize,
+    index_by_bits: BTreeMap<Vec<u32>, u32>,
     delay: Vec<f32>,
     compute: Vec<f32>,
     communication: Vec<f32>,
 }
 
-impl SharedRows {
+impl UniqueRows {
     fn new(processes: usize) -> Self {
         Self {
-            processes,
-            known: BTreeMap::new(),
+            process_count: processes,
+            index_by_bits: BTreeMap::new(),
             delay: Vec::new(),
             compute: Vec::new(),
             communication: Vec::new(),
         }
     }
 
-    fn index_of(&mut self, bars: &Bars<'_>, at: usize) -> u32 {
-        let rows = [&bars.delay, &bars.compute, &bars.communication].map(|list| bars.row(list, at));
+    fn index_of_unit(&mut self, bars: &UnitActivity<'_>, at: usize) -> u32 {
+        let rows = [&bars.delay, &bars.compute, &bars.communication]
+            .map(|list| bars.row_of_unit(list, at));
         let key = rows
             .iter()
             .flat_map(|row| row.iter().map(|one| one.to_bits()));
-        let count = u32::try_from(self.compute.len() / self.processes.max(1)).unwrap_or(u32::MAX);
-        *self.known.entry(key.collect()).or_insert_with(|| {
+        let count =
+            u32::try_from(self.compute.len() / self.process_count.max(1)).unwrap_or(u32::MAX);
+        *self.index_by_bits.entry(key.collect()).or_insert_with(|| {
             self.delay.extend_from_slice(rows[0]);
             self.compute.extend_from_slice(rows[1]);
             self.communication.extend_from_slice(rows[2]);

@@ -3,24 +3,24 @@
 
 use std::fmt::Write as _;
 
-use super::super::html::escaped;
-use super::super::read::{Difference, RunOfScenario};
+use super::super::html::escape_html;
+use super::super::read::{MakespanDifference, RunOfScenario};
 use super::super::records::describe;
 use super::super::starts;
-use super::super::table::{decimals, heading_from, relative_to_i, straight_returns};
+use super::super::table::{decimal_places, heading_from, relative_to_i, straight_returns_line};
 use super::page_data::Report;
-use migsim_base::quantities::seconds;
+use migsim_base::quantities::format_seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, Term};
 
 /// Describes the experiment of the run in one line, which is the title of the report.
 pub(super) fn title(report: &Report) -> String {
     heading_from(
-        &report.run.application,
+        &report.run.application_title,
         &report.run.experiment,
-        report.processes(),
-        report.supersteps(),
-        &report.machine.name,
+        report.process_count(),
+        report.superstep_count(),
+        &report.platform_summary.name,
     )
 }
 
@@ -33,14 +33,14 @@ pub(super) fn basis_paragraph(report: &Report) -> String {
         |basis: Basis| {
             format!(
                 "<p class=\"note\">Run with {}.</p>\n",
-                escaped(&basis.describe())
+                escape_html(&basis.describe())
             )
         },
     )
 }
 
 /// Formats a number with its sign and `decimals` decimal places; a number that is rounded to 0 becomes `0` without a sign.
-fn signed(value: f64, decimals: usize) -> String {
+fn format_signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.contains(|digit| ('1'..='9').contains(&digit)) {
         text
@@ -66,12 +66,12 @@ pub(super) fn scenarios_table(report: &Report) -> String {
         let has_calls = run.scenario != Scenario::I;
         let cell = |text: String| if has_calls { text } else { String::new() };
         let cells = [
-            seconds(run.makespan_s),
+            format_seconds(run.makespan_s),
             against,
             cell(run.calls.len().to_string()),
             cell(run.migrations.len().to_string()),
-            cell(seconds(run.scheduling_s)),
-            cell(seconds(run.migration_s)),
+            cell(format_seconds(run.scheduling_s)),
+            cell(format_seconds(run.migration_s)),
         ];
         row(
             &mut html,
@@ -85,50 +85,50 @@ pub(super) fn scenarios_table(report: &Report) -> String {
 
 /// Returns HTML about the makespans from other initial placements, and about moves that bring a process straight back to its
 /// previous host; empty if there is nothing to report.
-pub(super) fn remarks(report: &Report) -> String {
+pub(super) fn remarks_below_scenarios(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
     if !run.static_starts.is_empty() {
         html += "<h3>Static starts: scenario i from each built-in mapping</h3>\n";
-        html += &starts::starts_table(&run.static_starts).html(usize::MAX);
+        html += &starts::starts_table(&run.static_starts).to_html(usize::MAX);
     }
     let fitted = &run.experiment["basis"]["is_calibrated"];
     let moved = run.scenario(Scenario::Iii).filter(|_| *fitted != true);
     let returned = moved.and_then(|moved| {
         let decided = moved.migrations.iter().filter(|one| one.cause == "policy");
-        straight_returns(moved.straight_returns, decided.count())
+        straight_returns_line(moved.straight_returns, decided.count())
     });
     if let Some(line) = returned {
-        writeln!(html, "<p class=\"note\">{}.</p>", escaped(&line))
+        writeln!(html, "<p class=\"note\">{}.</p>", escape_html(&line))
             .expect("a string can be written to");
     }
     html
 }
 
 fn row(html: &mut String, name: &str, cells: &[String]) {
-    write!(html, "<tr><th scope=\"row\">{}</th>", escaped(name))
+    write!(html, "<tr><th scope=\"row\">{}</th>", escape_html(name))
         .expect("a string can be written to");
     for cell in cells {
-        write!(html, "<td>{}</td>", escaped(cell)).expect("a string can be written to");
+        write!(html, "<td>{}</td>", escape_html(cell)).expect("a string can be written to");
     }
     html.push_str("</tr>\n");
 }
 
 /// Creates one HTML table with bars that shows the causes of the differences between the makespans of scenarios ii and iii and
 /// the makespan of scenario i. If scenario i was not run, returns a paragraph that says so.
-pub(super) fn ledger_table(report: &Report) -> String {
-    let ledgers: Vec<(&RunOfScenario, &Difference)> = report
+pub(super) fn makespan_differences_table(report: &Report) -> String {
+    let ledgers: Vec<(&RunOfScenario, &MakespanDifference)> = report
         .run
         .scenarios
         .iter()
-        .filter_map(|run| Some((run, run.ledger.as_ref()?)))
+        .filter_map(|run| Some((run, run.makespan_difference.as_ref()?)))
         .collect();
     if ledgers.is_empty() {
         return "<p>Without scenario i there is nothing to compare with.</p>\n".to_owned();
     }
-    let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.terms);
+    let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.contributions);
     let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
-    let decimals = decimals(largest);
+    let decimals = decimal_places(largest);
     let mut html = String::from(
         "<table class=\"ledger\" data-name=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>",
     );
@@ -142,8 +142,12 @@ pub(super) fn ledger_table(report: &Report) -> String {
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     let mut line = |name: &str, class: &str, values: &[f64]| {
-        write!(html, "<tr{class}><th scope=\"row\">{}</th>", escaped(name))
-            .expect("a string can be written to");
+        write!(
+            html,
+            "<tr{class}><th scope=\"row\">{}</th>",
+            escape_html(name)
+        )
+        .expect("a string can be written to");
         for value in values {
             // Half of the bar shows a loss, half a gain.
             let width = if largest > 0.0 {
@@ -159,7 +163,7 @@ pub(super) fn ledger_table(report: &Report) -> String {
             write!(
                 html,
                 "<td>{}</td><td class=\"bar\"><span class=\"{kind}\" style=\"left:{left:.2}%;width:{width:.2}%\"></span></td>",
-                signed(*value, decimals)
+                format_signed(*value, decimals)
             )
             .expect("a string can be written to");
         }
@@ -168,7 +172,7 @@ pub(super) fn ledger_table(report: &Report) -> String {
     for (at, term) in Term::ALL.into_iter().enumerate() {
         let values: Vec<f64> = ledgers
             .iter()
-            .map(|(_, ledger)| ledger.terms[at].1)
+            .map(|(_, ledger)| ledger.contributions[at].1)
             .collect();
         if values.iter().any(|value| *value != 0.0) {
             line(term.name(), "", &values);

@@ -39,7 +39,7 @@ pub use page_data::Report;
 
 /// Returns the key by which names are sorted such that `h9` comes before `h10`: the text before the first number, this number,
 /// and the whole name.
-fn sort_key(name: &str) -> (&str, u64, &str) {
+fn natural_sort_key(name: &str) -> (&str, u64, &str) {
     let start = name
         .find(|letter: char| letter.is_ascii_digit())
         .unwrap_or(name.len());
@@ -56,12 +56,12 @@ fn sort_key(name: &str) -> (&str, u64, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::sort_key;
+    use super::natural_sort_key;
 
     #[test]
     fn names_with_numbers_are_sorted_by_them() {
         let mut names = ["h10", "g", "h9", "h9-link", "99999999999999999999999", "h"];
-        names.sort_by_key(|name| sort_key(name));
+        names.sort_by_key(|name| natural_sort_key(name));
         assert_eq!(
             names,
             ["99999999999999999999999", "g", "h9", "h9-link", "h10", "h"]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::html::escaped;
+use super::super::html::escape_html;
 use super::page_data::Report;
 
 /// Returns HTML with a paragraph about the interpretations of the papers, and a paragraph for each note of the run; empty if the
@@ -11,12 +11,12 @@ use super::page_data::Report;
 pub(super) fn notes_html(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
-    if !run.readings.is_empty() {
+    if !run.interpretations.is_empty() {
         let policy = run.experiment["policy"]["name"].as_str();
         let policy = policy.unwrap_or("the policy");
         push_paragraph(
             &mut html,
-            &format!("Readings of {policy}: {}.", run.readings.join("; ")),
+            &format!("Readings of {policy}: {}.", run.interpretations.join("; ")),
         );
     }
     for note in &run.notes {
@@ -27,6 +27,6 @@ pub(super) fn notes_html(report: &Report) -> String {
 
 /// Appends a note to the HTML text as a paragraph.
 fn push_paragraph(html: &mut String, text: &str) {
-    let text = escaped(text);
+    let text = escape_html(text);
     writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");
 }

@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 
 use super::super::earlier;
-use super::super::frame::{Page, fill_template, prose, script_element, settings_table};
+use super::super::frame::{Page, fill_template, script_element, sentence_html, settings_table};
 use super::super::records::describe;
-use super::compress::Pack;
+use super::compress::ArrayPack;
 use super::drawing::{self, HostIndices};
 use super::page_data::Report;
-use super::{decisions, gantt, head, notes, path, reasons, scores, series, sort_key, usage};
+use super::{
+    decisions, gantt, head, natural_sort_key, notes, path, reasons, scores, series, usage,
+};
 use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
@@ -21,7 +23,7 @@ const STYLES: [&str; 2] = [
 
 /// Source text of the chart library uPlot. The constant `LICENCE` is its licence, `SCRIPTS` the scripts of the page in the order
 /// of their dependencies.
-const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
+const UPLOT_LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
 const SCRIPTS: [&str; 10] = [
     include_str!("base.js"),
@@ -38,17 +40,17 @@ const SCRIPTS: [&str; 10] = [
 
 impl Report {
     /// Returns the report as the text of one HTML file.
-    pub fn html(&self) -> String {
-        let hosts = hosts_in_use(self);
-        let mut pack = Pack::default();
+    pub fn to_html(&self) -> String {
+        let hosts = index_used_hosts(self);
+        let mut pack = ArrayPack::default();
         let mut facts = page_facts(self, &hosts, &mut pack);
         let (directory, block) = pack.finish();
-        let library = library();
+        let library = library_with_licence();
         let code: Vec<&str> = std::iter::once(&*library).chain(SCRIPTS).collect();
         facts["arrays"] = directory;
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
-            prose(self.verdict().text()),
+            sentence_html(self.verdict().text()),
             head::basis_paragraph(self)
         );
         let lead = lead + &notes::notes_html(self);
@@ -58,26 +60,26 @@ impl Report {
         );
         Page {
             title: &head::title(self),
-            mark: &mark,
-            lead: &lead,
-            body: &self.body(&hosts),
+            settings_mark: &mark,
+            introduction: &lead,
+            body: &self.body_html(&hosts),
             styles: &STYLES,
             scripts: Some(&script_elements(&facts, &block, &library)),
             script_texts: &code,
             footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
         }
-        .html()
+        .to_html()
     }
 
-    fn body(&self, hosts: &HostIndices<'_>) -> String {
-        let drawing = drawing::draw_platform(&self.machine, hosts)
+    fn body_html(&self, hosts: &HostIndices<'_>) -> String {
+        let drawing = drawing::draw_platform(&self.platform_summary, hosts)
             .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
         fill_template(
             BODY,
             &[
                 ("scenarios", &head::scenarios_table(self)),
-                ("remarks", &head::remarks(self)),
-                ("ledger", &head::ledger_table(self)),
+                ("remarks", &head::remarks_below_scenarios(self)),
+                ("ledger", &head::makespan_differences_table(self)),
                 ("path", &path::path_section(self)),
                 ("drawing", &drawing),
                 (
@@ -93,8 +95,8 @@ impl Report {
 }
 
 /// Returns the source text of the chart library uPlot, with its licence as a comment at its beginning.
-fn library() -> String {
-    format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
+fn library_with_licence() -> String {
+    format!("/*\n{}\n*/\n{UPLOT_LIBRARY}", LICENCE.trim())
 }
 
 /// Creates the HTML elements with the data (`facts` and the block of arrays), the chart library and the scripts of the page.
@@ -118,17 +120,17 @@ fn json_for_script(value: &Value) -> String {
 }
 
 /// Assigns an index to each host that has a process at some time of the run, in the order of the clusters and of the names.
-fn hosts_in_use(report: &Report) -> HostIndices<'_> {
-    let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
+fn index_used_hosts(report: &Report) -> HostIndices<'_> {
+    let cluster = |name: &str| report.platform_summary.cluster_index(name).unwrap_or(0);
     let mut hosts = HostIndices::new();
-    for place in &report.machine.placement {
+    for place in &report.platform_summary.placement {
         hosts.insert((cluster(&place.cluster), place.host.as_str()), 0);
     }
     for moved in report.run.scenarios.iter().flat_map(|run| &run.migrations) {
         hosts.insert((cluster(&moved.to_cluster), moved.to_host.as_str()), 0);
     }
     let mut order: Vec<(usize, &str)> = hosts.keys().copied().collect();
-    order.sort_by_key(|(cluster, name)| (*cluster, sort_key(name)));
+    order.sort_by_key(|(cluster, name)| (*cluster, natural_sort_key(name)));
     for (place, at) in order.into_iter().zip(0..) {
         hosts.insert(place, at);
     }
@@ -136,20 +138,20 @@ fn hosts_in_use(report: &Report) -> HostIndices<'_> {
 }
 
 /// Lists the hosts in the order of their indices, each as the index of its cluster and its name.
-fn by_index<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+fn hosts_by_index<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, name)| name)
 }
 
 /// Collects the data that the page contains as JSON, and adds the numeric arrays of the page to `pack`.
-fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut Pack) -> Value {
-    let unit = gantt::unit_size(report);
+fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) -> Value {
+    let unit = gantt::supersteps_per_unit(report);
     let bars = gantt::pack_bars(report, unit, pack);
     series::pack_series(report, unit, pack);
-    let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
+    let cluster = |name: &str| report.platform_summary.cluster_index(name).unwrap_or(0);
     let homes: Vec<Option<&usize>> = report
-        .machine
+        .platform_summary
         .placement
         .iter()
         .map(|place| hosts.get(&(cluster(&place.cluster), place.host.as_str())))
@@ -172,18 +174,18 @@ fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut Pack) -> Valu
     };
     json!({
         "policy": policy_label(&report.run.experiment["policy"]),
-        "supersteps": report.supersteps(),
-        "processes": report.processes(),
+        "supersteps": report.superstep_count(),
+        "processes": report.process_count(),
         "unit": unit,
-        "clusters": names(&report.machine.clusters),
-        "hosts": by_index(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
+        "clusters": names(&report.platform_summary.clusters),
+        "hosts": hosts_by_index(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,
         "path": path::pack_path(report, pack),
-        "intervals": series::intervals(report),
-        "host_usage": usage::pack_hosts(report, pack),
-        "link_usage": usage::pack_links(report, pack),
+        "intervals": series::rescheduling_intervals(report),
+        "host_usage": usage::pack_host_use(report, pack),
+        "link_usage": usage::pack_link_use(report, pack),
         "scores": scores::pack_scores(report, pack),
         "decisions": decisions::decisions_data(report),
         "has_all_words": reasons::pack_sentences(report, pack),
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_built_in_ends_its_element() {
-        for text in SCRIPTS.into_iter().chain([LIBRARY, LICENCE]) {
+        for text in SCRIPTS.into_iter().chain([UPLOT_LIBRARY, LICENCE]) {
             assert!(!text.to_lowercase().contains("</script") && !text.contains("<!--"));
         }
         for text in STYLES {

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::super::activity::{self, Activity};
-use super::super::inside::read_if_there;
-use super::super::machine::{Machine, SCHEMA};
-use super::super::path_rows::{PathRow, read_path};
-use super::super::read::{Run, damaged, parse_rows};
-use super::super::traffic::{LinkTraffic, group_size, traffic};
+use super::super::inside::read_inside_if_present;
+use super::super::machine::{PlatformSummary, SCHEMA};
+use super::super::path_rows::{PathRow, read_critical_paths};
+use super::super::read::{Run, damaged_file_error, parse_csv_rows};
+use super::super::traffic::{LinkTraffic, link_traffic, supersteps_per_group};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
@@ -17,13 +17,13 @@ use migsim_experiment::{Experiment, Results};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(super) run: Run,
-    pub(super) machine: Machine,
+    pub(super) platform_summary: PlatformSummary,
     /// Times for computation and communication of the processes in each scenario; `None` if they were not recorded.
     pub(super) activity: Option<Vec<Activity>>,
     /// Traffic on the links in each scenario and each group of supersteps; `None` if it was not recorded.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
     /// Rows of the critical paths of all scenarios; empty if no critical path was recorded.
-    pub(super) path: Vec<PathRow>,
+    pub(super) critical_path_rows: Vec<PathRow>,
 }
 
 impl Report {
@@ -34,17 +34,18 @@ impl Report {
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let run = Run::read(registry, folder)?;
         let machine = read_machine(&folder.join("platform.json"))?;
-        check_machine(&machine, &run)
-            .map_err(|what| damaged(what).source(path_text(&folder.join("platform.json"))))?;
-        let activity = activity::read(&folder.join("processes.csv"), &run, &machine)?;
+        check_machine(&machine, &run).map_err(|what| {
+            damaged_file_error(what).source(path_text(&folder.join("platform.json")))
+        })?;
+        let activity = activity::read_activities(&folder.join("processes.csv"), &run, &machine)?;
         let traffic = read_traffic(&folder.join("links.csv"), &run)?;
-        let path = read_path(folder, &run)?;
+        let path = read_critical_paths(folder, &run)?;
         Ok(Self {
             run,
-            machine,
+            platform_summary: machine,
             activity,
             traffic,
-            path,
+            critical_path_rows: path,
         })
     }
 
@@ -59,27 +60,27 @@ impl Report {
     ) -> Result<Self, Error> {
         Ok(Self {
             run: Run::from_results(experiment, results)?,
-            machine: Machine::from_experiment(experiment),
+            platform_summary: PlatformSummary::from_experiment(experiment),
             activity: Some(activity),
-            traffic: Some(traffic(experiment, results)),
-            path: Vec::new(),
+            traffic: Some(link_traffic(experiment, results)),
+            critical_path_rows: Vec::new(),
         })
     }
 
     /// Adds the critical paths of the scenarios to the report.
     #[must_use]
-    pub fn with_path(mut self, path: Vec<PathRow>) -> Self {
-        self.path = path;
+    pub fn with_critical_paths(mut self, path: Vec<PathRow>) -> Self {
+        self.critical_path_rows = path;
         self
     }
 
     /// Returns the number of processes of the application.
-    pub(super) fn processes(&self) -> usize {
-        self.machine.placement.len()
+    pub(super) fn process_count(&self) -> usize {
+        self.platform_summary.placement.len()
     }
 
     /// Returns the number of supersteps of the run; it is equal in all scenarios.
-    pub(super) fn supersteps(&self) -> usize {
+    pub(super) fn superstep_count(&self) -> usize {
         self.run
             .scenarios
             .iter()
@@ -95,20 +96,20 @@ fn path_text(path: &Path) -> String {
 
 /// Returns the content of a text file of a run folder; `None` if the file does not exist.
 fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
-    Ok(read_if_there(path, read_text)?)
+    Ok(read_inside_if_present(path, read_text)?)
 }
 
-fn read_machine(path: &Path) -> Result<Machine, Error> {
+fn read_machine(path: &Path) -> Result<PlatformSummary, Error> {
     let text = read_optional_text(path)?
-        .ok_or_else(|| damaged("the file is missing").source(path_text(path)))?;
-    let machine: Machine = serde_json::from_str(&text).map_err(|error| {
-        damaged(&error)
+        .ok_or_else(|| damaged_file_error("the file is missing").source(path_text(path)))?;
+    let machine: PlatformSummary = serde_json::from_str(&text).map_err(|error| {
+        damaged_file_error(&error)
             .source(path_text(path))
-            .at(error.line(), error.column())
+            .at_line_column(error.line(), error.column())
     })?;
     if machine.schema != SCHEMA {
         let what = format!("schema `{}` instead of `{SCHEMA}`", machine.schema);
-        return Err(damaged(what).source(path_text(path)).into());
+        return Err(damaged_file_error(what).source(path_text(path)).into());
     }
     Ok(machine)
 }
@@ -118,7 +119,7 @@ fn read_machine(path: &Path) -> Result<Machine, Error> {
 ///
 /// # Errors
 /// The summary and the run disagree; the text describes the first problem.
-fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
+fn check_machine(machine: &PlatformSummary, run: &Run) -> Result<(), String> {
     if machine.placement.len() as u64 != run.processes {
         return Err(format!(
             "{} processes are placed instead of {}",
@@ -151,14 +152,17 @@ fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Erro
     let Some(text) = read_optional_text(path)? else {
         return Ok(None);
     };
-    let all: Vec<LinkTraffic> = parse_rows(&text, &path_text(path))?;
+    let all: Vec<LinkTraffic> = parse_csv_rows(&text, &path_text(path))?;
     for (row, line) in all.iter().zip(2..) {
         let Some(scenario) = run.scenario(row.scenario) else {
             let what = format!("scenario {} was not run", row.scenario.name());
-            return Err(damaged(what).source(path_text(path)).at(line, 1).into());
+            return Err(damaged_file_error(what)
+                .source(path_text(path))
+                .at_line_column(line, 1)
+                .into());
         };
         let count = scenario.supersteps.len();
-        let size = group_size(count) as u64;
+        let size = supersteps_per_group(count) as u64;
         let is_group = row.first_superstep % size == 1 % size
             && row.first_superstep >= 1
             && row.last_superstep == (row.first_superstep + size - 1).min(count as u64)
@@ -166,7 +170,10 @@ fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Erro
         let is_amount = |value: f64| value.is_finite() && value >= 0.0;
         if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
             let what = "the row is not one that migsim wrote";
-            return Err(damaged(what).source(path_text(path)).at(line, 1).into());
+            return Err(damaged_file_error(what)
+                .source(path_text(path))
+                .at_line_column(line, 1)
+                .into());
         }
     }
     Ok(Some(all))

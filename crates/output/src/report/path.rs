@@ -5,31 +5,31 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::path_rows::{Part, PathRow, group_rows};
+use super::super::path_rows::{PathPart, PathRow, group_rows};
 use super::super::read::RunOfScenario;
 use super::super::table_format::{Cell, Table, number_column, text_column};
-use super::compress::Pack;
+use super::compress::ArrayPack;
 use super::page_data::Report;
-use crate::frame::section;
-use migsim_base::quantities::seconds;
+use crate::frame::section_html;
+use migsim_base::quantities::format_seconds;
 use migsim_bsp::PieceKind;
 
 /// Number of rows of a table that are visible at first; the reader unfolds the other rows.
 const VISIBLE_ROWS: usize = 20;
 /// Maximum number of pieces of the critical paths of all scenarios together; longer paths are not drawn on the chart.
-const MOST_PIECES: usize = 200_000;
+const MAX_DRAWN_PIECES: usize = 200_000;
 
 /// Creates the HTML section about the critical paths of all scenarios; empty if no critical path was recorded.
 pub(super) fn path_section(report: &Report) -> String {
     let of_scenario = |run: &RunOfScenario| {
-        let rows: Vec<&PathRow> = rows_of(report, run).collect();
+        let rows: Vec<&PathRow> = critical_path_of(report, run).collect();
         if rows.is_empty() {
             return None;
         }
         let name = run.scenario.name();
         // Each table has a name of its own for screen readers.
         let area = format!("<div class=\"wide\" aria-label=\"Critical path of scenario {name}\">");
-        let table = time_table(&rows, run.makespan_s).html(VISIBLE_ROWS);
+        let table = time_by_resource_table(&rows, run.makespan_s).to_html(VISIBLE_ROWS);
         let table = table.replacen("<div class=\"wide\">", &area, 1);
         Some(format!("<h3>Scenario {name}</h3>\n{table}"))
     };
@@ -43,7 +43,7 @@ pub(super) fn path_section(report: &Report) -> String {
         return String::new();
     }
     let note = "<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan. Its pieces are on the chart of the processes over time. <code>migsim bottlenecks</code> says what a change of each resource gains.</p>";
-    section(
+    section_html(
         "path",
         "Critical path: what the time goes to",
         &(sections.concat() + note),
@@ -51,15 +51,18 @@ pub(super) fn path_section(report: &Report) -> String {
 }
 
 /// Lists the rows of the critical path of one scenario.
-fn rows_of<'r>(report: &'r Report, run: &RunOfScenario) -> impl Iterator<Item = &'r PathRow> {
+fn critical_path_of<'r>(
+    report: &'r Report,
+    run: &RunOfScenario,
+) -> impl Iterator<Item = &'r PathRow> {
     let scenario = run.scenario;
-    let rows = report.path.iter();
+    let rows = report.critical_path_rows.iter();
     rows.filter(move |row| row.scenario == scenario)
 }
 
 /// Creates a table with the total time on the critical path for each combination of kind of activity, resource and process; the
 /// largest time comes first.
-fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
+fn time_by_resource_table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let columns = [
         text_column("kind", "kind"),
         text_column("resource", "resource"),
@@ -71,7 +74,7 @@ fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let mut sums: BTreeMap<(PieceKind, &str, Option<u64>), f64> = BTreeMap::new();
     for row in rows {
         let key = (row.kind, row.resource.as_str(), row.process);
-        *sums.entry(key).or_default() += row.seconds();
+        *sums.entry(key).or_default() += row.duration_seconds();
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -83,7 +86,7 @@ fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
             Cell::text(kind.name()),
             Cell::text(resource),
             Cell::text(process.unwrap_or_default()),
-            Cell::value(time, seconds(time)),
+            Cell::value(time, format_seconds(time)),
             Cell::value(percent, format!("{percent:.1}")).with_bar(time / most),
         ]);
     }
@@ -92,11 +95,11 @@ fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
 
 /// Adds the pieces of the critical paths to the arrays of the page. Returns the texts to which the arrays refer by index; null,
 /// without adding anything, if no path was recorded or the paths have too many pieces.
-pub(super) fn pack_path(report: &Report, pack: &mut Pack) -> Value {
-    let of_scenario = |run| group_rows(&rows_of(report, run).collect::<Vec<_>>());
-    let all: Vec<Vec<Part<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();
+pub(super) fn pack_path(report: &Report, pack: &mut ArrayPack) -> Value {
+    let of_scenario = |run| group_rows(&critical_path_of(report, run).collect::<Vec<_>>());
+    let all: Vec<Vec<PathPart<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();
     let count: usize = all.iter().map(Vec::len).sum();
-    if count == 0 || count > MOST_PIECES {
+    if count == 0 || count > MAX_DRAWN_PIECES {
         return Value::Null;
     }
     let mut texts: BTreeMap<String, u32> = BTreeMap::new();
@@ -105,22 +108,24 @@ pub(super) fn pack_path(report: &Report, pack: &mut Pack) -> Value {
             continue;
         };
         let name = |array: &str| format!("path/{scenario}/{array}");
-        let begins = parts.iter().map(|part| part.first.begin_s);
+        let begins = parts.iter().map(|part| part.first_row.begin_s);
         let begins: Vec<f64> = begins.chain([last.end_s]).collect();
         pack.add_f64(&name("begin"), &begins);
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let supersteps = parts.iter().map(|part| small(part.first.superstep));
+        let supersteps = parts.iter().map(|part| small(part.first_row.superstep));
         pack.add_u32(&name("superstep"), &supersteps.collect::<Vec<_>>());
-        let processes = parts.iter().map(|part| part.first.process.map_or(0, small));
+        let processes = parts
+            .iter()
+            .map(|part| part.first_row.process.map_or(0, small));
         pack.add_u32(&name("process"), &processes.collect::<Vec<_>>());
         pack.add_u8(
             &name("kind"),
             &parts
                 .iter()
-                .map(|part| part.first.kind as u8)
+                .map(|part| part.first_row.kind as u8)
                 .collect::<Vec<_>>(),
         );
-        let text = |part: &Part<'_>| {
+        let text = |part: &PathPart<'_>| {
             let next = small(texts.len() as u64);
             *texts.entry(part.describe()).or_insert(next)
         };

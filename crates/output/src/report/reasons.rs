@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::explain::{Answer, Question, Story, texts};
+use super::super::explain::{Answer, Question, Story, sentence_texts};
 use super::super::read::{Call, Run, RunOfScenario};
-use super::compress::Pack;
+use super::compress::ArrayPack;
 use super::page_data::Report;
 use migsim_policies::explain::RecordedCandidate;
 
 /// Maximum total size of the sentences about decisions on the page \[B\].
-const MOST_BYTES: usize = 2_000_000;
+const MAX_TOTAL_BYTES: usize = 2_000_000;
 
 /// Maximum number of rescheduling calls and candidates about whose decisions the page contains sentences.
-const MOST_STORIES: usize = 4000;
+const MAX_ANSWERS: usize = 4000;
 
 /// Adds sentences about the rescheduling calls (key `scenario/superstep`) and their candidates (key `scenario/superstep/process`)
 /// to the arrays of the page. Returns `false` if the limits did not allow all sentences.
-pub(super) fn pack_sentences(report: &Report, pack: &mut Pack) -> bool {
+pub(super) fn pack_sentences(report: &Report, pack: &mut ArrayPack) -> bool {
     let mut words = Words::default();
-    let is_complete = words.add_all(&report.run).is_some();
+    let is_complete = words.add_answers(&report.run).is_some();
     pack.add_u8("words", Value::Object(words.answers).to_string().as_bytes());
     is_complete
 }
@@ -29,13 +29,13 @@ pub(super) fn pack_sentences(report: &Report, pack: &mut Pack) -> bool {
 #[derive(Default)]
 struct Words {
     answers: Map<String, Value>,
-    bytes: usize,
+    total_bytes: usize,
 }
 
 impl Words {
     /// Adds the sentences about all rescheduling calls, and then the sentences about all candidates; each time the last scenario
     /// comes first. Returns `None` if a limit was reached before the end.
-    fn add_all(&mut self, run: &Run) -> Option<()> {
+    fn add_answers(&mut self, run: &Run) -> Option<()> {
         let scenarios = || run.scenarios.iter().enumerate().rev();
         for (at, this) in scenarios() {
             for call in &this.calls {
@@ -44,7 +44,7 @@ impl Words {
                 let Ok(story) = Story::new(run, question, None) else {
                     continue; // scenario i has no calls
                 };
-                self.insert(format!("{at}/{}", call.superstep), story.parts());
+                self.add_answer(format!("{at}/{}", call.superstep), story.part_texts());
             }
         }
         for (at, this) in scenarios() {
@@ -57,10 +57,10 @@ impl Words {
                     self.check_room()?;
                     let answer =
                         Answer::new(run, this, question_about(this, call, Some(one)), None);
-                    let parts = answer.decision(call, &judged[&one.process]);
+                    let parts = answer.describe_decision(call, &judged[&one.process]);
                     let parts = parts.into_iter().filter(|(_, told)| !told.is_empty());
-                    let parts = parts.map(|(title, told)| (title, texts(&told)));
-                    self.insert(format!("{at}/{}/{}", call.superstep, one.process), parts);
+                    let parts = parts.map(|(title, told)| (title, sentence_texts(&told)));
+                    self.add_answer(format!("{at}/{}/{}", call.superstep, one.process), parts);
                 }
             }
         }
@@ -69,12 +69,16 @@ impl Words {
 
     /// Returns `Some` if the limits allow one more answer, otherwise `None`.
     fn check_room(&self) -> Option<()> {
-        (self.bytes <= MOST_BYTES && self.answers.len() < MOST_STORIES).then_some(())
+        (self.total_bytes <= MAX_TOTAL_BYTES && self.answers.len() < MAX_ANSWERS).then_some(())
     }
 
-    fn insert(&mut self, key: String, parts: impl Iterator<Item = (&'static str, Vec<String>)>) {
+    fn add_answer(
+        &mut self,
+        key: String,
+        parts: impl Iterator<Item = (&'static str, Vec<String>)>,
+    ) {
         let parts: Value = parts.map(|(title, told)| json!([title, told])).collect();
-        self.bytes += parts.to_string().len();
+        self.total_bytes += parts.to_string().len();
         self.answers.insert(key, parts);
     }
 }
@@ -100,7 +104,7 @@ mod tests {
 
     use super::*;
     use migsim_base::memory::Limits;
-    use migsim_experiment::{Experiment, Layers, Progress, built_in};
+    use migsim_experiment::{Experiment, Layers, Progress, find_built_in_experiment};
     use migsim_policies::explain::{ExplainContext, Narrator, Sentence};
 
     static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
@@ -118,13 +122,13 @@ mod tests {
     #[test]
     fn only_calls_are_described_as_a_whole() {
         let mut layers = Layers::default();
-        layers.push_file(built_in("lu").unwrap().unwrap());
+        layers.push_file(find_built_in_experiment("lu").unwrap().unwrap());
         let experiment = Experiment::load(&layers, Limits::default()).unwrap();
         let results = experiment.run(&Progress::default()).unwrap();
         let mut run = Run::from_results(&experiment, &results).unwrap();
         run.narrator = &Counting;
         let mut words = Words::default();
-        assert!(words.add_all(&run).is_some());
+        assert!(words.add_answers(&run).is_some());
         let calls = || run.scenarios.iter().flat_map(|one| &one.calls);
         let candidates = calls().map(|call| call.candidates.len()).sum::<usize>();
         assert!(candidates > 0 && words.answers.len() == calls().count() + candidates);

@@ -6,23 +6,26 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::read::RunOfScenario;
-use super::compress::Pack;
+use super::compress::ArrayPack;
 use super::page_data::Report;
-use migsim_policies::explain::Score;
+use migsim_policies::explain::MigrationScore;
 
 /// Maximum number of values of scores of all scenarios that the page contains.
-const MOST_NUMBERS: usize = 4_000_000;
+const MAX_SCORE_VALUES: usize = 4_000_000;
 
 /// A rescheduling call with scores: the superstep after which it took place, the scores, and the score above which a process is
 /// moved (`None` if the policy has no threshold).
-type ScoredCall<'a> = (u64, Vec<Score<'a>>, Option<f64>);
+type ScoredCall<'a> = (u64, Vec<MigrationScore<'a>>, Option<f64>);
 
 /// Adds the scores of all scenarios to the arrays of the page. Returns the description of these arrays: the names of the terms,
 /// and the rescheduling calls of each scenario.
-pub(super) fn pack_scores(report: &Report, pack: &mut Pack) -> Value {
+pub(super) fn pack_scores(report: &Report, pack: &mut ArrayPack) -> Value {
     let words = report.run.narrator.score_words();
-    let (processes, clusters) = (report.processes(), report.machine.clusters.len());
-    let mut left = MOST_NUMBERS;
+    let (processes, clusters) = (
+        report.process_count(),
+        report.platform_summary.clusters.len(),
+    );
+    let mut left = MAX_SCORE_VALUES;
     let mut scenarios: Vec<Value> = report.run.scenarios.iter().map(|_| Value::Null).collect();
     // The last scenario comes first, because processes move in it.
     for (scenario, run) in report.run.scenarios.iter().enumerate().rev() {
@@ -72,20 +75,24 @@ fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'
     reason = "seven digits are enough for pictures"
 )]
 fn term_values(report: &Report, terms: usize, calls: &[ScoredCall<'_>]) -> Vec<Vec<f32>> {
-    let names = report.machine.clusters.iter().map(|one| one.name.as_str());
+    let names = report
+        .platform_summary
+        .clusters
+        .iter()
+        .map(|one| one.name.as_str());
     let clusters: BTreeMap<&str, usize> = names.zip(0..).collect();
-    let cells = calls.len() * report.processes() * clusters.len();
+    let cells = calls.len() * report.process_count() * clusters.len();
     let mut numbers = vec![vec![f32::NAN; cells]; terms];
     for (call, (_, scores, _)) in calls.iter().enumerate() {
         for score in scores {
             let process = usize::try_from(score.process).ok();
             let process = process
                 .and_then(|process| process.checked_sub(1))
-                .filter(|process| *process < report.processes());
+                .filter(|process| *process < report.process_count());
             let (Some(process), Some(cluster)) = (process, clusters.get(score.cluster)) else {
                 continue;
             };
-            let at = (call * report.processes() + process) * clusters.len() + cluster;
+            let at = (call * report.process_count() + process) * clusters.len() + cluster;
             for (numbers, value) in numbers.iter_mut().zip(&score.terms) {
                 numbers[at] = *value as f32;
             }

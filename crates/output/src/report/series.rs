@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::compress::Pack;
-use super::gantt::unit_edges;
+use super::compress::ArrayPack;
+use super::gantt::unit_boundaries;
 use super::page_data::Report;
 
 /// Adds the mean duration of a superstep and the imbalance of computation (largest time over mean time) to the arrays of the
@@ -13,9 +13,9 @@ use super::page_data::Report;
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut Pack) {
+pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
     for (scenario, run) in report.run.scenarios.iter().enumerate() {
-        pack.add_f64(&format!("start/{scenario}"), &unit_edges(run, unit));
+        pack.add_f64(&format!("start/{scenario}"), &unit_boundaries(run, unit));
         let last_of_units = run
             .supersteps
             .chunks(unit)
@@ -31,7 +31,7 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut Pack) {
         let times: Vec<f32> = run.supersteps.chunks(unit).map(mean).collect();
         pack.add_f32(&format!("time/{scenario}"), &times);
     }
-    let processes = report.processes().max(1);
+    let processes = report.process_count().max(1);
     for (scenario, activity) in report.activity.iter().flatten().enumerate() {
         // The imbalance is the largest value over the mean. For several supersteps, it is the sum of the largest values over the sum of
         // the means.
@@ -58,7 +58,7 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut Pack) {
 
 /// Lists for each rescheduling call the length of the interval before and after it \[supersteps\], and whether the policy found
 /// each superstep before it balanced; empty for policies without intervals.
-pub(super) fn intervals(report: &Report) -> Vec<Value> {
+pub(super) fn rescheduling_intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {
             let interval = report.run.narrator.interval(&call.explanation)?;
@@ -66,7 +66,7 @@ pub(super) fn intervals(report: &Report) -> Vec<Value> {
                 "superstep": call.superstep,
                 "length": interval.length,
                 "next": interval.next_length,
-                "votes": interval.votes,
+                "votes": interval.test_results,
             }))
         };
         run.calls.iter().filter_map(one).collect::<Value>()

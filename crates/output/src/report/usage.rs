@@ -8,32 +8,34 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::activity::{Activity, Whereabouts};
-use super::super::machine::Machine;
+use super::super::activity::{Activity, PlacementReplay};
+use super::super::machine::PlatformSummary;
 use super::super::read::RunOfScenario;
-use super::super::traffic::group_size;
-use super::compress::{Pack, fraction_to_byte};
+use super::super::traffic::supersteps_per_group;
+use super::compress::{ArrayPack, fraction_to_byte};
+use super::natural_sort_key;
 use super::page_data::Report;
-use super::sort_key;
 
 /// Number of equal time intervals into which a run is divided in order to show the use of its hosts.
-const INTERVALS: usize = 240;
+const INTERVAL_COUNT: usize = 240;
 /// Maximum number of hosts, and of links, that are shown; the hosts and links with the highest use are chosen.
-const MOST_ROWS: usize = 400;
+const MAX_SHOWN_ROWS: usize = 400;
 
 /// Adds the use of the hosts over time to the arrays of the page, and returns the names of the hosts by scenario; null if the
 /// activity was not recorded.
-pub(super) fn pack_hosts(report: &Report, pack: &mut Pack) -> Value {
+pub(super) fn pack_host_use(report: &Report, pack: &mut ArrayPack) -> Value {
     let Some(all) = &report.activity else {
         return Value::Null;
     };
     let mut scenarios = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
-        let busy = busy_times(run, activity, &report.machine);
-        let interval = run.makespan_s / INTERVALS as f64;
+        let busy = busy_times(run, activity, &report.platform_summary);
+        let interval = run.makespan_s / INTERVAL_COUNT as f64;
         let total = |row: &[f64]| row.iter().sum::<f64>();
         let mut rows: Vec<_> = busy.into_iter().collect();
-        rows.sort_by(|(a, _), (b, _)| (a.0, sort_key(&a.1)).cmp(&(b.0, sort_key(&b.1))));
+        rows.sort_by(|(a, _), (b, _)| {
+            (a.0, natural_sort_key(&a.1)).cmp(&(b.0, natural_sort_key(&b.1)))
+        });
         let left_out = keep_most_used(&mut rows, |(_, row)| total(row));
         let shares: Vec<u8> = rows
             .iter()
@@ -43,12 +45,12 @@ pub(super) fn pack_hosts(report: &Report, pack: &mut Pack) -> Value {
         let names: Vec<Value> = rows
             .iter()
             .map(|((cluster, host), row)| {
-                json!([host, cluster, fraction(total(row), run.makespan_s)])
+                json!([host, cluster, rounded_fraction(total(row), run.makespan_s)])
             })
             .collect();
         scenarios.push(json!({ "rows": names, "left_out": left_out }));
     }
-    json!({ "intervals": INTERVALS, "scenarios": scenarios })
+    json!({ "intervals": INTERVAL_COUNT, "scenarios": scenarios })
 }
 
 /// Computes the time in each interval in which at least one process of a host computes \[s\], for all hosts in use. The key is
@@ -56,23 +58,23 @@ pub(super) fn pack_hosts(report: &Report, pack: &mut Pack) -> Value {
 fn busy_times(
     run: &RunOfScenario,
     activity: &Activity,
-    machine: &Machine,
+    machine: &PlatformSummary,
 ) -> BTreeMap<(usize, String), Vec<f64>> {
     let processes = machine.placement.len();
     let mut lines: Vec<HostUsage> = Vec::new();
     let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
-    let mut places = Whereabouts::new(machine, run);
+    let mut places = PlacementReplay::new(machine, run);
     let mut line_of = |place: &super::super::machine::Place, lines: &mut Vec<HostUsage>| {
         let cluster = machine.cluster_index(&place.cluster).unwrap_or(0);
         let next = lines.len();
         let at = *names.entry((cluster, place.host.clone())).or_insert(next);
         if at == next {
-            lines.push(HostUsage::new(run.makespan_s / INTERVALS as f64));
+            lines.push(HostUsage::new(run.makespan_s / INTERVAL_COUNT as f64));
         }
         at
     };
     let mut at: Vec<usize> = places
-        .places
+        .current_places
         .iter()
         .map(|place| line_of(place, &mut lines))
         .collect();
@@ -83,7 +85,7 @@ fn busy_times(
             .filter_map(|moved| usize::try_from(moved.process - 1).ok())
             .collect();
         for process in moved {
-            at[process] = line_of(&places.places[process], &mut lines);
+            at[process] = line_of(&places.current_places[process], &mut lines);
         }
         let cells = index * processes..(index + 1) * processes;
         let bars = activity.delay[cells.clone()]
@@ -101,7 +103,7 @@ fn busy_times(
     }
     names
         .into_iter()
-        .map(|(name, at)| (name, std::mem::take(&mut lines[at].busy)))
+        .map(|(name, at)| (name, std::mem::take(&mut lines[at].busy_times)))
         .collect()
 }
 
@@ -109,38 +111,38 @@ fn busy_times(
 /// least one process computes \[s\].
 #[derive(Debug)]
 struct HostUsage {
-    interval: f64,
-    computing: Vec<(f64, f64)>,
-    until: f64,
-    busy: Vec<f64>,
+    interval_length: f64,
+    computing_periods: Vec<(f64, f64)>,
+    last_computing_end: f64,
+    busy_times: Vec<f64>,
 }
 
 impl HostUsage {
     fn new(interval: f64) -> Self {
         Self {
-            interval,
-            computing: Vec::new(),
-            until: 0.0,
-            busy: vec![0.0; INTERVALS],
+            interval_length: interval,
+            computing_periods: Vec::new(),
+            last_computing_end: 0.0,
+            busy_times: vec![0.0; INTERVAL_COUNT],
         }
     }
 
     fn add_period(&mut self, start: f64, end: f64) {
-        self.computing.push((start, end));
+        self.computing_periods.push((start, end));
     }
 
     /// Adds the periods in which the processes compute to the busy times of the intervals, and clears the list of periods; times
     /// at which several processes compute count once.
     fn merge_periods(&mut self) {
-        let mut now = std::mem::take(&mut self.computing);
+        let mut now = std::mem::take(&mut self.computing_periods);
         if now.len() > 1 {
             now.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
         for (start, end) in now.drain(..) {
-            self.add_busy_time(start.max(self.until), end);
-            self.until = self.until.max(end);
+            self.add_busy_time(start.max(self.last_computing_end), end);
+            self.last_computing_end = self.last_computing_end.max(end);
         }
-        self.computing = now;
+        self.computing_periods = now;
     }
 
     #[expect(
@@ -149,18 +151,18 @@ impl HostUsage {
         reason = "a place in a list of a few hundred"
     )]
     fn add_busy_time(&mut self, mut start: f64, end: f64) {
-        if self.interval <= 0.0 {
+        if self.interval_length <= 0.0 {
             return;
         }
-        let place = |date: f64| ((date / self.interval) as usize).min(INTERVALS - 1);
+        let place = |date: f64| ((date / self.interval_length) as usize).min(INTERVAL_COUNT - 1);
         let (first, last) = (place(start), place(end));
         for at in first..=last {
             let edge = if at == last {
                 end
             } else {
-                (at + 1) as f64 * self.interval
+                (at + 1) as f64 * self.interval_length
             };
-            self.busy[at] += (edge - start).max(0.0);
+            self.busy_times[at] += (edge - start).max(0.0);
             start = start.max(edge);
         }
     }
@@ -168,14 +170,14 @@ impl HostUsage {
 
 /// Adds the use of the links over time to the arrays of the page, and returns the names of the links of each scenario; null if
 /// the traffic was not recorded.
-pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
+pub(super) fn pack_link_use(report: &Report, pack: &mut ArrayPack) -> Value {
     let Some(all) = &report.traffic else {
         return Value::Null;
     };
     let mut scenarios = Vec::new();
     for (scenario, run) in report.run.scenarios.iter().enumerate() {
-        let size = group_size(run.supersteps.len());
-        let edges: Vec<f64> = super::gantt::unit_edges(run, size);
+        let size = supersteps_per_group(run.supersteps.len());
+        let edges: Vec<f64> = super::gantt::unit_boundaries(run, size);
         let groups = edges.len() - 1;
         let mut links: BTreeMap<&str, LinkUsage> = BTreeMap::new();
         for row in all.iter().filter(|row| row.scenario == run.scenario) {
@@ -184,14 +186,14 @@ pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
                 .or_insert_with(|| LinkUsage::new(groups));
             let group = usize::try_from(row.first_superstep - 1).unwrap_or(0) / size;
             let could = (edges[group + 1] - edges[group]) * row.bandwidth_bytes_per_s;
-            link.shares[group] = fraction_to_byte(row.bytes, could);
+            link.use_per_group[group] = fraction_to_byte(row.bytes, could);
             link.bytes += row.bytes;
             link.flows += row.flows;
             link.capacity = run.makespan_s * row.bandwidth_bytes_per_s;
         }
         let (mut rows, weightless): (Vec<_>, Vec<_>) =
             links.into_iter().partition(|(_, row)| row.bytes > 0.0);
-        rows.sort_by_key(|(name, _)| sort_key(name));
+        rows.sort_by_key(|(name, _)| natural_sort_key(name));
         let weightless = (
             weightless.len(),
             weightless.iter().map(|(_, row)| row.flows).sum::<u64>(),
@@ -199,7 +201,7 @@ pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
         let left_out = keep_most_used(&mut rows, |(_, row)| row.bytes);
         let shares: Vec<u8> = rows
             .iter()
-            .flat_map(|(_, row)| row.shares.iter().copied())
+            .flat_map(|(_, row)| row.use_per_group.iter().copied())
             .collect();
         pack.add_u8(&format!("links/{scenario}"), &shares);
         pack.add_f64(&format!("link_edges/{scenario}"), &edges);
@@ -208,7 +210,7 @@ pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
             .map(|(name, row)| {
                 json!([
                     name,
-                    fraction(row.bytes, row.capacity),
+                    rounded_fraction(row.bytes, row.capacity),
                     row.bytes,
                     row.flows
                 ])
@@ -221,7 +223,7 @@ pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
 
 /// Traffic on a link in a scenario: its use in each group of supersteps, and the total numbers of bytes and flows.
 struct LinkUsage {
-    shares: Vec<u8>,
+    use_per_group: Vec<u8>,
     bytes: f64,
     flows: u64,
     /// Number of bytes that the link could have carried at its nominal bandwidth during the whole run \[B\].
@@ -231,7 +233,7 @@ struct LinkUsage {
 impl LinkUsage {
     fn new(groups: usize) -> Self {
         Self {
-            shares: vec![0; groups],
+            use_per_group: vec![0; groups],
             bytes: 0.0,
             flows: 0,
             capacity: 0.0,
@@ -242,12 +244,12 @@ impl LinkUsage {
 /// Removes the rows with the lowest use if there are more rows than are shown; the order of the remaining rows is kept. Returns
 /// the number of removed rows.
 fn keep_most_used<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
-    let left_out = rows.len().saturating_sub(MOST_ROWS);
+    let left_out = rows.len().saturating_sub(MAX_SHOWN_ROWS);
     if left_out > 0 {
         let mut amounts: Vec<(f64, usize)> = rows.iter().map(&used).zip(0..).collect();
         amounts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut is_kept = vec![false; rows.len()];
-        for (_, at) in amounts.into_iter().take(MOST_ROWS) {
+        for (_, at) in amounts.into_iter().take(MAX_SHOWN_ROWS) {
             is_kept[at] = true;
         }
         let mut is_kept = is_kept.into_iter();
@@ -257,7 +259,7 @@ fn keep_most_used<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
 }
 
 /// Computes the fraction `part / whole`, rounded to six decimals; returns 0 if `whole` is not positive.
-fn fraction(part: f64, whole: f64) -> f64 {
+fn rounded_fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole * 1e6).round() / 1e6
     } else {
@@ -276,16 +278,16 @@ mod tests {
         line.add_period(1.0, 3.0);
         line.add_period(0.5, 2.5);
         line.merge_periods();
-        assert_eq!(line.busy[..4], [0.5, 1.0, 1.0, 0.0]);
+        assert_eq!(line.busy_times[..4], [0.5, 1.0, 1.0, 0.0]);
         line.add_period(3.25, 3.5);
         line.merge_periods();
-        assert_eq!(line.busy[3], 0.25);
+        assert_eq!(line.busy_times[3], 0.25);
     }
 
     #[test]
     fn of_many_rows_the_busiest_stay_in_their_order() {
-        let mut rows: Vec<usize> = (0..MOST_ROWS + 2).collect();
+        let mut rows: Vec<usize> = (0..MAX_SHOWN_ROWS + 2).collect();
         let left_out = keep_most_used(&mut rows, |row| if *row < 2 { 0.0 } else { *row as f64 });
-        assert_eq!((left_out, rows.len(), rows[0]), (2, MOST_ROWS, 2));
+        assert_eq!((left_out, rows.len(), rows[0]), (2, MAX_SHOWN_ROWS, 2));
     }
 }

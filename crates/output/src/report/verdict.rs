@@ -4,16 +4,16 @@
 use super::super::read::{Run, RunOfScenario};
 use super::super::starts;
 use super::page_data::Report;
-use migsim_base::quantities::seconds;
-use migsim_base::words::counted;
+use migsim_base::quantities::format_seconds;
+use migsim_base::words::format_count;
 use migsim_bsp::Scenario;
 use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a scenario.
-const CALLS: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
+const CALL_COUNT: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
 /// Explanation of the quantity `migrations_of_run`: the number of migrations that took place in a scenario.
-const MOVED: Meaning = Meaning::new(
+const MIGRATION_COUNT: Meaning = Meaning::new(
     "migrations_of_run",
     Unit::Count,
     "the number of migrations that happened",
@@ -61,8 +61,8 @@ const TOTAL_COST: Meaning = Meaning::new(
 
 /// Creates a quantity from a time \[s\], formatted with its unit and as many digits as in the tables.
 fn time_quantity(meaning: &Meaning, value: f64) -> Quantity {
-    let shown = format!("{} s", seconds(value));
-    meaning.with_value(value).shown_as(shown)
+    let shown = format!("{} s", format_seconds(value));
+    meaning.with_value(value).with_shown_text(shown)
 }
 
 fn makespan_quantity(run: &RunOfScenario) -> Quantity {
@@ -71,27 +71,29 @@ fn makespan_quantity(run: &RunOfScenario) -> Quantity {
 
 fn calls_quantity(run: &RunOfScenario) -> Quantity {
     let count = run.calls.len() as u64;
-    CALLS.with_count(count).shown_as(counted(count, "call"))
+    CALL_COUNT
+        .with_count(count)
+        .with_shown_text(format_count(count, "call"))
 }
 
 fn migrations_quantity(run: &RunOfScenario) -> Quantity {
     let count = run.migrations.len() as u64;
-    MOVED
+    MIGRATION_COUNT
         .with_count(count)
-        .shown_as(counted(count, "migration"))
+        .with_shown_text(format_count(count, "migration"))
 }
 
 impl Report {
     /// Returns a sentence that tells whether migration reduces the execution time of this run, with the quantities that show it.
     pub fn verdict(&self) -> Sentence {
-        verdict(&self.run)
+        verdict_on_run(&self.run)
     }
 }
 
-fn verdict(run: &Run) -> Sentence {
+fn verdict_on_run(run: &Run) -> Sentence {
     let moved = run.scenario(Scenario::Iii);
     match (run.scenario(Scenario::I), moved, run.scenario(Scenario::Ii)) {
-        (Some(base), Some(moved), _) => verdict_with_starts(&run.static_starts, base, moved),
+        (Some(base), Some(moved), _) => verdict_with_static_starts(&run.static_starts, base, moved),
         (Some(base), None, Some(decided)) => say!(
             "The {} of scenario ii cost {}: {} instead of {}. Nothing moves there, so this run does not tell what migration gains.",
             calls_quantity(decided),
@@ -118,7 +120,7 @@ fn verdict(run: &Run) -> Sentence {
     }
 }
 
-fn verdict_with_starts(
+fn verdict_with_static_starts(
     starts: &[StaticStart],
     base: &RunOfScenario,
     moved: &RunOfScenario,

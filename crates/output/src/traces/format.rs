@@ -34,7 +34,7 @@ pub struct TraceSubject<'a> {
     /// Platform on which the processes of the application run.
     pub platform: &'a Platform,
     /// Host on which each process starts.
-    pub placement: &'a [HostId],
+    pub initial_placement: &'a [HostId],
     /// Scenario whose events the trace contains.
     pub scenario: Scenario,
     /// Describes the decisions of the policy; the trace gets the superstep of the next rescheduling call from it.

@@ -15,8 +15,8 @@ pub(super) struct LineWriter {
     file: File,
     buffer: Box<[u8]>,
     /// Number of bytes of the buffer that contain text.
-    filled: usize,
-    failure: Option<io::Error>,
+    buffered_bytes: usize,
+    first_error: Option<io::Error>,
 }
 
 /// A text of at most N bytes in an array of N bytes, which is copied as a whole because this is faster than copying a variable
@@ -45,32 +45,32 @@ impl LineWriter {
         Self {
             file,
             buffer: vec![0; BUFFER_BYTES + SLACK].into(),
-            filled: 0,
-            failure: None,
+            buffered_bytes: 0,
+            first_error: None,
         }
     }
 
     /// Appends a text of any length.
     #[inline]
-    pub(super) fn push(&mut self, text: &[u8]) -> &mut Self {
+    pub(super) fn push_text(&mut self, text: &[u8]) -> &mut Self {
         if text.len() > SLACK {
             for part in text.chunks(SLACK) {
-                self.push(part);
+                self.push_text(part);
             }
             return self;
         }
         self.make_room(text.len());
-        self.buffer[self.filled..self.filled + text.len()].copy_from_slice(text);
-        self.filled += text.len();
+        self.buffer[self.buffered_bytes..self.buffered_bytes + text.len()].copy_from_slice(text);
+        self.buffered_bytes += text.len();
         self
     }
 
     /// Appends a text that is stored in an array of fixed length.
     #[inline]
-    pub(super) fn push_short<const N: usize>(&mut self, text: &ShortText<N>) -> &mut Self {
+    pub(super) fn push_short_text<const N: usize>(&mut self, text: &ShortText<N>) -> &mut Self {
         self.make_room(N);
-        self.buffer[self.filled..self.filled + N].copy_from_slice(&text.bytes);
-        self.filled += text.length;
+        self.buffer[self.buffered_bytes..self.buffered_bytes + N].copy_from_slice(&text.bytes);
+        self.buffered_bytes += text.length;
         self
     }
 
@@ -94,7 +94,7 @@ impl LineWriter {
     #[inline]
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000);
-        self.push_short(&const { ShortText::<1>::new(b".") })
+        self.push_short_text(&const { ShortText::<1>::new(b".") })
             .push_last_three(number)
     }
 
@@ -102,7 +102,7 @@ impl LineWriter {
     #[inline]
     fn push_last_three(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
-        self.push_short(&ShortText {
+        self.push_short_text(&ShortText {
             bytes: [a, b, c, 0],
             length: 3,
         })
@@ -117,41 +117,44 @@ impl LineWriter {
             10..100 => ([b, c, 0, 0], 2),
             _ => ([a, b, c, 0], 3),
         };
-        self.push_short(&ShortText { bytes, length })
+        self.push_short_text(&ShortText { bytes, length })
     }
 
     /// Appends a number as a decimal fraction without an exponent; the digits suffice to read the same value again.
     pub(super) fn push_float(&mut self, number: f64) -> &mut Self {
         let mut text = Vec::new();
-        write_float_text(number, &mut text);
-        self.push(&text)
+        format_float(number, &mut text);
+        self.push_text(&text)
     }
 
     /// Appends a line end.
     #[inline]
     pub(super) fn end_line(&mut self) {
-        self.push_short(&const { ShortText::<1>::new(b"\n") });
+        self.push_short_text(&const { ShortText::<1>::new(b"\n") });
     }
 
     /// Stores an error if none was stored before; nothing is written to the file after an error.
-    pub(super) fn fail(&mut self, error: io::Error) {
-        self.failure.get_or_insert(error);
+    pub(super) fn store_error(&mut self, error: io::Error) {
+        self.first_error.get_or_insert(error);
     }
 
     /// Ensures that the buffer has room for `bytes` more bytes (at most [`SLACK`]): writes its content to the file if necessary.
     #[inline]
     fn make_room(&mut self, bytes: usize) {
-        if self.filled + bytes > self.buffer.len() {
+        if self.buffered_bytes + bytes > self.buffer.len() {
             self.flush();
         }
     }
 
     #[cold]
     fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.file.write_all(&self.buffer[..self.filled]).err();
+        if self.first_error.is_none() {
+            self.first_error = self
+                .file
+                .write_all(&self.buffer[..self.buffered_bytes])
+                .err();
         }
-        self.filled = 0;
+        self.buffered_bytes = 0;
     }
 
     /// Writes the remaining text to the file, and waits until the file is stored on the disk.
@@ -160,7 +163,7 @@ impl LineWriter {
     /// The first write that failed, if any.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush();
-        match self.failure {
+        match self.first_error {
             Some(failure) => Err(failure),
             None => self.file.sync_all(),
         }
@@ -169,7 +172,7 @@ impl LineWriter {
 
 /// Replaces the content of `text` by a number as a decimal fraction without an exponent; the digits suffice to read the same
 /// value again.
-pub(super) fn write_float_text(number: f64, text: &mut Vec<u8>) {
+pub(super) fn format_float(number: f64, text: &mut Vec<u8>) {
     text.clear();
     if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
         text.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
@@ -249,7 +252,9 @@ mod tests {
         let path = folder.path().join("lines");
         let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * BUFFER_BYTES).collect();
         let mut lines = LineWriter::new(File::create(&path).unwrap());
-        lines.push(&text).push_short(&ShortText::<8>::new(b"end"));
+        lines
+            .push_text(&text)
+            .push_short_text(&ShortText::<8>::new(b"end"));
         lines.finish().unwrap();
         let read = std::fs::read(&path).unwrap();
         assert!(read[..text.len()] == text && &read[text.len()..] == b"end");
@@ -259,8 +264,8 @@ mod tests {
     fn the_first_failure_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut lines = LineWriter::new(File::create(folder.path().join("lines")).unwrap());
-        lines.fail(io::Error::other("first"));
-        lines.fail(io::Error::other("second"));
+        lines.store_error(io::Error::other("first"));
+        lines.store_error(io::Error::other("second"));
         assert_eq!(lines.finish().unwrap_err().to_string(), "first");
     }
 }

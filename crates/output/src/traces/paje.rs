@@ -13,14 +13,14 @@
 use std::fmt::Write as _;
 
 use super::TraceSubject;
-use super::lines::{LineWriter, ShortText, write_float_text};
-use super::timeline::{Counter, Sink, State};
+use super::lines::{LineWriter, ShortText, format_float};
+use super::timeline::{Counter, ProcessActivity, TraceSink};
 use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;
 
 /// Definitions of the Paje events that occur in the file: name, number, and the names and types of the fields of each event.
-const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
+const EVENT_DEFINITIONS: [(&str, u8, &[[&str; 2]]); 10] = [
     (
         "PajeDefineContainerType",
         0,
@@ -114,7 +114,7 @@ const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
 
 /// Definition of the Paje event that ends a link between two containers; it differs from the event that starts a link in one
 /// field.
-const END_LINK: (&str, u8, &[[&str; 2]]) = (
+const END_LINK_DEFINITION: (&str, u8, &[[&str; 2]]) = (
     "PajeEndLink",
     10,
     &[
@@ -130,7 +130,7 @@ const END_LINK: (&str, u8, &[[&str; 2]]) = (
 /// Definitions of the types of containers (A site, C cluster, H host, P process), states, variables and links in the file,
 /// followed by the values of states and links. The colours are those of Okabe and Ito, which colour-blind readers can
 /// distinguish.
-const TYPES: &str = r#"0 A 0 "Site"
+const TYPE_DEFINITIONS: &str = r#"0 A 0 "Site"
 0 C A "Cluster"
 0 H C "Host"
 0 P H "Process"
@@ -145,24 +145,24 @@ pub(super) struct Paje<'a> {
     lines: LineWriter,
     platform: &'a Platform,
     /// For each process, the text with its type and its present name in state events, and the number of its migrations up to now.
-    processes: Vec<(ShortText<32>, u32)>,
-    is_known: Vec<bool>,
-    is_known_cluster: Vec<bool>,
+    state_event_texts: Vec<(ShortText<32>, u32)>,
+    has_host_container: Vec<bool>,
+    has_cluster_container: Vec<bool>,
     /// Events that are not yet written: the time as the bits of a float (whose order is the order of the times), and the index of
     /// the event in the next field.
-    pending: Vec<(u64, u32)>,
-    event_kinds: Vec<What>,
+    pending_events: Vec<(u64, u32)>,
+    pending_event_data: Vec<What>,
     migrations: Vec<MigrationRecord>,
     /// Time of the event that was written last \[s\]. The next field is this time as text.
-    last_time: f64,
-    last_time_text: Vec<u8>,
+    last_written_time: f64,
+    last_written_time_text: Vec<u8>,
     /// Time up to which all events have been written \[s\]; no event that is added later has an earlier time.
     written_until: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    State(u32, State),
+    State(u32, ProcessActivity),
     /// A process leaves its host for the migration with the given index.
     Leaves(u32),
     Arrives(u32),
@@ -176,49 +176,52 @@ impl<'a> Paje<'a> {
         let mut sink = Self {
             lines,
             platform,
-            processes: Vec::with_capacity(traced.placement.len()),
-            is_known: vec![false; platform.hosts.len()],
-            is_known_cluster: vec![false; platform.clusters.len()],
-            pending: Vec::new(),
-            event_kinds: Vec::new(),
+            state_event_texts: Vec::with_capacity(traced.initial_placement.len()),
+            has_host_container: vec![false; platform.hosts.len()],
+            has_cluster_container: vec![false; platform.clusters.len()],
+            pending_events: Vec::new(),
+            pending_event_data: Vec::new(),
             migrations: Vec::new(),
-            last_time: 0.0,
-            last_time_text: b"0.0".into(),
+            last_written_time: 0.0,
+            last_written_time_text: b"0.0".into(),
             written_until: 0.0,
         };
-        sink.lines.push(file_head().as_bytes());
+        sink.lines.push_text(definitions_text().as_bytes());
         sink.create_container("s", "A", "0", &traced.title());
-        for (process, &host) in traced.placement.iter().enumerate() {
+        for (process, &host) in traced.initial_placement.iter().enumerate() {
             let alias = format!("p{}", process + 1);
-            sink.processes.push((ShortText::new(b""), 0));
+            sink.state_event_texts.push((ShortText::new(b""), 0));
             sink.create_process(process, &alias, host);
             let wait = What::State(
                 u32::try_from(process).expect("workloads have fewer than 2^32 processes"),
-                State::Wait,
+                ProcessActivity::Wait,
             );
             sink.write_event(wait);
         }
         sink
     }
 
-    pub(super) fn end(mut self, end: Time) -> LineWriter {
-        self.commit(f64::INFINITY);
-        self.set_time(end.get());
-        for process in 0..self.processes.len() {
-            self.destroy_container("P", &self.alias(process));
+    pub(super) fn finish(mut self, end: Time) -> LineWriter {
+        self.commit_until(f64::INFINITY);
+        self.set_event_time(end.get());
+        for process in 0..self.state_event_texts.len() {
+            self.destroy_container("P", &self.container_alias(process));
         }
-        for host in (0..self.is_known.len()).filter(|&host| self.is_known[host]) {
-            write_destroy(
+        for host in (0..self.has_host_container.len()).filter(|&host| self.has_host_container[host])
+        {
+            write_destroy_container(
                 &mut self.lines,
-                &self.last_time_text,
+                &self.last_written_time_text,
                 "H",
                 &format!("h{host}"),
             );
         }
-        for cluster in (0..self.is_known_cluster.len()).filter(|&one| self.is_known_cluster[one]) {
-            write_destroy(
+        for cluster in
+            (0..self.has_cluster_container.len()).filter(|&one| self.has_cluster_container[one])
+        {
+            write_destroy_container(
                 &mut self.lines,
-                &self.last_time_text,
+                &self.last_written_time_text,
                 "C",
                 &format!("c{cluster}"),
             );
@@ -227,8 +230,8 @@ impl<'a> Paje<'a> {
         self.lines
     }
 
-    fn alias(&self, process: usize) -> String {
-        match self.processes[process].1 {
+    fn container_alias(&self, process: usize) -> String {
+        match self.state_event_texts[process].1 {
             0 => format!("p{}", process + 1),
             moves => format!("p{}.{moves}", process + 1),
         }
@@ -240,47 +243,49 @@ impl<'a> Paje<'a> {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);
         let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
-        if !std::mem::replace(&mut self.is_known_cluster[cluster.index()], true) {
+        if !std::mem::replace(&mut self.has_cluster_container[cluster.index()], true) {
             let name = &platform.clusters[cluster.index()].name;
             self.create_container(&in_cluster, "C", "s", name);
         }
-        if !std::mem::replace(&mut self.is_known[host.index()], true) {
+        if !std::mem::replace(&mut self.has_host_container[host.index()], true) {
             let name = &platform.hosts[host.index()].name;
             self.create_container(&on_host, "H", &in_cluster, name);
         }
         self.create_container(alias, "P", &on_host, alias);
-        self.processes[process].0 = ShortText::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
+        self.state_event_texts[process].0 = ShortText::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
     }
 
     fn create_container(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
-        self.lines.push(b"5 ").push(&self.last_time_text);
-        let rest = format!(" {alias} {kind} {parent} {}", quoted(name));
-        self.lines.push(rest.as_bytes()).end_line();
+        self.lines
+            .push_text(b"5 ")
+            .push_text(&self.last_written_time_text);
+        let rest = format!(" {alias} {kind} {parent} {}", quote_name(name));
+        self.lines.push_text(rest.as_bytes()).end_line();
     }
 
     fn destroy_container(&mut self, kind: &str, alias: &str) {
-        write_destroy(&mut self.lines, &self.last_time_text, kind, alias);
+        write_destroy_container(&mut self.lines, &self.last_written_time_text, kind, alias);
     }
 
     /// Writes an event at once if no event with an earlier time can follow; otherwise stores it until this is certain.
     fn add_event(&mut self, date: f64, what: What) {
         if date <= self.written_until {
-            self.set_time(date);
+            self.set_event_time(date);
             self.write_event(what);
             return;
         }
         let order =
-            u32::try_from(self.event_kinds.len()).expect("fewer than 2^32 events at a time");
-        self.pending.push((date.max(0.0).to_bits(), order));
-        self.event_kinds.push(what);
+            u32::try_from(self.pending_event_data.len()).expect("fewer than 2^32 events at a time");
+        self.pending_events.push((date.max(0.0).to_bits(), order));
+        self.pending_event_data.push(what);
     }
 
     /// Sets the time of the events that are written next to `date` \[s\]; a time before the last written time is replaced by the
     /// last written time.
-    fn set_time(&mut self, date: f64) {
-        if date > self.last_time {
-            self.last_time = date;
-            write_float_text(date, &mut self.last_time_text);
+    fn set_event_time(&mut self, date: f64) {
+        if date > self.last_written_time {
+            self.last_written_time = date;
+            format_float(date, &mut self.last_written_time_text);
         }
     }
 
@@ -289,24 +294,24 @@ impl<'a> Paje<'a> {
             What::State(process, state) => {
                 let end = [state_letter(state), b'\n'];
                 self.lines
-                    .push_short(&const { ShortText::<2>::new(b"7 ") })
-                    .push(&self.last_time_text)
-                    .push_short(&self.processes[process as usize].0)
-                    .push_short(&ShortText::<2>::new(&end));
+                    .push_short_text(&const { ShortText::<2>::new(b"7 ") })
+                    .push_text(&self.last_written_time_text)
+                    .push_short_text(&self.state_event_texts[process as usize].0)
+                    .push_short_text(&ShortText::<2>::new(&end));
             }
             What::Superstep(number) => self.set_variable("V", number),
             What::Counter(counter, value) => self.set_variable(counter_alias(counter), value),
             What::Leaves(index) => {
                 let process = self.migrations[index as usize].process.index();
-                let alias = self.alias(process);
+                let alias = self.container_alias(process);
                 self.write_link("9", &alias, index);
             }
             What::Arrives(index) => {
                 let migration = self.migrations[index as usize];
                 let process = migration.process.index();
-                self.destroy_container("P", &self.alias(process));
-                self.processes[process].1 += 1;
-                let alias = self.alias(process);
+                self.destroy_container("P", &self.container_alias(process));
+                self.state_event_texts[process].1 += 1;
+                let alias = self.container_alias(process);
                 self.create_process(process, &alias, migration.to);
                 self.write_link("10", &alias, index);
             }
@@ -314,35 +319,37 @@ impl<'a> Paje<'a> {
     }
 
     fn set_variable(&mut self, kind: &str, value: f64) {
-        self.lines.push(b"8 ").push(&self.last_time_text);
+        self.lines
+            .push_text(b"8 ")
+            .push_text(&self.last_written_time_text);
         let head = format!(" {kind} s ");
         self.lines
-            .push(head.as_bytes())
+            .push_text(head.as_bytes())
             .push_float(value)
             .end_line();
     }
 
     fn write_link(&mut self, event: &str, alias: &str, key: u32) {
-        self.lines.push(event.as_bytes()).push(b" ");
-        self.lines.push(&self.last_time_text);
+        self.lines.push_text(event.as_bytes()).push_text(b" ");
+        self.lines.push_text(&self.last_written_time_text);
         let rest = format!(" L s m {alias} m{key}");
-        self.lines.push(rest.as_bytes()).end_line();
+        self.lines.push_text(rest.as_bytes()).end_line();
     }
 }
 
-impl Sink for Paje<'_> {
-    fn enter(&mut self, process: u32, state: State, date: f64) {
+impl TraceSink for Paje<'_> {
+    fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64) {
         self.add_event(date, What::State(process, state));
     }
 
-    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+    fn migrate_process(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
         let index = u32::try_from(self.migrations.len()).expect("fewer than 2^32 migrations");
         self.migrations.push(*migration);
         self.add_event(start, What::Leaves(index));
         self.add_event(end, What::Arrives(index));
     }
 
-    fn superstep(&mut self, superstep: usize, date: f64) {
+    fn start_superstep(&mut self, superstep: usize, date: f64) {
         self.add_event(date, What::Superstep((superstep + 1) as f64));
     }
 
@@ -350,40 +357,40 @@ impl Sink for Paje<'_> {
         self.add_event(date, What::Counter(counter, value));
     }
 
-    fn commit(&mut self, date: f64) {
-        self.pending.sort_unstable();
+    fn commit_until(&mut self, date: f64) {
+        self.pending_events.sort_unstable();
         let ready = self
-            .pending
+            .pending_events
             .partition_point(|(bits, _)| f64::from_bits(*bits) <= date);
         for at in 0..ready {
-            let (bits, order) = self.pending[at];
-            self.set_time(f64::from_bits(bits));
-            self.write_event(self.event_kinds[order as usize]);
+            let (bits, order) = self.pending_events[at];
+            self.set_event_time(f64::from_bits(bits));
+            self.write_event(self.pending_event_data[order as usize]);
         }
-        if ready == self.pending.len() {
-            self.event_kinds.clear();
+        if ready == self.pending_events.len() {
+            self.pending_event_data.clear();
         }
-        self.pending.drain(..ready);
+        self.pending_events.drain(..ready);
         self.written_until = date;
     }
 }
 
 /// Returns the beginning of a Paje file: the definitions of the events, types and values that it uses.
-fn file_head() -> String {
+fn definitions_text() -> String {
     let mut text = String::new();
-    for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
+    for (name, number, fields) in EVENT_DEFINITIONS.into_iter().chain([END_LINK_DEFINITION]) {
         writeln!(text, "%EventDef {name} {number}").expect("a string");
         for [field, kind] in fields {
             writeln!(text, "%  {field} {kind}").expect("a string");
         }
         text += "%EndEventDef\n";
     }
-    text += TYPES;
+    text += TYPE_DEFINITIONS;
     for counter in Counter::ALL {
         let (alias, name) = (counter_alias(counter), counter.name());
         writeln!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"").expect("a string");
     }
-    for state in State::ALL {
+    for state in ProcessActivity::ALL {
         let (letter, name, colour) = (
             char::from(state_letter(state)),
             state.name(),
@@ -401,34 +408,36 @@ const fn counter_alias(counter: Counter) -> &'static str {
     }
 }
 
-const fn state_letter(state: State) -> u8 {
+const fn state_letter(state: ProcessActivity) -> u8 {
     match state {
-        State::Compute => b'c',
-        State::Communicate => b'o',
-        State::Wait => b'w',
-        State::Rescheduling => b'r',
-        State::Migrate => b'x',
+        ProcessActivity::Compute => b'c',
+        ProcessActivity::Communicate => b'o',
+        ProcessActivity::Wait => b'w',
+        ProcessActivity::Rescheduling => b'r',
+        ProcessActivity::Migrate => b'x',
     }
 }
 
-const fn state_colour(state: State) -> &'static str {
+const fn state_colour(state: ProcessActivity) -> &'static str {
     match state {
-        State::Compute => "0.00 0.45 0.70",
-        State::Communicate => "0.90 0.62 0.00",
-        State::Wait => "0.85 0.85 0.85",
-        State::Rescheduling => "0.80 0.47 0.65",
-        State::Migrate => "0.84 0.37 0.00",
+        ProcessActivity::Compute => "0.00 0.45 0.70",
+        ProcessActivity::Communicate => "0.90 0.62 0.00",
+        ProcessActivity::Wait => "0.85 0.85 0.85",
+        ProcessActivity::Rescheduling => "0.80 0.47 0.65",
+        ProcessActivity::Migrate => "0.84 0.37 0.00",
     }
 }
 
-fn write_destroy(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
-    lines.push(b"6 ").push(date);
-    lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
+fn write_destroy_container(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
+    lines.push_text(b"6 ").push_text(date);
+    lines
+        .push_text(format!(" {kind} {alias}").as_bytes())
+        .end_line();
 }
 
 /// Puts a name in quotation marks. Quotation marks and line ends in the name are replaced by other characters, because the format
 /// cannot represent them.
-fn quoted(name: &str) -> String {
+fn quote_name(name: &str) -> String {
     let plain = |letter: char| match letter {
         '"' => '\'',
         letter if letter.is_control() => ' ',

@@ -12,7 +12,7 @@
 
 use super::TraceSubject;
 use super::lines::{LineWriter, ShortText};
-use super::timeline::{Counter, Sink, State};
+use super::timeline::{Counter, ProcessActivity, TraceSink};
 use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
@@ -30,24 +30,24 @@ pub(super) struct Perfetto<'a> {
     platform: &'a Platform,
     tracks: Vec<Track>,
     /// For each host, whether the event with its name has been written to the file.
-    is_described: Vec<bool>,
-    arrows: u64,
+    is_host_named: Vec<bool>,
+    arrow_count: u64,
     /// Number of the current superstep, counted from 1, and the time at which it started \[ns\]; `None` before the first
     /// superstep.
-    superstep: Option<(u64, u64)>,
+    current_superstep: Option<(u64, u64)>,
 }
 
 /// The track of a process in the viewer: the host on which the process runs, and its current activity.
 #[derive(Debug)]
 struct Track {
     /// The JSON text before the start time, with which each slice of this track begins.
-    head: ShortText<64>,
+    slice_start_text: ShortText<64>,
     host: HostId,
-    state: State,
+    current_activity: ProcessActivity,
     /// Time at which the current activity started \[ns\].
-    since: u64,
+    activity_start: u64,
     /// Number of the arrow that ends at the next slice of this track; 0 if no arrow ends there.
-    arrow: u64,
+    incoming_arrow: u64,
 }
 
 impl<'a> Perfetto<'a> {
@@ -55,30 +55,30 @@ impl<'a> Perfetto<'a> {
         let mut sink = Self {
             lines,
             platform: traced.platform,
-            tracks: Vec::with_capacity(traced.placement.len()),
-            is_described: vec![false; traced.platform.hosts.len()],
-            arrows: 0,
-            superstep: None,
+            tracks: Vec::with_capacity(traced.initial_placement.len()),
+            is_host_named: vec![false; traced.platform.hosts.len()],
+            arrow_count: 0,
+            current_superstep: None,
         };
         sink.lines
-            .push(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+            .push_text(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
         sink.lines
-            .push(naming_event("process_name", RUN_GROUP, 0, &traced.title()).as_bytes());
+            .push_text(naming_event("process_name", RUN_GROUP, 0, &traced.title()).as_bytes());
         sink.push_event(&naming_event("thread_name", RUN_GROUP, 1, "supersteps"));
-        for (process, &host) in traced.placement.iter().enumerate() {
+        for (process, &host) in traced.initial_placement.iter().enumerate() {
             let track = sink.create_track(process, host);
             sink.tracks.push(track);
         }
         sink
     }
 
-    pub(super) fn end(mut self, end: Time) -> LineWriter {
-        let end = self.nanoseconds(end.get());
+    pub(super) fn finish(mut self, end: Time) -> LineWriter {
+        let end = self.round_to_nanoseconds(end.get());
         for process in 0..self.tracks.len() {
             self.write_slice(process, end);
         }
         self.write_superstep(end);
-        self.lines.push(b"\n]}").end_line();
+        self.lines.push_text(b"\n]}").end_line();
         self.lines
     }
 
@@ -89,7 +89,8 @@ impl<'a> Perfetto<'a> {
         }
         self.push_event(&naming_event("thread_name", RUN_GROUP, 2, "critical path"));
         for piece in &path.pieces {
-            let [begin, end] = [piece.begin, piece.end].map(|time| self.nanoseconds(time.get()));
+            let [begin, end] =
+                [piece.begin, piece.end].map(|time| self.round_to_nanoseconds(time.get()));
             if end == begin {
                 continue; // too short for the viewer
             }
@@ -98,10 +99,10 @@ impl<'a> Perfetto<'a> {
             let head = format!(
                 ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"
             );
-            self.lines.push(head.as_bytes());
+            self.lines.push_text(head.as_bytes());
             push_time(&mut self.lines, begin);
-            self.lines.push(b",\"dur\":");
-            self.lines.push_thousandths(end - begin).push(b"}");
+            self.lines.push_text(b",\"dur\":");
+            self.lines.push_thousandths(end - begin).push_text(b"}");
         }
     }
 
@@ -109,8 +110,8 @@ impl<'a> Perfetto<'a> {
     fn create_track(&mut self, process: usize, host: HostId) -> Track {
         let pid = u64::from(host.0) + RUN_GROUP + 1;
         let tid = process as u64 + 1;
-        if !self.is_described[host.index()] {
-            self.is_described[host.index()] = true;
+        if !self.is_host_named[host.index()] {
+            self.is_host_named[host.index()] = true;
             let place = &self.platform.hosts[host.index()];
             let cluster = &self.platform.clusters[place.cluster.index()].name;
             let name = format!("{} ({cluster})", place.name);
@@ -123,35 +124,41 @@ impl<'a> Perfetto<'a> {
         self.push_event(&naming_event("thread_name", pid, tid, &format!("p{tid}")));
         let head = format!(",\n{{\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":");
         Track {
-            head: ShortText::new(head.as_bytes()), // two numbers have at most 30 digits
+            slice_start_text: ShortText::new(head.as_bytes()), // two numbers have at most 30 digits
             host,
-            state: State::Wait,
-            since: 0,
-            arrow: 0,
+            current_activity: ProcessActivity::Wait,
+            activity_start: 0,
+            incoming_arrow: 0,
         }
     }
 
     /// Appends an event to the list of events in the file.
     fn push_event(&mut self, event: &str) {
-        self.lines.push(b",\n").push(event.as_bytes());
+        self.lines.push_text(b",\n").push_text(event.as_bytes());
     }
 
     /// Writes the slice of the activity that a process ends at the time `until` \[ns\]. No slice is written for a wait without an
     /// arrow, nor for an activity of length zero other than a migration.
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
-        let is_empty = until <= track.since && track.state != State::Migrate;
-        if is_empty || (track.state == State::Wait && track.arrow == 0) {
+        let is_empty =
+            until <= track.activity_start && track.current_activity != ProcessActivity::Migrate;
+        if is_empty
+            || (track.current_activity == ProcessActivity::Wait && track.incoming_arrow == 0)
+        {
             return;
         }
-        self.lines.push_short(&track.head);
-        push_time(&mut self.lines, track.since);
+        self.lines.push_short_text(&track.slice_start_text);
+        push_time(&mut self.lines, track.activity_start);
         self.lines
-            .push_short(&const { ShortText::<7>::new(b",\"dur\":") })
-            .push_thousandths(until.saturating_sub(track.since))
-            .push_short(&track.state.slice_end());
-        if track.arrow > 0 {
-            let (arrow, since) = (std::mem::take(&mut track.arrow), track.since);
+            .push_short_text(&const { ShortText::<7>::new(b",\"dur\":") })
+            .push_thousandths(until.saturating_sub(track.activity_start))
+            .push_short_text(&track.current_activity.slice_end_text());
+        if track.incoming_arrow > 0 {
+            let (arrow, since) = (
+                std::mem::take(&mut track.incoming_arrow),
+                track.activity_start,
+            );
             self.write_arrow(process, "\"f\",\"bp\":\"e\"", arrow, since);
         }
     }
@@ -166,32 +173,32 @@ impl<'a> Perfetto<'a> {
         );
         self.push_event(&event);
         push_time(&mut self.lines, date);
-        self.lines.push(b"}");
+        self.lines.push_text(b"}");
     }
 
     fn write_superstep(&mut self, until: u64) {
-        let Some((number, since)) = self.superstep else {
+        let Some((number, since)) = self.current_superstep else {
             return;
         };
         let head = format!(
             ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":1,\"name\":\"{number}\",\"ts\":"
         );
-        self.lines.push(head.as_bytes());
+        self.lines.push_text(head.as_bytes());
         push_time(&mut self.lines, since);
-        self.lines.push(b",\"dur\":");
+        self.lines.push_text(b",\"dur\":");
         self.lines
             .push_thousandths(until.saturating_sub(since))
-            .push(b"}");
+            .push_text(b"}");
     }
 
     /// Rounds a time \[s\] to whole nanoseconds. A time that is too late for the viewer is stored as an error of the file.
-    fn nanoseconds(&mut self, date: f64) -> u64 {
+    fn round_to_nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST_TIME {
             let what = format!(
                 "a time of {date} s is later than the latest time of a trace for Perfetto, {LATEST_TIME} s"
             );
             self.lines
-                .fail(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+                .store_error(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -203,9 +210,9 @@ impl<'a> Perfetto<'a> {
     }
 }
 
-impl State {
+impl ProcessActivity {
     /// Returns the JSON text after the duration, with which each slice of this activity ends.
-    fn slice_end(self) -> ShortText<24> {
+    fn slice_end_text(self) -> ShortText<24> {
         const TAILS: [ShortText<24>; 5] = [
             ShortText::new(b",\"name\":\"compute\"}"),
             ShortText::new(b",\"name\":\"communicate\"}"),
@@ -217,49 +224,52 @@ impl State {
     }
 }
 
-impl Sink for Perfetto<'_> {
-    fn enter(&mut self, process: u32, state: State, date: f64) {
-        let date = self.nanoseconds(date);
+impl TraceSink for Perfetto<'_> {
+    fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64) {
+        let date = self.round_to_nanoseconds(date);
         self.write_slice(process as usize, date);
         let track = &mut self.tracks[process as usize];
-        track.state = state;
-        track.since = track.since.max(date);
+        track.current_activity = state;
+        track.activity_start = track.activity_start.max(date);
     }
 
-    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+    fn migrate_process(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
         let process = migration.process.index();
-        let (start, end) = (self.nanoseconds(start), self.nanoseconds(end));
+        let (start, end) = (
+            self.round_to_nanoseconds(start),
+            self.round_to_nanoseconds(end),
+        );
         self.write_slice(process, end);
-        self.arrows += 1;
-        let arrow = self.arrows;
+        self.arrow_count += 1;
+        let arrow = self.arrow_count;
         self.write_arrow(process, "\"s\"", arrow, start);
         let track = self.create_track(process, migration.to);
         self.tracks[process] = Track {
-            since: end,
-            arrow,
+            activity_start: end,
+            incoming_arrow: arrow,
             ..track
         };
     }
 
-    fn superstep(&mut self, superstep: usize, date: f64) {
-        let date = self.nanoseconds(date);
+    fn start_superstep(&mut self, superstep: usize, date: f64) {
+        let date = self.round_to_nanoseconds(date);
         self.write_superstep(date);
-        self.superstep = Some((superstep as u64 + 1, date));
+        self.current_superstep = Some((superstep as u64 + 1, date));
     }
 
     fn set_counter(&mut self, counter: Counter, value: f64, date: f64) {
-        let date = self.nanoseconds(date);
+        let date = self.round_to_nanoseconds(date);
         let head = format!(
             ",\n{{\"ph\":\"C\",\"pid\":{RUN_GROUP},\"name\":\"{}\",\"ts\":",
             counter.name()
         );
-        self.lines.push(head.as_bytes());
+        self.lines.push_text(head.as_bytes());
         push_time(&mut self.lines, date);
-        self.lines.push(b",\"args\":{\"value\":");
-        self.lines.push_float(value).push(b"}}");
+        self.lines.push_text(b",\"args\":{\"value\":");
+        self.lines.push_float(value).push_text(b"}}");
     }
 
-    fn commit(&mut self, _: f64) {
+    fn commit_until(&mut self, _: f64) {
         // The order of events is irrelevant in this format.
     }
 }
@@ -275,5 +285,5 @@ fn naming_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
 /// Writes a time, given in nanoseconds, as microseconds with four decimals; the head of this file explains the fourth decimal.
 fn push_time(lines: &mut LineWriter, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
-    lines.push_short(&const { ShortText::<1>::new(b"2") });
+    lines.push_short_text(&const { ShortText::<1>::new(b"2") });
 }

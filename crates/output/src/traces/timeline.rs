@@ -18,7 +18,7 @@ use migsim_policies::{Measures, explain::Narrator};
 
 /// Activity of a process in a trace: it computes, communicates, waits, takes part in a rescheduling call, or migrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ProcessActivity {
     Compute,
     Communicate,
     Wait,
@@ -26,7 +26,7 @@ pub(super) enum State {
     Migrate,
 }
 
-impl State {
+impl ProcessActivity {
     pub(super) const ALL: [Self; 5] = [
         Self::Compute,
         Self::Communicate,
@@ -69,93 +69,99 @@ impl Counter {
 
 /// A writer of a trace file in some format. Its methods receive times in seconds that are at least 0; for each process they never
 /// decrease.
-pub(super) trait Sink: Send {
+pub(super) trait TraceSink: Send {
     /// Starts an activity of a process at the time `date` \[s\]; a process waits before its first activity.
-    fn enter(&mut self, process: u32, state: State, date: f64);
+    fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64);
 
     /// Continues a migrating process on its new host; the migration lasts from `start` to `end` \[s\].
-    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64);
+    fn migrate_process(&mut self, migration: &MigrationRecord, start: f64, end: f64);
 
     /// Starts superstep `superstep` (counted from 0) at the time `date` \[s\].
-    fn superstep(&mut self, superstep: usize, date: f64);
+    fn start_superstep(&mut self, superstep: usize, date: f64);
 
     /// Sets the value that a counter has from the time `date` \[s\] on.
     fn set_counter(&mut self, counter: Counter, value: f64, date: f64);
 
     /// Informs the writer that no later call will report an event before the time `date` \[s\].
-    fn commit(&mut self, date: f64);
+    fn commit_until(&mut self, date: f64);
 }
 
 /// Follows the activity of all processes during a run, and reports each change to the writer of a trace file.
 #[derive(Debug)]
 pub(super) struct Timeline<S> {
     sink: S,
-    origin: f64,
+    superstep_origin: f64,
     /// Time at which each process starts the current superstep, relative to the previous field \[s\]; empty if all processes
     /// start at the same time.
     start_offsets: Vec<f64>,
     barrier_time: f64,
     /// Time at which each process reached the last barrier \[s\].
-    arrived: Vec<f64>,
+    arrival_times: Vec<f64>,
     /// For each process, whether it waits and the writer knows this; false for a process that has not yet been reported as
     /// waiting since it reached the last barrier.
     is_waiting: Vec<bool>,
     /// Periods since the last barrier in which all processes waited for a rescheduling call.
-    calls: Vec<Wait>,
-    moves: Vec<MigrationRecord>, // sorted by process before they are read
+    call_periods: Vec<Wait>,
+    migrations_since_barrier: Vec<MigrationRecord>, // sorted by process before they are read
     /// Values of the counter "supersteps until the next rescheduling call" that were not yet reported, each with its time.
-    intervals: Vec<(f64, Time)>,
+    pending_intervals: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
 }
 
-impl<S: Sink> Timeline<S> {
+impl<S: TraceSink> Timeline<S> {
     pub(super) fn new(sink: S, processes: usize, narrator: &'static dyn Narrator) -> Self {
         Self {
             sink,
-            origin: 0.0,
+            superstep_origin: 0.0,
             start_offsets: Vec::new(),
             barrier_time: 0.0,
-            arrived: vec![0.0; processes],
+            arrival_times: vec![0.0; processes],
             is_waiting: vec![true; processes],
-            calls: Vec::new(),
-            moves: Vec::new(),
-            intervals: Vec::new(),
+            call_periods: Vec::new(),
+            migrations_since_barrier: Vec::new(),
+            pending_intervals: Vec::new(),
             narrator,
         }
     }
 
     /// Reports the activities of all processes until the end of the run, and returns the writer.
     pub(super) fn finish(mut self, makespan: Time) -> S {
-        self.moves.sort_by_key(|one| one.process);
+        self.migrations_since_barrier.sort_by_key(|one| one.process);
         self.report_intervals();
-        for process in 0..self.arrived.len() {
-            self.report_until(process, makespan.get());
+        for process in 0..self.arrival_times.len() {
+            self.report_after_barrier(process, makespan.get());
         }
-        self.sink.commit(makespan.get());
+        self.sink.commit_until(makespan.get());
         self.sink
     }
 
     /// Reports the waits, rescheduling calls and migrations of a process from its arrival at the last barrier until the time
     /// `until` \[s\], at which it starts the next superstep.
-    fn report_until(&mut self, process: usize, until: f64) {
+    fn report_after_barrier(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
-        let mut at = self.arrived[process].min(until);
+        let mut at = self.arrival_times[process].min(until);
         if !self.is_waiting[process] && at < until {
-            self.enter_wait(process, at);
+            self.start_waiting(process, at);
         }
-        let first = self.moves.partition_point(|one| one.process < id);
-        let past = self.moves.partition_point(|one| one.process <= id);
-        if self.calls.is_empty() && first == past {
+        let first = self
+            .migrations_since_barrier
+            .partition_point(|one| one.process < id);
+        let past = self
+            .migrations_since_barrier
+            .partition_point(|one| one.process <= id);
+        if self.call_periods.is_empty() && first == past {
             return;
         }
-        let calls = self.calls.iter().map(|call| (*call, None));
-        let moves = self.moves[first..past].iter().map(|one| {
-            let wait = Wait {
-                from: one.start,
-                until: one.end,
-            };
-            (wait, Some(*one))
-        });
+        let calls = self.call_periods.iter().map(|call| (*call, None));
+        let moves = self.migrations_since_barrier[first..past]
+            .iter()
+            .map(|one| {
+                let wait = Wait {
+                    from: one.start,
+                    until: one.end,
+                };
+                (wait, Some(*one))
+            });
         let mut parts: Vec<(Wait, Option<MigrationRecord>)> = calls.chain(moves).collect();
         parts.sort_by(|a, b| a.0.from.get().total_cmp(&b.0.from.get()));
         for (wait, migration) in parts {
@@ -163,45 +169,47 @@ impl<S: Sink> Timeline<S> {
             let end = wait.until.get().clamp(start, until);
             at = end;
             if let Some(migration) = migration {
-                self.sink.enter(id.0, State::Migrate, start);
-                self.sink.migrate(&migration, start, end);
+                self.sink
+                    .start_activity(id.0, ProcessActivity::Migrate, start);
+                self.sink.migrate_process(&migration, start, end);
             } else if start < end {
-                self.sink.enter(id.0, State::Rescheduling, start);
+                self.sink
+                    .start_activity(id.0, ProcessActivity::Rescheduling, start);
             } else {
                 continue;
             }
             self.is_waiting[process] = false;
             if end < until {
-                self.enter_wait(process, end);
+                self.start_waiting(process, end);
             }
         }
-        self.arrived[process] = at;
+        self.arrival_times[process] = at;
     }
 
-    fn enter_wait(&mut self, process: usize, date: f64) {
+    fn start_waiting(&mut self, process: usize, date: f64) {
         let id = ProcessId::from_index(process).0;
-        self.sink.enter(id, State::Wait, date);
+        self.sink.start_activity(id, ProcessActivity::Wait, date);
         self.is_waiting[process] = true;
     }
 
     fn report_intervals(&mut self) {
-        for (interval, date) in self.intervals.drain(..) {
+        for (interval, date) in self.pending_intervals.drain(..) {
             self.sink
                 .set_counter(Counter::Interval, interval, date.get());
         }
     }
 }
 
-impl<S: Sink> Recorder for Timeline<S> {
+impl<S: TraceSink> Recorder for Timeline<S> {
     fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
-        self.origin = beginnings.origin.get();
+        self.superstep_origin = beginnings.origin.get();
         self.barrier_time = beginnings.now.get();
         self.start_offsets.clear();
         self.start_offsets.extend_from_slice(beginnings.delays);
     }
 
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
-        let (origin, now) = (self.origin, self.barrier_time);
+        let (origin, now) = (self.superstep_origin, self.barrier_time);
         let mut first = if self.start_offsets.is_empty() {
             origin
         } else {
@@ -209,55 +217,57 @@ impl<S: Sink> Recorder for Timeline<S> {
         };
         let (mut longest, mut sum) = (0.0_f64, 0.0);
         self.report_intervals();
-        self.moves.sort_by_key(|one| one.process);
+        self.migrations_since_barrier.sort_by_key(|one| one.process);
         let times = measures.compute.iter().zip(&measures.communication);
         for (process, (compute, communication)) in times.enumerate() {
             let id = ProcessId::from_index(process).0;
             let after = self.start_offsets.get(process).copied().unwrap_or(0.0);
             let began = (origin + after).min(now);
             first = first.min(began);
-            self.report_until(process, began);
+            self.report_after_barrier(process, began);
             let (compute, communication) = (compute.get(), communication.get());
             // Add the local times first and then the origin, in the same order as the runtime.
             let computed = (origin + (after + compute)).clamp(began, now);
             // A process that pays for the barrier may finish after the first processes have left it.
             let arrived = (origin + (after + compute + communication)).max(computed);
             if computed > began {
-                self.sink.enter(id, State::Compute, began);
+                self.sink
+                    .start_activity(id, ProcessActivity::Compute, began);
             }
             if arrived > computed {
-                self.sink.enter(id, State::Communicate, computed);
+                self.sink
+                    .start_activity(id, ProcessActivity::Communicate, computed);
             }
-            self.arrived[process] = arrived;
+            self.arrival_times[process] = arrived;
             self.is_waiting[process] &= arrived == began;
             if !self.is_waiting[process] && arrived <= now {
-                self.enter_wait(process, arrived);
+                self.start_waiting(process, arrived);
             }
             longest = longest.max(compute + communication);
             sum += compute + communication;
         }
-        self.calls.clear();
-        self.moves.clear();
-        self.sink.superstep(superstep, first);
+        self.call_periods.clear();
+        self.migrations_since_barrier.clear();
+        self.sink.start_superstep(superstep, first);
         if sum > 0.0 {
             let mean = sum / measures.compute.len() as f64;
             let imbalance = (longest / mean - 1.0).max(0.0); // negative only by rounding
             self.sink.set_counter(Counter::Imbalance, imbalance, first);
         }
-        self.sink.commit(now);
+        self.sink.commit_until(now);
     }
 
     fn on_call(&mut self, call: &CallRecord) {
         if call.wait.from < call.wait.until {
-            self.calls.push(call.wait);
+            self.call_periods.push(call.wait);
         }
         if let Some(interval) = self.narrator.interval(&call.decision.outline_json()) {
-            self.intervals
+            self.pending_intervals
                 .push((interval.next_length as f64, call.wait.until));
         }
     }
 
     fn on_migration(&mut self, migration: &MigrationRecord) {
-        self.moves.push(*migration);
+        self.migrations_since_barrier.push(*migration);
     }
 }

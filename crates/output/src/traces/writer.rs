@@ -14,10 +14,10 @@ use migsim_policies::Measures;
 /// Writer of the trace of one scenario; it records the events while the scenario is simulated.
 #[derive(Debug)]
 pub struct Trace<'a> {
-    draft: Draft,
+    temporary_file: Draft,
     timeline: Format<'a>,
     /// The critical path of the scenario, which is written at the end of the trace; empty if it was not recorded.
-    path: CriticalPath,
+    critical_path: CriticalPath,
 }
 
 #[derive(Debug)]
@@ -36,9 +36,9 @@ impl<'a> Trace<'a> {
         format: TraceFormat,
         traced: TraceSubject<'a>,
     ) -> Result<Self, Error> {
-        let (draft, file) = folder.draft(&format.file_name(traced.scenario))?;
+        let (draft, file) = folder.create_draft(&format.file_name(traced.scenario))?;
         let lines = LineWriter::new(file);
-        let processes = traced.placement.len();
+        let processes = traced.initial_placement.len();
         let timeline = match format {
             TraceFormat::Perfetto => {
                 let sink = Perfetto::new(lines, traced);
@@ -50,9 +50,9 @@ impl<'a> Trace<'a> {
             }
         };
         Ok(Self {
-            draft,
+            temporary_file: draft,
             timeline,
-            path: CriticalPath::default(),
+            critical_path: CriticalPath::default(),
         })
     }
 
@@ -66,15 +66,15 @@ impl<'a> Trace<'a> {
         let lines = match self.timeline {
             Format::Perfetto(timeline) => {
                 let mut sink = timeline.finish(end);
-                sink.write_critical_path(&self.path);
-                sink.end(end)
+                sink.write_critical_path(&self.critical_path);
+                sink.finish(end)
             }
-            Format::Paje(timeline) => timeline.finish(end).end(end),
+            Format::Paje(timeline) => timeline.finish(end).finish(end),
         };
         lines
             .finish()
-            .map_err(|error| self.draft.write_error(&error))?;
-        Ok(self.draft)
+            .map_err(|error| self.temporary_file.write_error(&error))?;
+        Ok(self.temporary_file)
     }
 }
 
@@ -108,6 +108,6 @@ impl Recorder for Trace<'_> {
     }
 
     fn on_critical_path(&mut self, path: CriticalPath) {
-        self.path = path;
+        self.critical_path = path;
     }
 }

@@ -5,7 +5,7 @@ use migsim_workloads::Plan;
 
 /// Totals of the work and messages of all processes in one superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Load {
+pub struct SuperstepLoad {
     /// Sum of the work of all processes in the superstep \[instr\].
     pub work: f64,
     /// Imbalance of the work: the largest work of a process divided by the mean work of all processes, minus 1; 0 if no process
@@ -14,18 +14,18 @@ pub struct Load {
     /// Number of messages that are sent in the superstep.
     pub messages: usize,
     /// Sum of the sizes of all messages in the superstep \[B\].
-    pub volume: f64,
+    pub message_volume: f64,
     /// The h-relation of the superstep: the largest number of bytes that any process sends or receives \[B\].
-    pub h: f64,
+    pub h_relation: f64,
 }
 
 /// Computes the total work and messages of each superstep of the application of an experiment.
-pub fn superstep_loads(experiment: &Experiment) -> Vec<Load> {
+pub fn superstep_loads(experiment: &Experiment) -> Vec<SuperstepLoad> {
     let workload = &experiment.workload;
     let processes = workload.processes();
     let mut plan = Plan::default();
     let (mut sent, mut received) = (vec![0.0; processes], vec![0.0; processes]);
-    let mut loads: Vec<Load> = Vec::with_capacity(workload.supersteps());
+    let mut loads: Vec<SuperstepLoad> = Vec::with_capacity(workload.supersteps());
     for superstep in 0..workload.supersteps() {
         let last = loads.last().copied();
         if let Some(last) = last.filter(|_| workload.repeats(superstep)) {
@@ -40,7 +40,7 @@ pub fn superstep_loads(experiment: &Experiment) -> Vec<Load> {
 }
 
 /// Computes the total work and messages of the superstep `plan`. `sent` and `received` are buffers with an entry per process.
-fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
+fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> SuperstepLoad {
     sent.fill(0.0);
     received.fill(0.0);
     let mut volume = 0.0;
@@ -55,7 +55,7 @@ fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
         (sum + work, most.max(work))
     });
     let mean = sum / plan.work.len() as f64;
-    Load {
+    SuperstepLoad {
         work: sum,
         imbalance: if mean > 0.0 {
             (largest / mean - 1.0).max(0.0)
@@ -63,8 +63,8 @@ fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
             0.0
         },
         messages: plan.messages.len(),
-        volume,
-        h: sent.iter().chain(&*received).copied().fold(0.0, f64::max),
+        message_volume: volume,
+        h_relation: sent.iter().chain(&*received).copied().fold(0.0, f64::max),
     }
 }
 
@@ -86,12 +86,12 @@ mod tests {
             messages: vec![message(0, 1, 10.0), message(0, 2, 5.0), message(1, 2, 12.0)],
         };
         // Process p1 sends 15, p3 receives 17; the mean work is 3.
-        let expected = Load {
+        let expected = SuperstepLoad {
             work: 9.0,
             imbalance: 1.0,
             messages: 3,
-            volume: 27.0,
-            h: 17.0,
+            message_volume: 27.0,
+            h_relation: 17.0,
         };
         assert_eq!(
             superstep_load(&plan, &mut [0.0; 3], &mut [0.0; 3]),
@@ -103,7 +103,7 @@ mod tests {
         };
         assert_eq!(
             superstep_load(&idle, &mut [9.0; 3], &mut [9.0; 3]),
-            Load::default()
+            SuperstepLoad::default()
         );
     }
 }

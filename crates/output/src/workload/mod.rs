@@ -14,6 +14,6 @@ mod loads;
 mod picture;
 mod table;
 
-pub use loads::{Load, superstep_loads};
-pub use picture::draw_workload;
+pub use loads::{SuperstepLoad, superstep_loads};
+pub use picture::workload_svg;
 pub use table::workload_sheet;

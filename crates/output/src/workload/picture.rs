@@ -2,54 +2,54 @@
 
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open_svg};
-use super::Load;
+use super::super::svg::{escape_svg, open_svg};
+use super::SuperstepLoad;
 use super::table::means_of_parts;
-use migsim_base::quantities::{four_digits, size, work};
+use migsim_base::quantities::{format_four_digits, format_size, format_work};
 
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;
 const TOP: f64 = 48.0;
 /// Vertical space between two panels of the drawing \[px\].
-const GAP: f64 = 34.0;
+const PANEL_GAP: f64 = 34.0;
 /// Maximum number of points of a curve in the drawing; more points could not be distinguished.
-const MOST_POINTS: usize = 560;
+const MAX_CURVE_POINTS: usize = 560;
 
 /// A panel of the drawing: the name of a quantity, the function that returns its value for a superstep, and the function that
 /// formats a value.
-type Panel = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+type Panel = (&'static str, fn(&SuperstepLoad) -> f64, fn(f64) -> String);
 
 /// Returns a drawing of an application as SVG, with one panel over the supersteps for each of its quantities.
-pub fn draw_workload(title: &str, loads: &[Load]) -> String {
+pub fn workload_svg(title: &str, loads: &[SuperstepLoad]) -> String {
     let panels: [Panel; 4] = [
-        ("work [instr]", |load| load.work, work),
+        ("work [instr]", |load| load.work, format_work),
         (
             "imbalance (largest / mean - 1)",
             |load| load.imbalance,
-            four_digits,
+            format_four_digits,
         ),
-        ("messages", |load| load.messages as f64, four_digits),
-        ("h-relation [B]", |load| load.h, size),
+        ("messages", |load| load.messages as f64, format_four_digits),
+        ("h-relation [B]", |load| load.h_relation, format_size),
     ];
     let (width, height) = (
         LEFT + PANEL.0 + 30.0,
-        TOP + panels.len() as f64 * (PANEL.1 + GAP) + 24.0,
+        TOP + panels.len() as f64 * (PANEL.1 + PANEL_GAP) + 24.0,
     );
     let mut svg = open_svg(width, height, title);
     writeln!(
         svg,
         "<text x=\"20\" y=\"26\" font-size=\"15\" font-weight=\"bold\">{}</text>",
-        escaped(title)
+        escape_svg(title)
     )
     .expect("a string can be written to");
     for (index, (name, of, shown)) in panels.into_iter().enumerate() {
-        let top = TOP + index as f64 * (PANEL.1 + GAP) + 16.0;
+        let top = TOP + index as f64 * (PANEL.1 + PANEL_GAP) + 16.0;
         let values: Vec<f64> = loads.iter().map(of).collect();
         draw_panel(
             &mut svg,
             top,
             name,
-            &means_of_parts(&values, MOST_POINTS),
+            &means_of_parts(&values, MAX_CURVE_POINTS),
             shown,
         );
     }
@@ -77,7 +77,7 @@ fn draw_panel(svg: &mut String, top: f64, name: &str, values: &[f64], shown: fn(
         PANEL.0,
         LEFT - 6.0,
         top + 9.0,
-        escaped(&shown(highest)),
+        escape_svg(&shown(highest)),
         LEFT - 6.0,
     )
     .expect("a string can be written to");

@@ -1,29 +1,29 @@
 //! Describes an application in lines of text and a table of the work and messages of its supersteps.
 
-use super::Load;
+use super::SuperstepLoad;
 use crate::placed::StartsByCluster;
 use crate::table::heading;
 use crate::table_format::{Cell, Sheet, Table, number_column, text_column};
-use migsim_base::quantities::{four_digits, size, work};
-use migsim_base::words::counted;
+use migsim_base::quantities::{format_four_digits, format_size, format_work};
+use migsim_base::words::format_count;
 use migsim_experiment::Experiment;
 
 /// A line of text with a small chart: the name of a quantity, the function that returns its value for a superstep, and the
 /// function that formats a value.
-type ChartLine = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+type ChartLine = (&'static str, fn(&SuperstepLoad) -> f64, fn(f64) -> String);
 
 /// Describes the application of an experiment: a heading, small charts over the supersteps, and a table of at most `rows` ranges
 /// of supersteps.
-pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
+pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
     let placed = StartsByCluster::from_experiment(experiment);
     sheet.add_line(heading(experiment));
-    sheet.add_line(placed.line());
+    sheet.add_line(placed.to_line());
     sheet.add_line("");
     let lines: [ChartLine; 3] = [
-        ("work", |load| load.work, work),
-        ("messages", |load| load.messages as f64, four_digits),
-        ("h", |load| load.h, size),
+        ("work", |load| load.work, format_work),
+        ("messages", |load| load.messages as f64, format_four_digits),
+        ("h", |load| load.h_relation, format_size),
     ];
     for (name, of, shown) in lines {
         let values: Vec<f64> = loads.iter().map(of).collect();
@@ -32,9 +32,9 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
         sheet.add_line(format!("{name:<8}  {course}  up to {}", shown(highest)));
     }
     sheet.add_line("");
-    sheet.add_table(means_table(loads, rows));
-    sheet.add_data(placed.table());
-    let total = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>();
+    sheet.add_table(mean_loads_table(loads, rows));
+    sheet.add_table_for_programs(placed.to_table());
+    let total = |of: fn(&SuperstepLoad) -> f64| loads.iter().map(of).sum::<f64>();
     sheet.add_line("");
     let memory: f64 = (0..experiment.workload.processes())
         .map(|process| {
@@ -44,20 +44,20 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
         .sum();
     sheet.add_line(format!(
         "in all {}, {} with {}; the memory of all processes is {}",
-        work(total(|load| load.work)),
-        counted(
+        format_work(total(|load| load.work)),
+        format_count(
             loads.iter().map(|load| load.messages).sum::<usize>(),
             "message"
         ),
-        size(total(|load| load.volume)),
-        size(memory)
+        format_size(total(|load| load.message_volume)),
+        format_size(memory)
     ));
     sheet
 }
 
 /// Creates a table with the mean work and messages of a superstep, for at most `rows` ranges of supersteps and for all supersteps
 /// together.
-fn means_table(loads: &[Load], rows: usize) -> Table {
+fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
     let columns = [
         text_column("supersteps", "supersteps"),
         number_column("work", "work_instructions"),
@@ -77,28 +77,32 @@ fn means_table(loads: &[Load], rows: usize) -> Table {
             1 => (range.start + 1).to_string(),
             _ => format!("{} to {}", range.start + 1, range.end),
         };
-        table.push_row(means_row(&name, &loads[range]));
+        table.push_row(mean_loads_row(&name, &loads[range]));
     }
     if !loads.is_empty() {
-        table.push_row(means_row("all", loads));
+        table.push_row(mean_loads_row("all", loads));
     }
     table
 }
 
 /// Creates the cells of a row of the table: the mean work, imbalance and messages of the supersteps `loads`, and their largest
 /// h-relation.
-fn means_row(name: &str, loads: &[Load]) -> [Cell; 6] {
-    let mean = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
+fn mean_loads_row(name: &str, loads: &[SuperstepLoad]) -> [Cell; 6] {
+    let mean =
+        |of: fn(&SuperstepLoad) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
     let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
-    let (messages, volume) = (mean(|load| load.messages as f64), mean(|load| load.volume));
-    let h = loads.iter().map(|load| load.h).fold(0.0, f64::max);
+    let (messages, volume) = (
+        mean(|load| load.messages as f64),
+        mean(|load| load.message_volume),
+    );
+    let h = loads.iter().map(|load| load.h_relation).fold(0.0, f64::max);
     [
         Cell::text(name),
-        Cell::value(mean_work, work(mean_work)),
-        Cell::value(imbalance, four_digits(imbalance)),
-        Cell::value(messages, four_digits(messages)),
-        Cell::value(volume, size(volume)),
-        Cell::value(h, size(h)),
+        Cell::value(mean_work, format_work(mean_work)),
+        Cell::value(imbalance, format_four_digits(imbalance)),
+        Cell::value(messages, format_four_digits(messages)),
+        Cell::value(volume, format_size(volume)),
+        Cell::value(h, format_size(h)),
     ]
 }
 

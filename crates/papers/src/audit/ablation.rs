@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::reproduce::reproduce_changed;
+use super::super::reproduce::reproduce_with_changes;
 use super::choices::{Alternatives, alternatives};
-use super::score::Achieved;
+use super::score::ResultAccuracy;
 use super::settings::{Setting, display_value};
 use migsim_experiment::Progress;
 
@@ -60,15 +60,21 @@ impl Ablation {
 
 /// Reproduces a paper once for each other value of an option, and counts the reproduced and the lost results. If the keys of the
 /// option have different values or alternatives, each key is changed alone.
-pub(super) fn ablation(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
-    let parts = parts(setting);
-    let rows = parts.iter().map(|part| rows_of_part(part, base, progress));
+pub(super) fn ablation(
+    setting: &Setting,
+    base: &ResultAccuracy,
+    progress: &Progress,
+) -> Vec<Ablation> {
+    let parts = split_by_key(setting);
+    let rows = parts
+        .iter()
+        .map(|part| try_alternatives(part, base, progress));
     rows.collect::<Vec<_>>().concat()
 }
 
 /// Splits an option into one setting per key. The option stays whole if all its keys have the same value and the same
 /// alternatives.
-fn parts(setting: &Setting) -> Vec<Setting> {
+fn split_by_key(setting: &Setting) -> Vec<Setting> {
     let pairs = || setting.keys.iter().zip(&setting.values);
     let mut all = pairs().map(|(key, value)| (value, alternatives(key, value)));
     let first = all.next();
@@ -78,7 +84,7 @@ fn parts(setting: &Setting) -> Vec<Setting> {
     let part = |(key, value): (&String, &Value)| {
         let name = key.rsplit(['.', ':']).next().unwrap_or(key);
         Setting {
-            what: format!("{} (`{name}`)", setting.what),
+            description: format!("{} (`{name}`)", setting.description),
             keys: vec![key.clone()],
             values: vec![value.clone()],
             ..setting.clone()
@@ -87,11 +93,15 @@ fn parts(setting: &Setting) -> Vec<Setting> {
     pairs().map(part).collect()
 }
 
-fn rows_of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
+fn try_alternatives(
+    setting: &Setting,
+    base: &ResultAccuracy,
+    progress: &Progress,
+) -> Vec<Ablation> {
     let (key, value) = (setting.keys.first(), setting.values.first());
     let found = key
         .zip(value)
-        .map_or(Alternatives::Unknown, |(key, value)| {
+        .map_or(Alternatives::Unlisted, |(key, value)| {
             alternatives(key, value)
         });
     match found {
@@ -99,14 +109,16 @@ fn rows_of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<
             .into_par_iter()
             .map(|(value, is_default)| {
                 let changes = setting.set_to(&value);
-                let there = reproduce_changed(setting.paper, changes, progress);
+                let there = reproduce_with_changes(setting.paper, changes, progress);
                 let row = Ablation {
                     other: display_value(&value),
                     is_default,
-                    ..empty_row(setting)
+                    ..row_without_results(setting)
                 };
                 match there {
-                    Ok(compared) => filled_row(row, base, &Achieved::from_comparison(&compared)),
+                    Ok(compared) => {
+                        row_with_results(row, base, &ResultAccuracy::from_comparison(&compared))
+                    }
                     Err(error) => Ablation {
                         refused: error.to_string(),
                         ..row
@@ -116,23 +128,23 @@ fn rows_of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<
             .collect(),
         Alternatives::Without(reason) => vec![Ablation {
             refused: reason.into(),
-            ..empty_row(setting)
+            ..row_without_results(setting)
         }],
-        Alternatives::Unknown => vec![Ablation {
+        Alternatives::Unlisted => vec![Ablation {
             refused: "no other value is known".into(),
-            ..empty_row(setting)
+            ..row_without_results(setting)
         }],
     }
 }
 
-fn empty_row(setting: &Setting) -> Ablation {
+fn row_without_results(setting: &Setting) -> Ablation {
     Ablation {
         paper: setting.paper.name.into(),
-        what: setting.what.clone(),
+        what: setting.description.clone(),
         keys: setting.keys.join(" "),
         value: setting.value_text(),
         origin: setting.origin.name().into(),
-        is_counted: setting.is_counted,
+        is_counted: setting.is_counted_as_constant,
         other: String::new(),
         is_default: false,
         refused: String::new(),
@@ -146,7 +158,7 @@ fn empty_row(setting: &Setting) -> Ablation {
     }
 }
 
-fn filled_row(row: Ablation, base: &Achieved, there: &Achieved) -> Ablation {
+fn row_with_results(row: Ablation, base: &ResultAccuracy, there: &ResultAccuracy) -> Ablation {
     let (score, lost) = (there.score(), base.lost_in(there));
     Ablation {
         cells: score.cells,

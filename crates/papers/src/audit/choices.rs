@@ -54,7 +54,7 @@ pub(super) enum Alternatives {
     /// The option has no other value, for the reason in this text.
     Without(&'static str),
     /// Neither another value nor a reason is known, because this file does not list the key.
-    Unknown,
+    Unlisted,
 }
 
 /// Lists the values other than `value` to which the option `key` can be set, or gives the reason why there are none.
@@ -65,9 +65,9 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     {
         return Alternatives::Without(reason);
     }
-    let node = node_of(key);
+    let node = schema_entry(key);
     let default = node.as_ref().and_then(|node| node.get("default"));
-    let mut values = node.as_ref().map(choices).unwrap_or_default();
+    let mut values = node.as_ref().map(possible_values).unwrap_or_default();
     if let Some(count) = value.as_u64() {
         values = [count.saturating_sub(1), count + 1].map(Value::from).into();
         values.retain(|value| *value != json!(0));
@@ -81,7 +81,7 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     }
     values.retain(|other| other != value);
     if values.is_empty() {
-        return Alternatives::Unknown;
+        return Alternatives::Unlisted;
     }
     let marked = values.into_iter().map(|value| {
         let is_default = default == Some(&value);
@@ -101,7 +101,7 @@ pub(super) fn is_option(key: &str, value: &Value) -> bool {
 
 /// Returns the first sentence of the description that the schema of the file format gives for a key.
 pub(super) fn description(key: &str) -> String {
-    let node = node_of(key);
+    let node = schema_entry(key);
     let text = node
         .as_ref()
         .and_then(|node| node["description"].as_str())
@@ -140,40 +140,40 @@ fn schema_of(key: &str) -> &'static Value {
     if key.starts_with("platform:") {
         PLATFORM.get_or_init(|| read(platform::schema()))
     } else {
-        EXPERIMENT.get_or_init(|| read(experiment::schema(&Registry::standard())))
+        EXPERIMENT.get_or_init(|| read(experiment::json_schema(&Registry::standard())))
     }
 }
 
 /// Finds the entry of a key in the schema of the file format. It holds the description, the default and the possible values.
-fn node_of(key: &str) -> Option<Value> {
+fn schema_entry(key: &str) -> Option<Value> {
     let schema = schema_of(key);
     let mut node = schema.clone();
     for part in key_in_file(key).split('.') {
         let (name, is_list) = part
             .split_once('[')
             .map_or((part, false), |(name, _)| (name, true));
-        node = member(schema, &node, name)?;
+        node = find_property(schema, &node, name)?;
         if is_list {
-            node = with_type(schema, node["items"].clone());
+            node = resolve_reference(schema, node["items"].clone());
         }
     }
     Some(node)
 }
 
-fn member(schema: &Value, node: &Value, name: &str) -> Option<Value> {
+fn find_property(schema: &Value, node: &Value, name: &str) -> Option<Value> {
     if let Some(found) = node["properties"].get(name) {
-        return Some(with_type(schema, found.clone()));
+        return Some(resolve_reference(schema, found.clone()));
     }
     let variants = ["anyOf", "allOf"]
         .into_iter()
         .filter_map(|kind| node[kind].as_array());
-    variants
-        .flatten()
-        .find_map(|variant| member(schema, &with_type(schema, variant.clone()), name))
+    variants.flatten().find_map(|variant| {
+        find_property(schema, &resolve_reference(schema, variant.clone()), name)
+    })
 }
 
 /// Adds the properties of the referenced type to an entry of the schema; properties that the entry already has are kept.
-fn with_type(schema: &Value, node: Value) -> Value {
+fn resolve_reference(schema: &Value, node: Value) -> Value {
     let reference = node["$ref"]
         .as_str()
         .and_then(|path| path.strip_prefix('#'));
@@ -201,7 +201,7 @@ fn with_type(schema: &Value, node: Value) -> Value {
 
 /// Lists the possible values in a schema entry: `false` and `true` for a switch, the listed words for a choice. The list is empty
 /// for all other settings.
-fn choices(node: &Value) -> Vec<Value> {
+fn possible_values(node: &Value) -> Vec<Value> {
     if node["type"] == "boolean" {
         return vec![json!(false), json!(true)];
     }
@@ -220,7 +220,7 @@ fn choices(node: &Value) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::super::super::facts::Facts;
-    use super::super::settings::{papers_with_settings, settings};
+    use super::super::settings::{list_settings, papers_with_settings};
     use super::*;
 
     #[test]
@@ -228,14 +228,14 @@ mod tests {
         let (mut with, mut missing) = (0, Vec::new());
         for paper in papers_with_settings() {
             let facts = Facts::parse(paper.name, paper.facts).unwrap();
-            for setting in settings(paper, &facts).unwrap() {
+            for setting in list_settings(paper, &facts).unwrap() {
                 if setting.is_number() {
                     continue;
                 }
                 match alternatives(&setting.keys[0], &setting.values[0]) {
                     Alternatives::Values(_) => with += 1,
                     Alternatives::Without(_) => {}
-                    Alternatives::Unknown => {
+                    Alternatives::Unlisted => {
                         missing.push(format!("{}: {:?}", paper.name, setting.keys));
                     }
                 }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_values_of_an_option_are_those_of_the_format() {
         let names = |key: &str| {
-            let all = choices(&node_of(key).unwrap());
+            let all = possible_values(&schema_entry(key).unwrap());
             all.iter()
                 .filter_map(|value| value.as_str().map(str::to_owned))
                 .collect::<Vec<_>>()
@@ -263,7 +263,7 @@ mod tests {
             ["switch", "unshared", "shared-medium"]
         );
         assert_eq!(names("workload.blocks").len(), 2);
-        let default = &node_of("costs.call.waiting").unwrap()["default"];
+        let default = &schema_entry("costs.call.waiting").unwrap()["default"];
         assert_eq!(*default, json!("blocking"));
         assert_eq!(
             description("policy.migbsp.own_cluster"),

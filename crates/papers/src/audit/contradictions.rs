@@ -12,9 +12,9 @@ pub struct Contradictory {
     /// Identifier of the published time in the list of facts of the paper.
     pub id: String,
     /// Description of the run to which the published time belongs.
-    pub what: String,
+    pub run_description: String,
     /// Statement of the paper that contradicts the published time.
-    pub because: String,
+    pub contradicting_statement: String,
     /// Relative error of the simulated time against the published time, as a fraction with its sign.
     pub error: f64,
 }
@@ -25,13 +25,13 @@ pub struct Contradictions {
     /// Name of the paper.
     pub paper: &'static str,
     /// Published times, in tables and figures, that contradict other statements of the paper.
-    pub cells: Vec<Contradictory>,
+    pub contradictory_times: Vec<Contradictory>,
     /// Relative errors of the simulated times against all published times in the tables of the paper, as fractions with their
     /// signs.
-    pub all: Vec<f64>,
+    pub errors_of_all: Vec<f64>,
     /// Relative errors for the published times in tables that contradict no other statement of the paper, as fractions with their
     /// signs.
-    pub without: Vec<f64>,
+    pub errors_without_contradictory: Vec<f64>,
 }
 
 /// Computes the share of the relative errors within 2.5 %, the share within 5 %, and the median of the absolute errors, all in
@@ -69,8 +69,8 @@ pub(super) fn contradictions(
             })?;
             listed.push(Contradictory {
                 id: id.clone(),
-                what: words(cell),
-                because: one.because.clone(),
+                run_description: words(cell),
+                contradicting_statement: one.because.clone(),
                 error: cell.error,
             });
         }
@@ -79,11 +79,11 @@ pub(super) fn contradictions(
     let is_listed = |cell: &&CellResult| listed.iter().any(|one| one.id == cell.id);
     Ok(Contradictions {
         paper,
-        all: in_tables().map(|cell| cell.error).collect(),
-        without: in_tables()
+        errors_of_all: in_tables().map(|cell| cell.error).collect(),
+        errors_without_contradictory: in_tables()
             .filter(|cell| !is_listed(cell))
             .map(|cell| cell.error)
             .collect(),
-        cells: listed,
+        contradictory_times: listed,
     })
 }

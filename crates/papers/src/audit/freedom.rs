@@ -51,8 +51,8 @@ pub struct Freedom {
 }
 
 /// Counts the constants of the reproduction of a paper, and the independent data that the paper publishes.
-pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
-    let counted = settings.iter().filter(|one| one.is_counted);
+pub(super) fn count_freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
+    let counted = settings.iter().filter(|one| one.is_counted_as_constant);
     // Settings that count as constants come first, in the order of the facts.
     let shared = || {
         let pairs = facts.fitted.iter().zip(settings);
@@ -62,13 +62,13 @@ pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]
     let tables = facts
         .tables
         .iter()
-        .filter(|cell| !is_of_figure(facts, cell));
+        .filter(|cell| !is_quoted_from_figure(facts, cell));
     let tables: Vec<&Cell> = tables.collect();
     let (columns, repeated, independent) = count_independent(&tables);
     let told = facts.decisions.iter().map(|one| &one.config);
     let told = told.chain(facts.call_schedules.iter().map(|one| &one.config));
     let mut runs: Vec<String> = told
-        .flat_map(super::super::facts::expand)
+        .flat_map(super::super::facts::expand_lists)
         .map(|config| (paper.case)(&config).key())
         .collect();
     runs.sort();
@@ -92,7 +92,7 @@ pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]
     }
 }
 
-fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
+fn is_quoted_from_figure(facts: &Facts, cell: &Cell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
@@ -114,7 +114,10 @@ fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
         let column = columns
             .entry(column_name(&cell.table, &cell.config))
             .or_default();
-        if row.iter().any(|&known| is_near(cell.seconds, known)) {
+        if row
+            .iter()
+            .any(|&known| is_within_tolerance(cell.seconds, known))
+        {
             repeated += 1;
             continue;
         }
@@ -132,7 +135,7 @@ fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
     (columns.len(), repeated, count)
 }
 
-fn is_near(value: f64, other: f64) -> bool {
+fn is_within_tolerance(value: f64, other: f64) -> bool {
     (value / other - 1.0).abs() <= TIGHT
 }
 
@@ -140,9 +143,9 @@ fn is_near(value: f64, other: f64) -> bool {
 /// for a multiple of the supersteps, 2 for a straight line, otherwise the length of the column.
 fn count_parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
-        column
-            .iter()
-            .all(|&(supersteps, seconds)| is_near(line.0 + line.1 * supersteps, seconds))
+        column.iter().all(|&(supersteps, seconds)| {
+            is_within_tolerance(line.0 + line.1 * supersteps, seconds)
+        })
     };
     // Least squares of the relative errors: T and a + b·s, both over T.
     let sum = |of: &dyn Fn(f64, f64) -> f64| column.iter().map(|&(s, t)| of(s, t)).sum::<f64>();

@@ -13,8 +13,8 @@ use super::super::Paper;
 use super::super::cells::{CellResult, column_name, median};
 use super::super::changes::Changes;
 use super::linear::{Row, fit};
-use super::score::{Achieved, TIGHT, WIDE};
-use super::sensitivity::achieved_with;
+use super::score::{ResultAccuracy, TIGHT, WIDE};
+use super::sensitivity::accuracy_with_changes;
 use super::settings::Setting;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
@@ -67,15 +67,15 @@ pub struct Refitted {
 ///
 /// # Errors
 /// A run with a changed constant fails.
-pub(super) fn held_out(
+pub(super) fn predict_held_out(
     paper: &'static Paper,
     settings: &[Setting],
-    (cells, base): (&[&CellResult], &Achieved),
+    (cells, base): (&[&CellResult], &ResultAccuracy),
     progress: &Progress,
 ) -> Result<(Vec<HeldOut>, Vec<Refitted>), Error> {
     let constants = settings
         .iter()
-        .filter(|one| one.is_counted && one.is_number());
+        .filter(|one| one.is_counted_as_constant && one.is_number());
     let constants: Vec<&Setting> = constants.collect();
     let slopes: Vec<Vec<f64>> = constants
         .par_iter()
@@ -93,7 +93,7 @@ pub(super) fn held_out(
         .zip(&change)
         .map(|(constant, change)| Refitted {
             paper: paper.name.into(),
-            what: constant.what.clone(),
+            what: constant.description.clone(),
             value: constant.value_text(),
             change: *change,
         });
@@ -104,50 +104,61 @@ pub(super) fn held_out(
         let inside: Vec<usize> = (0..cells.len())
             .filter(|&cell| is_inside(cells[cell]))
             .collect();
-        let context = Scope {
+        let context = SelectedTimes {
             paper,
             name: scope,
             cells: inside.iter().map(|&cell| cells[cell]).collect(),
-            rows: inside.iter().map(|&cell| &rows[cell]).collect(),
+            model_rows: inside.iter().map(|&cell| &rows[cell]).collect(),
             constants: constants.len(),
         };
-        all.push(context.row("nothing; constants as they are", (0, 0), &context.errors()));
-        let fitted = fit(&context.rows, constants.len());
+        all.push(context.summarize(
+            "nothing; constants as they are",
+            (0, 0),
+            &context.present_errors(),
+        ));
+        let fitted = fit(&context.model_rows, constants.len());
         let predicted: Vec<f64> = context
-            .rows
+            .model_rows
             .iter()
-            .map(|row| row.error_after(&unfixed_as_zero(&fitted)))
+            .map(|row| row.error_after(&zero_if_unfixed(&fitted)))
             .collect();
         let unfixed = count_unfixed(&fitted);
-        all.push(context.row("nothing; fitted to all of them", (1, unfixed), &predicted));
-        if scope == ALL {
+        all.push(context.summarize("nothing; fitted to all of them", (1, unfixed), &predicted));
+        if scope == ALL_CELLS {
             let mut changes = Changes::default();
-            for (constant, change) in constants.iter().zip(unfixed_as_zero(&fitted)) {
+            for (constant, change) in constants.iter().zip(zero_if_unfixed(&fitted)) {
                 constant.add_scaled(&mut changes, 1.0 + change);
             }
-            let there = achieved_with(paper, changes, progress);
+            let there = accuracy_with_changes(paper, changes, progress);
             let errors = there.map(|there| there.errors).unwrap_or_default();
-            all.push(context.row(
+            all.push(context.summarize(
                 "nothing; fitted to all of them, and simulated",
                 (1, unfixed),
                 &errors,
             ));
         }
-        all.extend(context.partitions());
+        all.extend(context.predict_partitions());
     }
     Ok((all, refitted))
 }
 
 /// Name of the scope that contains all published times of a paper in tables.
-pub(super) const ALL: &str = "all cells";
+pub(super) const ALL_CELLS: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
-const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
+const SCOPES: [(&str, Inside); 2] = [
+    (ALL_CELLS, |_| true),
+    ("scenario i", |cell| cell.scenario == "i"),
+];
 
 /// Computes the slope for each published time: the change of its relative error divided by the relative change of a constant.
-fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
+fn slopes_of(
+    constant: &Setting,
+    base: &ResultAccuracy,
+    progress: &Progress,
+) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
-        let there = achieved_with(constant.paper, constant.scaled(factor), progress);
-        let refused = || Problem::new(format!("`{}` cannot be moved", constant.what));
+        let there = accuracy_with_changes(constant.paper, constant.scaled_by(factor), progress);
+        let refused = || Problem::new(format!("`{}` cannot be moved", constant.description));
         Ok::<_, Error>(there.ok_or_else(refused)?.errors)
     };
     let (below, above) = rayon::join(|| errors(1.0 - SLOPE_STEP), || errors(1.0 + SLOPE_STEP));
@@ -167,7 +178,7 @@ fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result
     Ok((0..base.errors.len()).map(slope).collect())
 }
 
-fn unfixed_as_zero(change: &[Option<f64>]) -> Vec<f64> {
+fn zero_if_unfixed(change: &[Option<f64>]) -> Vec<f64> {
     change.iter().map(|one| one.unwrap_or_default()).collect()
 }
 
@@ -176,11 +187,11 @@ fn count_unfixed(change: &[Option<f64>]) -> usize {
 }
 
 /// A selection of the published times of a paper, with the rows of the linear model for these times.
-struct Scope<'c> {
+struct SelectedTimes<'c> {
     paper: &'static Paper,
     name: &'static str,
     cells: Vec<&'c CellResult>,
-    rows: Vec<&'c Row>,
+    model_rows: Vec<&'c Row>,
     constants: usize,
 }
 
@@ -191,7 +202,7 @@ type Part = fn(&CellResult) -> String;
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
-        config_without(cell, &["scenario", "alpha"])
+        row_name(cell, &["scenario", "alpha"])
     }),
     ("one column (all its run sizes)", |cell| {
         column_name(&cell.table, &cell.config)
@@ -206,7 +217,7 @@ const PARTITIONS: [(&str, Part); 7] = [
     ("one table", |cell| cell.table.clone()),
 ];
 
-fn config_without(cell: &CellResult, keys: &[&str]) -> String {
+fn row_name(cell: &CellResult, keys: &[&str]) -> String {
     let rest = cell
         .config
         .iter()
@@ -220,12 +231,17 @@ fn config_value(cell: &CellResult, key: &str) -> String {
     value.map(ToString::to_string).unwrap_or_default()
 }
 
-impl Scope<'_> {
-    fn errors(&self) -> Vec<f64> {
-        self.rows.iter().map(|row| row.error).collect()
+impl SelectedTimes<'_> {
+    fn present_errors(&self) -> Vec<f64> {
+        self.model_rows.iter().map(|row| row.error).collect()
     }
 
-    fn row(&self, left_out: &str, (times, unfixed): (usize, usize), errors: &[f64]) -> HeldOut {
+    fn summarize(
+        &self,
+        left_out: &str,
+        (times, unfixed): (usize, usize),
+        errors: &[f64],
+    ) -> HeldOut {
         let within = |bound: f64| errors.iter().filter(|one| one.abs() <= bound).count();
         HeldOut {
             paper: self.paper.name.into(),
@@ -243,7 +259,7 @@ impl Scope<'_> {
 
     /// Predicts the published times once for each partition: each part is predicted by a fit to the other parts. Partitions with
     /// a single part and partitions equal to an earlier one are left out.
-    fn partitions(&self) -> Vec<HeldOut> {
+    fn predict_partitions(&self) -> Vec<HeldOut> {
         let mut seen: Vec<Vec<usize>> = Vec::new();
         let mut all = Vec::new();
         for (name, of) in PARTITIONS {
@@ -260,26 +276,26 @@ impl Scope<'_> {
             if names.len() < 2 || seen.contains(&parts) {
                 continue;
             }
-            all.push(self.leave_out(name, names.len(), &parts));
+            all.push(self.predict_parts(name, names.len(), &parts));
             seen.push(parts);
         }
         all
     }
 
-    fn leave_out(&self, name: &str, count: usize, parts: &[usize]) -> HeldOut {
+    fn predict_parts(&self, name: &str, count: usize, parts: &[usize]) -> HeldOut {
         let mut errors = vec![f64::NAN; parts.len()];
         let mut unfixed = 0;
         for part in 0..count {
             let (left, out): (Vec<usize>, Vec<usize>) =
                 (0..parts.len()).partition(|&cell| parts[cell] != part);
-            let training: Vec<&Row> = left.iter().map(|&cell| self.rows[cell]).collect();
+            let training: Vec<&Row> = left.iter().map(|&cell| self.model_rows[cell]).collect();
             let change = fit(&training, self.constants);
             unfixed = unfixed.max(count_unfixed(&change));
-            let change = unfixed_as_zero(&change);
+            let change = zero_if_unfixed(&change);
             for cell in out {
-                errors[cell] = self.rows[cell].error_after(&change);
+                errors[cell] = self.model_rows[cell].error_after(&change);
             }
         }
-        self.row(name, (count, unfixed), &errors)
+        self.summarize(name, (count, unfixed), &errors)
     }
 }

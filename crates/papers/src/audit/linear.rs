@@ -15,7 +15,7 @@
 const BEND: f64 = 0.01;
 
 /// Maximum relative uncertainty with which a constant is still fitted (a fraction); less certain constants keep their values.
-const KNOWN: f64 = 0.25;
+const MAX_UNCERTAINTY: f64 = 0.25;
 
 /// Number of iterations of the reweighting in the robust fit; the weights converge in far fewer.
 const ROUNDS: usize = 200;
@@ -87,7 +87,8 @@ fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
         let left = (0..constants).filter(|k| !taken.contains(k));
         let lengths = left.map(|k| (k, dot(&rests[k], &rests[k]).sqrt()));
         let longest = lengths.reduce(|best, one| if one.1 > best.1 { one } else { best });
-        let Some((next, length)) = longest.filter(|(_, length)| *length >= BEND / KNOWN) else {
+        let Some((next, length)) = longest.filter(|(_, length)| *length >= BEND / MAX_UNCERTAINTY)
+        else {
             return taken;
         };
         taken.push(next);

@@ -33,9 +33,9 @@ pub use contradictions::{Contradictions, Contradictory};
 pub use freedom::Freedom;
 pub use held_out::{HeldOut, Refitted};
 pub use rounding::Rounding;
-pub use score::{Achieved, Score, TIGHT, WIDE};
+pub use score::{ResultAccuracy, Score, TIGHT, WIDE};
 pub use sensitivity::{Sensitivity, WINDOW_STEPS};
-pub(crate) use splits::{SPLIT_COLUMNS, splits};
+pub(crate) use splits::{SPLIT_COLUMNS, committed_split_rows};
 pub use tables::Tables;
 
 use self::subject::Subject;
@@ -48,7 +48,7 @@ use migsim_experiment::Progress;
 /// # Errors
 /// A run fails.
 pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
-    let subjects = Subject::read_all(progress)?;
+    let subjects = Subject::reproduce_all(progress)?;
     let tables = Tables::compute(&subjects, progress)?;
     Ok((page_of(&subjects, &tables)?, tables))
 }
@@ -56,7 +56,7 @@ pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
 fn page_of(subjects: &[Subject], tables: &Tables) -> Result<Page, Error> {
     let papers = subjects
         .iter()
-        .map(Subject::counts)
+        .map(Subject::audit_counts)
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Page {
         name: "audit.md".into(),

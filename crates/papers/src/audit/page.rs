@@ -9,7 +9,7 @@ use super::splits::{SPLIT_COLUMNS, extreme_split_rows, extreme_splits};
 use super::subject::AuditCounts;
 use super::tables::Tables;
 
-use crate::effects::counts_of_cells;
+use crate::effects::effect_counts_of_cells;
 use crate::markdown::{escape_cell, push_table, put};
 use crate::named::application_of;
 use crate::readme::push_effect_table;
@@ -33,7 +33,7 @@ pub(super) fn page(papers: &[AuditCounts], tables: &Tables) -> String {
 
 /// Appends the section on the simulated effects of rescheduling (overheads and gains) to the text of the page.
 fn push_effects(text: &mut String, papers: &[AuditCounts]) {
-    let counts = counts_of_cells(papers.iter().map(|one| (one.paper.name, &*one.cells)));
+    let counts = effect_counts_of_cells(papers.iter().map(|one| (one.paper.name, &*one.cells)));
     let Some(all) = counts.last() else {
         return;
     };
@@ -73,7 +73,7 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
     let carrying = others.iter().filter(|one| one.is_needed()).count();
     let settings: u64 = papers
         .iter()
-        .flat_map(|one| &one.searched)
+        .flat_map(|one| &one.searches)
         .map(|one| one.settings)
         .sum();
     let errors = |of: fn(&AuditCounts) -> &[f64]| {
@@ -82,8 +82,10 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
             .flat_map(|one| of(one).to_vec())
             .collect::<Vec<f64>>()
     };
-    let with = shares_and_median(&errors(|one| &one.contradictions.all));
-    let without = shares_and_median(&errors(|one| &one.contradictions.without));
+    let with = shares_and_median(&errors(|one| &one.contradictions.errors_of_all));
+    let without = shares_and_median(&errors(|one| {
+        &one.contradictions.errors_without_contradictory
+    }));
     format!(
         "1. There are {constants} constants ({numbers} numbers and {} options) for {cells} published times, which are {} independent data,\n   and for {} decisions and {} call schedules of {} runs.\n\
          2. {score} of the {cells} times are within {} % with the constants as they are. If constants are fitted again without a part of the times, they predict\n   {mildest} times within the same bound with the mildest split of each paper, and {harshest} with the harshest.\n\
@@ -122,10 +124,9 @@ fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
         let carrying = options
             .iter()
             .filter(|option| option.paper == free.paper && option.is_needed());
-        let numbers = tables
-            .sensitivity
-            .iter()
-            .filter(|number| number.paper == free.paper && !number.is_counted && number.matters());
+        let numbers = tables.sensitivity.iter().filter(|number| {
+            number.paper == free.paper && !number.is_counted && number.affects_results()
+        });
         [
             free.constants,
             free.shared_constants.0,
@@ -190,7 +191,7 @@ fn push_held_out(text: &mut String, tables: &Tables) {
 }
 
 /// Formats three counts separated by commas: reproduced times, decisions, and schedules of rescheduling calls.
-fn counts_text(score: Score) -> String {
+fn score_text(score: Score) -> String {
     format!("{}, {}, {}", score.cells, score.decisions, score.schedules)
 }
 
@@ -199,7 +200,7 @@ fn push_present_score(text: &mut String, papers: &[AuditCounts]) {
         format!(
             "{} {} (and {} cells within 5 %)",
             application_of(one.paper.name),
-            counts_text(one.score),
+            score_text(one.score),
             one.score.wide
         )
     });
@@ -221,7 +222,7 @@ fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) 
     );
     push_present_score(text, papers);
     let rows = tables.sensitivity.iter().map(|one| {
-        let scores = one.scores().map(counts_text).join(" | ");
+        let scores = one.scores().map(score_text).join(" | ");
         let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
         let origin = origin_text(&one.origin, one.is_counted);
         let value = format!("{} | {origin}", one.value);
@@ -262,7 +263,7 @@ fn window_text(one: &Sensitivity) -> String {
 /// An option of a reproduction, with the results for each of its other values.
 struct OptionResults<'t> {
     paper: &'t str,
-    others: Vec<&'t Ablation>,
+    results_of_alternatives: Vec<&'t Ablation>,
 }
 
 impl OptionResults<'_> {
@@ -270,7 +271,7 @@ impl OptionResults<'_> {
     /// can be simulated.
     fn is_needed(&self) -> bool {
         let mut run = self
-            .others
+            .results_of_alternatives
             .iter()
             .filter(|one| one.refused.is_empty())
             .peekable();
@@ -286,14 +287,13 @@ fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<
     for row in rows
         .filter(|row| row.is_counted == is_counted && (row.is_counted || row.origin != "stated"))
     {
-        match all
-            .last_mut()
-            .filter(|last| last.paper == row.paper && last.others[0].keys == row.keys)
-        {
-            Some(last) => last.others.push(row),
+        match all.last_mut().filter(|last| {
+            last.paper == row.paper && last.results_of_alternatives[0].keys == row.keys
+        }) {
+            Some(last) => last.results_of_alternatives.push(row),
             None => all.push(OptionResults {
                 paper: &row.paper,
-                others: vec![row],
+                results_of_alternatives: vec![row],
             }),
         }
     }
@@ -354,7 +354,7 @@ fn push_searches(text: &mut String, papers: &[AuditCounts]) {
     let columns =
         "paper | settings | settings per independent datum | cells within 2.5 % | decisions";
     let rows = papers.iter().map(|one| {
-        let settings: u64 = one.searched.iter().map(|one| one.settings).sum();
+        let settings: u64 = one.searches.iter().map(|one| one.settings).sum();
         let share = settings as f64 / one.freedom.independent.max(1) as f64;
         let cells = format!("{} of {}", one.score.cells, one.freedom.cells);
         let decisions = format!("{} of {}", one.score.decisions, one.freedom.decisions);
@@ -363,7 +363,7 @@ fn push_searches(text: &mut String, papers: &[AuditCounts]) {
     });
     push_table(text, columns, rows);
     let all = papers.iter();
-    let all = all.flat_map(|one| one.searched.iter().map(|search| (one.paper.name, search)));
+    let all = all.flat_map(|one| one.searches.iter().map(|search| (one.paper.name, search)));
     let rows = all.map(|(paper, one)| {
         let (paper, what) = (application_of(paper), escape_cell(&one.what));
         let place = format!("{} | `{}`", one.date, one.source);
@@ -389,7 +389,7 @@ fn push_rounding(text: &mut String, papers: &[AuditCounts]) {
         let (paper, share) = (application_of(one.paper), 100.0 * one.largest_relative);
         format!(
             "{paper} | {counts} | {least} | {share:.2} % | {}",
-            one.coarse
+            one.coarsely_rounded
         )
     });
     push_table(text, columns, rows);
@@ -412,17 +412,25 @@ fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
     };
     let all = || papers.iter().map(|one| &one.contradictions);
     let errors = |of: fn(&Contradictions) -> &[f64]| all().flat_map(of).copied().collect();
-    let (whole, without): (Vec<f64>, Vec<f64>) =
-        (errors(|one| &one.all), errors(|one| &one.without));
-    let rows = all().map(|one| row(application_of(one.paper), &one.all, &one.without));
+    let (whole, without): (Vec<f64>, Vec<f64>) = (
+        errors(|one| &one.errors_of_all),
+        errors(|one| &one.errors_without_contradictory),
+    );
+    let rows = all().map(|one| {
+        row(
+            application_of(one.paper),
+            &one.errors_of_all,
+            &one.errors_without_contradictory,
+        )
+    });
     let rows = rows.chain([row("all", &whole, &without)]);
     push_table(text, "paper | with them | without them", rows);
-    let rows = all().flat_map(|one| &one.cells).map(|one| {
-        let because = escape_cell(&one.because);
+    let rows = all().flat_map(|one| &one.contradictory_times).map(|one| {
+        let because = escape_cell(&one.contradicting_statement);
         format!(
             "{} | {} | {:+.1} % | {because}",
             one.id,
-            one.what,
+            one.run_description,
             100.0 * one.error
         )
     });

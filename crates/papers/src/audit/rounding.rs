@@ -22,7 +22,7 @@ pub struct Rounding {
     pub largest_relative: f64,
     /// Number of published times whose relative rounding error exceeds the median relative error of the simulated times of the
     /// paper.
-    pub coarse: usize,
+    pub coarsely_rounded: usize,
 }
 
 /// Counts the published times of a paper by the effect of their rounding; returns `None` if the paper has no published times.
@@ -32,7 +32,10 @@ pub(super) fn rounding(
     cells: &[&CellResult],
     words: impl Fn(&CellResult) -> String,
 ) -> Option<Rounding> {
-    let decimals = cells.iter().map(|cell| decimals(cell.published_s)).max()?;
+    let decimals = cells
+        .iter()
+        .map(|cell| count_decimals(cell.published_s))
+        .max()?;
     let half = 0.5 * 0.1_f64.powi(i32::try_from(decimals).ok()?);
     let least = cells
         .iter()
@@ -51,7 +54,7 @@ pub(super) fn rounding(
         missed: counts[2],
         shortest: (words(least), least.published_s),
         largest_relative: half / least.published_s,
-        coarse: cells.iter().filter(is_coarse).count(),
+        coarsely_rounded: cells.iter().filter(is_coarse).count(),
     })
 }
 
@@ -71,7 +74,7 @@ fn rounding_class(simulated: f64, published: f64, half: f64) -> usize {
 }
 
 /// Counts the decimal places in the shortest decimal text of a number.
-fn decimals(number: f64) -> usize {
+fn count_decimals(number: f64) -> usize {
     let text = number.to_string();
     text.split_once('.')
         .map_or(0, |(_, decimals)| decimals.len())
@@ -83,8 +86,8 @@ mod tests {
 
     #[test]
     fn a_rounded_time_is_an_interval() {
-        assert_eq!(decimals(76.2), 1);
-        assert_eq!(decimals(1.68), 2);
+        assert_eq!(count_decimals(76.2), 1);
+        assert_eq!(count_decimals(1.68), 2);
         // The published time means 1.675 to 1.685 s: 1.72 s is 2.7 % above the lower end, and 2.1 % above the upper end.
         assert_eq!(rounding_class(1.72, 1.68, 0.005), 1);
         assert_eq!(rounding_class(1.69, 1.68, 0.005), 0);

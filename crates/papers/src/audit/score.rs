@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::decisions::Verdict;
-use super::super::reproduce::Compared;
+use super::super::reproduce::PaperComparison;
 
 /// Maximum relative error with which a published time counts as reproduced (a fraction).
 pub const TIGHT: f64 = 0.025;
@@ -26,25 +26,25 @@ pub struct Score {
 
 /// Accuracy of a reproduction, listed separately for every published time, decision and schedule of a paper.
 #[derive(Clone, Debug)]
-pub struct Achieved {
+pub struct ResultAccuracy {
     /// Relative error of the simulated time for each published time in a table, as a fraction with its sign.
     pub errors: Vec<f64>,
-    decisions: Vec<bool>,
-    schedules: Vec<bool>,
+    are_decisions_reproduced: Vec<bool>,
+    are_schedules_reproduced: Vec<bool>,
 }
 
-impl Achieved {
+impl ResultAccuracy {
     /// Collects the errors and verdicts from the comparison of a reproduction with its paper. Times that are quoted from figures
     /// are left out, as in the totals of the other pages.
-    pub fn from_comparison(compared: &Compared) -> Self {
+    pub fn from_comparison(compared: &PaperComparison) -> Self {
         let in_tables = compared.cells.iter().filter(|cell| !cell.in_figure);
         let matches = |verdict: Verdict| verdict == Verdict::Match;
         let decisions = compared.decisions.iter().map(|one| matches(one.verdict));
         let schedules = compared.call_schedules.iter();
         Self {
             errors: in_tables.map(|cell| cell.error).collect(),
-            decisions: decisions.collect(),
-            schedules: schedules.map(|one| matches(one.verdict)).collect(),
+            are_decisions_reproduced: decisions.collect(),
+            are_schedules_reproduced: schedules.map(|one| matches(one.verdict)).collect(),
         }
     }
 
@@ -55,8 +55,8 @@ impl Achieved {
         Score {
             cells: within(TIGHT),
             wide: within(WIDE),
-            decisions: count(&self.decisions),
-            schedules: count(&self.schedules),
+            decisions: count(&self.are_decisions_reproduced),
+            schedules: count(&self.are_schedules_reproduced),
         }
     }
 
@@ -78,8 +78,14 @@ impl Achieved {
         Score {
             cells: within(TIGHT),
             wide: within(WIDE),
-            decisions: count(&self.decisions, &other.decisions),
-            schedules: count(&self.schedules, &other.schedules),
+            decisions: count(
+                &self.are_decisions_reproduced,
+                &other.are_decisions_reproduced,
+            ),
+            schedules: count(
+                &self.are_schedules_reproduced,
+                &other.are_schedules_reproduced,
+            ),
         }
     }
 }
@@ -97,10 +103,10 @@ mod tests {
 
     #[test]
     fn gains_do_not_compensate_for_losses() {
-        let achieved = |errors: [f64; 3], decisions: [bool; 2]| Achieved {
+        let achieved = |errors: [f64; 3], decisions: [bool; 2]| ResultAccuracy {
             errors: errors.to_vec(),
-            decisions: decisions.to_vec(),
-            schedules: vec![],
+            are_decisions_reproduced: decisions.to_vec(),
+            are_schedules_reproduced: vec![],
         };
         let here = achieved([0.01, -0.02, 0.2], [true, false]);
         let there = achieved([0.01, -0.04, 0.0], [false, true]);

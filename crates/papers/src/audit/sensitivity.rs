@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Paper;
 use super::super::changes::Changes;
-use super::super::reproduce::reproduce_changed;
-use super::score::{Achieved, Score};
+use super::super::reproduce::reproduce_with_changes;
+use super::score::{ResultAccuracy, Score};
 use super::settings::{Origin, Setting};
 use migsim_experiment::Progress;
 
@@ -16,7 +16,7 @@ use migsim_experiment::Progress;
 pub const WINDOW_STEPS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 
 /// Relative change of a number, upwards and downwards, in the test of sensitivity (a fraction).
-const CHANGE: f64 = 0.01;
+const RELATIVE_CHANGE: f64 = 0.01;
 
 /// Numbers of published results that are reproduced if one number of the experiment is changed by 1 %, and the window in which no
 /// result is lost.
@@ -63,7 +63,11 @@ pub struct Sensitivity {
 
 /// Counts the reproduced results with a number 1 % lower, unchanged and 1 % higher, and searches for the window of the number in
 /// which no result is lost.
-pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
+pub(super) fn sensitivity(
+    setting: &Setting,
+    base: &ResultAccuracy,
+    progress: &Progress,
+) -> Sensitivity {
     let (row, windows) = rayon::join(
         || sensitivity_without_window(setting, base, progress),
         || {
@@ -84,22 +88,22 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
 /// is lost are NaN.
 pub(super) fn sensitivity_without_window(
     setting: &Setting,
-    base: &Achieved,
+    base: &ResultAccuracy,
     progress: &Progress,
 ) -> Sensitivity {
-    let ends = [1.0 - CHANGE, 1.0 + CHANGE].map(|factor| {
-        let there = achieved_with(setting.paper, setting.scaled(factor), progress);
+    let ends = [1.0 - RELATIVE_CHANGE, 1.0 + RELATIVE_CHANGE].map(|factor| {
+        let there = accuracy_with_changes(setting.paper, setting.scaled_by(factor), progress);
         there.map(|there| there.score())
     });
     let [below, above] = ends.map(Option::unwrap_or_default);
     let here = base.score();
     Sensitivity {
         paper: setting.paper.name.into(),
-        what: setting.what.clone(),
+        what: setting.description.clone(),
         keys: setting.keys.join(" "),
         value: setting.value_text(),
         origin: setting.origin.name().into(),
-        is_counted: setting.is_counted,
+        is_counted: setting.is_counted_as_constant,
         below_cells: below.cells,
         below_decisions: below.decisions,
         below_schedules: below.schedules,
@@ -133,7 +137,7 @@ impl Sensitivity {
 
     /// Returns whether a result is lost before the number has doubled or halved. The answer is always `false` for a number that a
     /// paper states.
-    pub(super) fn matters(&self) -> bool {
+    pub(super) fn affects_results(&self) -> bool {
         let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
         self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
     }
@@ -141,9 +145,14 @@ impl Sensitivity {
 
 /// Finds the largest step of a number \[%\], upwards or downwards, up to which no result is lost. If the largest step loses
 /// nothing and changes no time, smaller steps are not tried.
-fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
+fn find_window(
+    setting: &Setting,
+    is_above: bool,
+    base: &ResultAccuracy,
+    progress: &Progress,
+) -> f64 {
     let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
-    let is_without_effect = |there: Achieved| there.errors == base.errors;
+    let is_without_effect = |there: ResultAccuracy| there.errors == base.errors;
     if results_without_loss((setting, is_above, end), base, progress).is_some_and(is_without_effect)
     {
         return end;
@@ -158,21 +167,21 @@ fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Pr
 /// changed number is refused.
 pub(super) fn results_without_loss(
     (setting, is_above, step): (&Setting, bool, f64),
-    base: &Achieved,
+    base: &ResultAccuracy,
     progress: &Progress,
-) -> Option<Achieved> {
+) -> Option<ResultAccuracy> {
     let factor = 1.0 + step / 100.0;
     let factor = if is_above { factor } else { 1.0 / factor };
-    let there = achieved_with(setting.paper, setting.scaled(factor), progress);
+    let there = accuracy_with_changes(setting.paper, setting.scaled_by(factor), progress);
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
 /// Reproduces a paper with changed settings, and evaluates the results; returns `None` if the changed settings are refused.
-pub(super) fn achieved_with(
+pub(super) fn accuracy_with_changes(
     paper: &'static Paper,
     changes: Changes,
     progress: &Progress,
-) -> Option<Achieved> {
-    let compared = reproduce_changed(paper, changes, progress).ok()?;
-    Some(Achieved::from_comparison(&compared))
+) -> Option<ResultAccuracy> {
+    let compared = reproduce_with_changes(paper, changes, progress).ok()?;
+    Some(ResultAccuracy::from_comparison(&compared))
 }

@@ -11,7 +11,7 @@ use super::super::runs::{Case, Runs};
 use super::super::{PAPERS, Paper};
 use super::choices;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::{Progress, built_in_names, lookup};
+use migsim_experiment::{Progress, built_in_names, value_at_path};
 use migsim_platform as platform;
 
 /// Origin of the value of a setting, recognised by the first word of the text that explains the value.
@@ -28,7 +28,7 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    fn of(text: Option<&str>) -> Self {
+    fn from_text(text: Option<&str>) -> Self {
         match text.and_then(|text| text.split_once(':')) {
             Some(("fitted", _)) => Self::Fitted,
             Some(("inferred", _)) => Self::Inferred,
@@ -52,7 +52,7 @@ impl Origin {
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
     /// Description of the setting for the tables of the audit.
-    pub(super) what: String,
+    pub(super) description: String,
     /// Keys of the values, written as in [`super::super::Fitted`] (a prefix names another experiment or the platform).
     pub(super) keys: Vec<String>,
     /// Value for each key; the values of one setting need not be equal.
@@ -60,7 +60,7 @@ pub(super) struct Setting {
     pub(super) origin: Origin,
     /// Whether the setting counts as a constant that was fitted, when the audit compares the number of constants with the number
     /// of published data.
-    pub(super) is_counted: bool,
+    pub(super) is_counted_as_constant: bool,
 }
 
 impl Setting {
@@ -73,29 +73,29 @@ impl Setting {
     }
 
     /// Returns the changes of an experiment in which all values of the setting are multiplied by `factor`.
-    pub(super) fn scaled(&self, factor: f64) -> Changes {
+    pub(super) fn scaled_by(&self, factor: f64) -> Changes {
         let values = self.values.iter().map(|value| scaled_value(value, factor));
-        self.with_values(values)
+        self.changes_to_values(values)
     }
 
     /// Returns the changes of an experiment in which all keys of the setting have the value `value`.
     pub(super) fn set_to(&self, value: &Value) -> Changes {
-        self.with_values(self.values.iter().map(|_| value.clone()))
+        self.changes_to_values(self.values.iter().map(|_| value.clone()))
     }
 
-    fn with_values(&self, values: impl Iterator<Item = Value>) -> Changes {
+    fn changes_to_values(&self, values: impl Iterator<Item = Value>) -> Changes {
         let mut changes = Changes::default();
-        self.add_to(&mut changes, values);
+        self.add_values(&mut changes, values);
         changes
     }
 
     /// Adds to `changes` the values of the setting, each multiplied by `factor`.
     pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
         let values = self.values.iter().map(|value| scaled_value(value, factor));
-        self.add_to(changes, values);
+        self.add_values(changes, values);
     }
 
-    fn add_to(&self, changes: &mut Changes, values: impl Iterator<Item = Value>) {
+    fn add_values(&self, changes: &mut Changes, values: impl Iterator<Item = Value>) {
         let experiment = self.paper.experiment.unwrap_or_default();
         for (key, value) in self.keys.iter().zip(values) {
             changes.set(experiment, key, value);
@@ -164,7 +164,7 @@ pub(super) fn papers_with_settings() -> impl Iterator<Item = &'static Paper> {
 ///
 /// # Errors
 /// An experiment cannot be read.
-pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setting>, Error> {
+pub(super) fn list_settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setting>, Error> {
     let files = Files::read(paper)?;
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
@@ -177,7 +177,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
     for (key, origin) in &files.origins {
         let text = origin.as_deref();
         let value = files.value(key)?;
-        let is_open = match Origin::of(text) {
+        let is_open = match Origin::from_text(text) {
             Origin::Fitted | Origin::Inferred => true,
             // A value that is stated, or that has no origin, is of interest only if another choice is possible.
             Origin::Stated | Origin::Unstated => choices::is_option(key, &value),
@@ -203,7 +203,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
             .push(key.clone());
     }
     for keys in groups.into_values() {
-        let what = files.describe(&keys)?;
+        let what = files.describe_setting(&keys)?;
         all.push(files.setting(paper, what, keys, false)?);
     }
     Ok(all)
@@ -224,7 +224,7 @@ const SUBJECTS: [(&str, &str); 7] = [
 struct Files {
     experiment: &'static str,
     /// Complete settings (with all defaults) of each experiment of the paper, by the name of the experiment.
-    resolved: BTreeMap<String, Value>,
+    resolved_experiments: BTreeMap<String, Value>,
     platform: Value,
     /// Origin of the value of each key; `None` if the files give no origin for the key.
     origins: BTreeMap<String, Option<String>>,
@@ -239,7 +239,7 @@ impl Files {
         let own = runs.load(&Case::new(experiment))?;
         let mut origins = BTreeMap::new();
         let document = experiment_document(experiment)?.value;
-        add_leaves(&document, "", &mut origins);
+        add_value_keys(&document, "", &mut origins);
         let known = own.config.origins.iter();
         origins.extend(known.map(|(key, text)| (key.clone(), Some(text.clone()))));
         let of_platform = own.platform.origins.iter();
@@ -257,13 +257,16 @@ impl Files {
                 (format!("{prefix}{key}"), text)
             });
             origins.extend(texts);
-            resolved.insert(other.to_owned(), runs.load(&Case::new(other))?.resolved);
+            resolved.insert(
+                other.to_owned(),
+                runs.load(&Case::new(other))?.resolved_settings,
+            );
         }
-        let platform = read_platform(&own.resolved)?;
-        resolved.insert(experiment.to_owned(), own.resolved);
+        let platform = read_platform(&own.resolved_settings)?;
+        resolved.insert(experiment.to_owned(), own.resolved_settings);
         Ok(Self {
             experiment,
-            resolved,
+            resolved_experiments: resolved,
             platform,
             origins,
         })
@@ -273,9 +276,9 @@ impl Files {
         let (place, key) = key.split_once(':').unwrap_or((self.experiment, key));
         let whole = match place {
             "platform" => Some(&self.platform),
-            place => self.resolved.get(place),
+            place => self.resolved_experiments.get(place),
         };
-        let found = whole.and_then(|whole| lookup(whole, key));
+        let found = whole.and_then(|whole| value_at_path(whole, key));
         found
             .cloned()
             .ok_or_else(|| Problem::new(format!("`{place}` has no `{key}`")).into())
@@ -290,20 +293,20 @@ impl Files {
     ) -> Result<Setting, Error> {
         let values = keys.iter().map(|key| self.value(key));
         let origin = |key: &String| self.origins.get(key).and_then(Option::as_deref);
-        let origin = keys.iter().map(|key| Origin::of(origin(key))).min();
+        let origin = keys.iter().map(|key| Origin::from_text(origin(key))).min();
         Ok(Setting {
             paper,
-            what,
+            description: what,
             values: values.collect::<Result<_, _>>()?,
             keys,
             origin: origin.unwrap_or(Origin::Unstated),
-            is_counted,
+            is_counted_as_constant: is_counted,
         })
     }
 
     /// Describes the setting with these keys: the first sentence on the first key in the schema or, for a platform, the key with
     /// the names of its clusters or links.
-    fn describe(&self, keys: &[String]) -> Result<String, Error> {
+    fn describe_setting(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
         let Some(rest) = first.strip_prefix("platform:") else {
@@ -333,7 +336,7 @@ impl Files {
 
 /// Adds to `keys` the key of every value in the `workload`, `network`, `runtime`, `policy` and `costs` of a JSON document,
 /// without an origin.
-fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
+fn add_value_keys(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
     const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
     if let Value::Object(map) = value {
         for (name, value) in map {
@@ -344,7 +347,7 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
                 "" => name.clone(),
                 path => format!("{path}.{name}"),
             };
-            add_leaves(value, &key, keys);
+            add_value_keys(value, &key, keys);
         }
     } else {
         keys.insert(path.to_owned(), None);
@@ -354,7 +357,7 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
 /// Returns the built-in platform file that the complete settings of an experiment name, as JSON.
 fn read_platform(resolved: &Value) -> Result<Value, Error> {
     let file = resolved["platform"].as_str().unwrap_or_default();
-    let mut all = platform::built_in().iter();
+    let mut all = platform::built_in_platforms().iter();
     let (_, text) = all
         .find(|(name, _)| *name == file || name.strip_suffix(".json") == Some(file))
         .ok_or_else(|| Problem::new(format!("there is no built-in platform `{file}`")))?;
@@ -382,12 +385,12 @@ mod tests {
     fn every_fitted_or_inferred_key_belongs_to_one_setting() {
         for paper in papers_with_settings() {
             let facts = Facts::parse(paper.name, paper.facts).unwrap();
-            let all = settings(paper, &facts).unwrap();
+            let all = list_settings(paper, &facts).unwrap();
             let keys: Vec<&String> = all.iter().flat_map(|one| &one.keys).collect();
             let once: BTreeSet<&&String> = keys.iter().collect();
             assert_eq!(once.len(), keys.len(), "{}", paper.name);
             for (key, origin) in &Files::read(paper).unwrap().origins {
-                let origin = Origin::of(origin.as_deref());
+                let origin = Origin::from_text(origin.as_deref());
                 let is_open = matches!(origin, Origin::Fitted | Origin::Inferred);
                 assert!(!is_open || keys.contains(&key), "{}: {key}", paper.name);
             }

@@ -1,7 +1,7 @@
 //! The mildest and the harshest split of each paper. A split divides the published times into parts, each predicted by a fit to
 //! the others; the mildest split predicts most times within 2.5 %, the harshest fewest.
 
-use super::held_out::{ALL, HeldOut};
+use super::held_out::{ALL_CELLS, HeldOut};
 use super::tables::committed_held_out;
 use crate::named::application_of;
 use migsim_base::error::Error;
@@ -12,22 +12,25 @@ pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted |
 /// The splits of one paper with the most and with the fewest published times predicted within 2.5 %. The first of several equal
 /// splits is taken.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Extremes<'t> {
+pub(super) struct ExtremeSplits<'t> {
     /// Results of the reproduction with its present constants, without a new fit.
-    pub(super) base: &'t HeldOut,
+    pub(super) without_refit: &'t HeldOut,
     pub(super) mildest: &'t HeldOut,
     pub(super) harshest: &'t HeldOut,
 }
 
 /// Finds for each paper the splits with the most and with the fewest published times predicted within 2.5 %. The papers are in
 /// the order of `held_out`.
-pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
-    let of_all = held_out.iter().filter(|row| row.scope == ALL);
-    let mut all: Vec<Extremes<'_>> = Vec::new();
+pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<ExtremeSplits<'_>> {
+    let of_all = held_out.iter().filter(|row| row.scope == ALL_CELLS);
+    let mut all: Vec<ExtremeSplits<'_>> = Vec::new();
     for row in of_all {
-        match all.last_mut().filter(|last| last.base.paper == row.paper) {
-            None => all.push(Extremes {
-                base: row,
+        match all
+            .last_mut()
+            .filter(|last| last.without_refit.paper == row.paper)
+        {
+            None => all.push(ExtremeSplits {
+                without_refit: row,
                 mildest: row,
                 harshest: row,
             }),
@@ -51,15 +54,15 @@ pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
     let all = extreme_splits(held_out);
     let rows = all.iter().map(|one| {
         let part = |split: &HeldOut| format!("{} | {}", split.left_out, split.within);
-        let (name, base) = (application_of(&one.base.paper), one.base);
+        let (name, base) = (application_of(&one.without_refit.paper), one.without_refit);
         let parts = [part(one.mildest), part(one.harshest)].join(" | ");
         format!("{name} | {} | {} | {parts}", base.cells, base.within)
     });
-    let sum = |of: fn(&Extremes<'_>) -> usize| all.iter().map(of).sum::<usize>();
+    let sum = |of: fn(&ExtremeSplits<'_>) -> usize| all.iter().map(of).sum::<usize>();
     let total = format!(
         "all | {} | {} | - | {} | - | {}",
-        sum(|one| one.base.cells),
-        sum(|one| one.base.within),
+        sum(|one| one.without_refit.cells),
+        sum(|one| one.without_refit.within),
         sum(|one| one.mildest.within),
         sum(|one| one.harshest.within)
     );
@@ -71,7 +74,7 @@ pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
 ///
 /// # Errors
 /// The committed table cannot be read.
-pub(crate) fn splits() -> Result<Vec<String>, Error> {
+pub(crate) fn committed_split_rows() -> Result<Vec<String>, Error> {
     Ok(extreme_split_rows(&committed_held_out()?))
 }
 
@@ -82,7 +85,7 @@ mod tests {
     fn row(paper: &str, left_out: &str, times: usize, within: usize) -> HeldOut {
         HeldOut {
             paper: paper.into(),
-            scope: ALL.into(),
+            scope: ALL_CELLS.into(),
             left_out: left_out.into(),
             times,
             constants: 1,

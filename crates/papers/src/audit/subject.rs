@@ -3,14 +3,14 @@
 use rayon::prelude::*;
 
 use super::contradictions::{Contradictions, contradictions};
-use super::freedom::{Freedom, freedom};
+use super::freedom::{Freedom, count_freedom};
 use super::rounding::{Rounding, rounding};
-use super::score::{Achieved, Score};
-use super::settings::{Setting, papers_with_settings, settings};
+use super::score::{ResultAccuracy, Score};
+use super::settings::{Setting, list_settings, papers_with_settings};
 use crate::cells::CellResult;
 use crate::changes::Changes;
 use crate::facts::{Facts, Searched};
-use crate::reproduce::{Compared, facts_of, reproduce_changed};
+use crate::reproduce::{PaperComparison, read_facts, reproduce_with_changes};
 use crate::{Paper, named};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
@@ -21,8 +21,8 @@ pub(super) struct Subject {
     pub(super) paper: &'static Paper,
     pub(super) facts: Facts,
     pub(super) settings: Vec<Setting>,
-    pub(super) compared: Compared,
-    pub(super) achieved: Achieved,
+    pub(super) comparison: PaperComparison,
+    pub(super) accuracy: ResultAccuracy,
 }
 
 /// Results of the audit of a paper that are computed from its reproduction without further simulations.
@@ -34,11 +34,11 @@ pub(super) struct AuditCounts {
     pub(super) freedom: Freedom,
     pub(super) rounding: Option<Rounding>,
     pub(super) contradictions: Contradictions,
-    pub(super) searched: Vec<Searched>,
+    pub(super) searches: Vec<Searched>,
 }
 
 impl Subject {
-    pub(super) fn read_all(progress: &Progress) -> Result<Vec<Self>, Error> {
+    pub(super) fn reproduce_all(progress: &Progress) -> Result<Vec<Self>, Error> {
         let papers: Vec<&'static Paper> = papers_with_settings().collect();
         papers
             .into_par_iter()
@@ -47,35 +47,35 @@ impl Subject {
     }
 
     fn from_paper(paper: &'static Paper, progress: &Progress) -> Result<Self, Error> {
-        let compared = reproduce_changed(paper, Changes::default(), progress)?;
-        let facts = facts_of(paper)?;
+        let compared = reproduce_with_changes(paper, Changes::default(), progress)?;
+        let facts = read_facts(paper)?;
         Ok(Self {
             paper,
-            settings: settings(paper, &facts)?,
+            settings: list_settings(paper, &facts)?,
             facts,
-            achieved: Achieved::from_comparison(&compared),
-            compared,
+            accuracy: ResultAccuracy::from_comparison(&compared),
+            comparison: compared,
         })
     }
 
     /// Lists the published times in the tables of the paper, each with its simulated time. Times quoted from figures are left
     /// out.
-    pub(super) fn cells(&self) -> Vec<&CellResult> {
-        let all = self.compared.cells.iter();
+    pub(super) fn table_cells(&self) -> Vec<&CellResult> {
+        let all = self.comparison.cells.iter();
         all.filter(|cell| !cell.in_figure).collect()
     }
 
-    pub(super) fn counts(&self) -> Result<AuditCounts, Error> {
+    pub(super) fn audit_counts(&self) -> Result<AuditCounts, Error> {
         let words = |cell: &CellResult| named::describe_cell(self.paper, &cell.config);
-        let cells = &self.compared.cells;
+        let cells = &self.comparison.cells;
         Ok(AuditCounts {
             paper: self.paper,
             cells: cells.clone(),
-            score: self.achieved.score(),
-            freedom: freedom(self.paper, &self.facts, &self.settings),
-            rounding: rounding(self.paper.name, &self.cells(), words),
+            score: self.accuracy.score(),
+            freedom: count_freedom(self.paper, &self.facts, &self.settings),
+            rounding: rounding(self.paper.name, &self.table_cells(), words),
             contradictions: contradictions(self.paper.name, &self.facts, cells, words)?,
-            searched: self.facts.audit.searched.clone(),
+            searches: self.facts.audit.searched.clone(),
         })
     }
 }

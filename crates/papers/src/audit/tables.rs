@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ablation::{Ablation, ablation};
-use super::held_out::{HeldOut, Refitted, held_out};
+use super::held_out::{HeldOut, Refitted, predict_held_out};
 use super::sensitivity::{Sensitivity, sensitivity};
 use super::settings::Setting;
 use super::subject::Subject;
@@ -49,19 +49,19 @@ impl Tables {
         let held: Vec<_> = subjects
             .par_iter()
             .map(|subject| {
-                let cells = subject.cells();
-                let cells = (&*cells, &subject.achieved);
-                held_out(subject.paper, &subject.settings, cells, progress)
+                let cells = subject.table_cells();
+                let cells = (&*cells, &subject.accuracy);
+                predict_held_out(subject.paper, &subject.settings, cells, progress)
             })
             .collect::<Result<_, Error>>()?;
         let (held_out, refitted): (Vec<_>, Vec<_>) = held.into_iter().unzip();
         let sensitivity = numbers
             .par_iter()
-            .map(|(subject, setting)| sensitivity(setting, &subject.achieved, progress))
+            .map(|(subject, setting)| sensitivity(setting, &subject.accuracy, progress))
             .collect();
         let ablation: Vec<Vec<Ablation>> = options
             .par_iter()
-            .map(|(subject, setting)| ablation(setting, &subject.achieved, progress))
+            .map(|(subject, setting)| ablation(setting, &subject.accuracy, progress))
             .collect();
         Ok(Self {
             held_out: held_out.concat(),

@@ -8,11 +8,11 @@
 use sha2::{Digest as _, Sha256};
 
 use super::ablation::{Ablation, ablation};
-use super::held_out::held_out;
+use super::held_out::predict_held_out;
 use super::sensitivity::{results_without_loss, sensitivity_without_window};
 use super::settings::{Setting, papers_with_settings};
 use super::*;
-use crate::reproduce::facts_of;
+use crate::reproduce::read_facts;
 use migsim_base::error::Problem;
 
 const RENEW: &str = "is not current: run `migsim reproduce audit --out results`";
@@ -46,7 +46,7 @@ fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Settin
 fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, f64)) {
     let progress = Progress::default();
     let keeps = |step: f64| {
-        results_without_loss((setting, is_above, step), &subject.achieved, &progress).is_some()
+        results_without_loss((setting, is_above, step), &subject.accuracy, &progress).is_some()
     };
     let next = WINDOW_STEPS.iter().find(|&&step| step > last);
     assert!(
@@ -72,7 +72,7 @@ fn the_committed_audit_equals_the_output_of_the_command() {
             page.name
         );
     }
-    let subjects = Subject::read_all(&progress).unwrap();
+    let subjects = Subject::reproduce_all(&progress).unwrap();
     let page = page_of(&subjects, &tables).unwrap();
     assert!(
         committed(&page.name).unwrap() == page.text,
@@ -100,7 +100,7 @@ fn the_committed_audit_equals_the_output_of_the_command() {
             let row = Sensitivity {
                 window_below: committed.window_below,
                 window_above: committed.window_above,
-                ..sensitivity_without_window(setting, &subject.achieved, &progress)
+                ..sensitivity_without_window(setting, &subject.accuracy, &progress)
             };
             assert_eq!(row, *committed, "results/audit-sensitivity.csv {RENEW}");
             assert_window(subject, setting, (false, row.window_below));
@@ -110,17 +110,17 @@ fn the_committed_audit_equals_the_output_of_the_command() {
         let refused: Vec<&Ablation> = tables.ablation.iter().filter(unknown).collect();
         assert!(refused.is_empty(), "no value of that key: {refused:?}");
         for setting in drawn(subject, |one| !one.is_number()) {
-            for row in ablation(setting, &subject.achieved, &progress) {
+            for row in ablation(setting, &subject.accuracy, &progress) {
                 let found = tables.ablation.contains(&row);
                 assert!(found, "results/audit-ablation.csv {RENEW}: {row:?}");
             }
         }
         // The runs of LU take a hundred times as long as those of all other papers.
         if paper != "lu" {
-            let cells = subject.cells();
-            let cells = (&*cells, &subject.achieved);
+            let cells = subject.table_cells();
+            let cells = (&*cells, &subject.accuracy);
             let (rows, refitted) =
-                held_out(subject.paper, &subject.settings, cells, &progress).unwrap();
+                predict_held_out(subject.paper, &subject.settings, cells, &progress).unwrap();
             let listed: Vec<&HeldOut> = tables
                 .held_out
                 .iter()
@@ -157,7 +157,7 @@ fn searches_are_recorded_in_the_files_that_are_named() {
     };
     let mut count = 0;
     for paper in papers_with_settings() {
-        for search in facts_of(paper).unwrap().audit.searched {
+        for search in read_facts(paper).unwrap().audit.searched {
             let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("../..")
                 .join(&search.source);

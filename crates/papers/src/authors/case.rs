@@ -9,7 +9,7 @@ use serde_json::Value;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
-use migsim_policies::authors_2015::{Call, Heuristic, Move, Report, Set, age_value};
+use migsim_policies::authors_2015::{Call, Heuristic, Move, ProcessReport, Set, next_aged_value};
 
 /// Heuristics that select the processes to move, by their names in a case file; `none` stands for a run without rescheduling
 /// calls.
@@ -32,15 +32,15 @@ pub(super) struct Case {
     pub(super) scenario: String,
     /// Heuristic that selects the processes to move; `None` if the run has no rescheduling calls.
     pub(super) heuristic: Option<Heuristic>,
-    pub(super) x: f64,
-    pub(super) d: f64,
+    pub(super) percentage_x: f64,
+    pub(super) imbalance_d: f64,
     pub(super) sets: Vec<Set>,
     /// Prefix of the host names of each Set (cluster), such as `suno` for `suno-3`.
-    pub(super) prefixes: Vec<String>,
+    pub(super) host_prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
     /// The whole case as JSON, as it is in its file.
-    pub(super) stored: Value,
-    pub(super) source: String,
+    pub(super) json: Value,
+    pub(super) file_name: String,
 }
 
 impl Case {
@@ -56,9 +56,9 @@ impl Case {
             sets: &self.sets,
             reports: &stored.by_process,
             heuristic,
-            x: self.x,
-            was_candidate: &call.marked,
-            pinned: &[],
+            x: self.percentage_x,
+            was_candidate: &call.was_candidate,
+            is_pinned: &[],
             moves_happen: self.scenario == "iii",
         }
     }
@@ -69,30 +69,30 @@ impl Case {
 pub(super) struct StoredCall {
     /// Superstep after which the call took place, counted from 1.
     pub(super) superstep: u64,
-    pub(super) indices: Vec<f64>,
+    pub(super) set_indices: Vec<f64>,
     /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the previous call.
-    pub(super) outside: Vec<usize>,
+    pub(super) processes_outside_d: Vec<usize>,
     /// Whether each process was a candidate in an earlier call; the authors' program never clears this mark.
-    pub(super) marked: Vec<bool>,
-    pub(super) candidates: Vec<bool>,
+    pub(super) was_candidate: Vec<bool>,
+    pub(super) is_candidate: Vec<bool>,
     pub(super) moves: Vec<Move>,
     /// Reports that the managers received in this call; `None` if the file does not contain reports for this call.
     pub(super) reports: Option<Reports>,
     /// Time \[s\] of each process in each superstep since the previous call; `None` if the file does not contain times for this
     /// call.
-    pub(super) times: Option<Vec<Vec<Seconds>>>,
+    pub(super) superstep_times: Option<Vec<Vec<Seconds>>>,
 }
 
 /// Reports of the processes in a call of the authors' program, and the values that the managers computed from the reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
     /// Report of each process to the manager of its Set (cluster).
-    pub(super) by_process: Vec<Report>,
+    pub(super) by_process: Vec<ProcessReport>,
     /// Potential of migration PM(i,j), which the managers computed for each process i and each Set (cluster) j.
     pub(super) potentials: Vec<Vec<f64>>,
     /// Processes sorted by decreasing potential of migration, as the program sorted them. The second entry of each pair is the
     /// preferred Set of the process.
-    pub(super) order: Vec<(usize, Option<usize>)>,
+    pub(super) sorted_processes: Vec<(usize, Option<usize>)>,
 }
 
 #[derive(Deserialize)]
@@ -157,12 +157,12 @@ struct RawMeasured {
 ///
 /// # Errors
 /// The text is not JSON or not a stored case. The error names the position of the fault.
-pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
+pub(super) fn parse_case(source: &str, text: &str) -> Result<Case, Error> {
     let document = Document::parse(source, text)?;
     let raw: RawCase = document.deserialize().map_err(|error| {
-        let is_other = !document.has("case") && !document.has("calls");
+        let is_other = !document.has_value("case") && !document.has_value("calls");
         if is_other {
-            let problem = document.problem("", "the file is no case of the authors' program");
+            let problem = document.problem_at("", "the file is no case of the authors' program");
             problem.hint("a case has `case`, `scenario`, `heuristic`, `parameters`, `sets`, `latency` and `calls`").into()
         } else {
             error
@@ -182,8 +182,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn fault(&self, key: &str, message: impl Into<String>) -> Problem {
-        self.document.problem(key, message)
+    fn problem_at(&self, key: &str, message: impl Into<String>) -> Problem {
+        self.document.problem_at(key, message)
     }
 
     fn read_case(&self) -> Result<Case, Error> {
@@ -191,44 +191,45 @@ impl Reader<'_> {
         let heuristic = HEURISTICS.iter().find(|(name, _)| *name == raw.heuristic);
         let Some(&(_, heuristic)) = heuristic else {
             let message = format!("unknown heuristic `{}`", raw.heuristic);
-            let problem = self.fault("heuristic", message);
+            let problem = self.problem_at("heuristic", message);
             let known = HEURISTICS.iter().map(|(name, _)| *name);
-            return Err(problem.known("heuristics", known).into());
+            return Err(problem.with_known_names("heuristics", known).into());
         };
         if !SCENARIOS.contains(&raw.scenario.as_str()) {
-            let problem = self.fault("scenario", format!("unknown scenario `{}`", raw.scenario));
-            return Err(problem.known("scenarios", SCENARIOS).into());
+            let problem =
+                self.problem_at("scenario", format!("unknown scenario `{}`", raw.scenario));
+            return Err(problem.with_known_names("scenarios", SCENARIOS).into());
         }
-        if heuristic.is_some() && !self.document.has("calls") {
+        if heuristic.is_some() && !self.document.has_value("calls") {
             let message = format!(
                 "the case has the heuristic `{}` and no `calls`",
                 raw.heuristic
             );
-            let problem = self.fault("", message);
+            let problem = self.problem_at("", message);
             return Err(problem
                 .hint("give the calls of the run, or the heuristic `none`")
                 .into());
         }
         let of_runs = ["placement", "superstep_starts_of_process_1", "end"];
-        let has = |key: &&str| self.document.has(key);
+        let has = |key: &&str| self.document.has_value(key);
         if let (Some(given), Some(missing)) = (
             of_runs.iter().find(|key| has(key)),
             of_runs.iter().find(|key| !has(key)),
         ) {
             let message = format!("the case has `{given}` and no `{missing}`");
-            let problem = self.fault("", message);
+            let problem = self.problem_at("", message);
             return Err(problem.hint("a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`").into());
         }
         if heuristic.is_none() && !raw.calls.is_empty() {
-            let problem = self.fault("heuristic", "the case has calls and no heuristic");
+            let problem = self.problem_at("heuristic", "the case has calls and no heuristic");
             return Err(problem.hint("name the heuristic that decided them").into());
         }
         if heuristic == Some(Heuristic::Percentage) && parameters.x.is_none() {
-            let problem = self.fault("parameters.x", "the heuristic `percentage` has no x");
+            let problem = self.problem_at("parameters.x", "the heuristic `percentage` has no x");
             return Err(problem.hint("give x, a number from 0 to 1").into());
         }
         if parameters.processes == 0 || parameters.alpha == 0 || raw.sets.is_empty() {
-            let problem = self.fault(
+            let problem = self.problem_at(
                 "parameters",
                 "a case needs a process, a Set, and alpha of at least 1",
             );
@@ -239,17 +240,17 @@ impl Reader<'_> {
             name: raw.case.clone(),
             scenario: raw.scenario.clone(),
             heuristic,
-            x: parameters.x.unwrap_or_default(),
-            d: parameters.d,
+            percentage_x: parameters.x.unwrap_or_default(),
+            imbalance_d: parameters.d,
             sets: (0..raw.sets.len())
                 .map(|set| self.read_set(set))
                 .collect::<Result<_, _>>()?,
-            prefixes: raw.sets.iter().map(|set| set.prefix.clone()).collect(),
+            host_prefixes: raw.sets.iter().map(|set| set.prefix.clone()).collect(),
             calls: calls
                 .map(|(at, call)| self.read_call(at, call))
                 .collect::<Result<_, _>>()?,
-            stored: self.document.value.clone(),
-            source: self.document.source.clone(),
+            json: self.document.value.clone(),
+            file_name: self.document.source.clone(),
         })
     }
 
@@ -263,10 +264,10 @@ impl Reader<'_> {
         };
         let latency = latency.ok_or_else(|| {
             let key = format!("latency[{set}][{set}]");
-            self.fault(&key, format!("Set {set} has no latency to itself"))
+            self.problem_at(&key, format!("Set {set} has no latency to itself"))
         })?;
         let power = InstructionsPerSecond::new(raw.power).ok_or_else(|| {
-            self.fault(
+            self.problem_at(
                 &format!("sets[{set}].power"),
                 format!("{} is no power", raw.power),
             )
@@ -283,29 +284,33 @@ impl Reader<'_> {
         let sets = self.raw.sets.len();
         if call.iset.len() != sets {
             let message = format!("{} indices of {sets} Sets", call.iset.len());
-            return Err(self.fault(&key("iset"), message).into());
+            return Err(self.problem_at(&key("iset"), message).into());
         }
         let left = "candidates_left_from_earlier_calls";
         Ok(StoredCall {
             superstep: call.superstep,
-            indices: call.iset.clone(),
-            outside: call.processes_outside_d.clone(),
-            marked: self.process_flags(&key(left), &call.candidates_left_from_earlier_calls)?,
-            candidates: self.process_flags(&key("candidates"), &call.candidates)?,
+            set_indices: call.iset.clone(),
+            processes_outside_d: call.processes_outside_d.clone(),
+            was_candidate: self
+                .process_flags(&key(left), &call.candidates_left_from_earlier_calls)?,
+            is_candidate: self.process_flags(&key("candidates"), &call.candidates)?,
             moves: self.read_moves(&key("decided_moves"), &call.decided_moves)?,
             reports: match &call.reports {
                 Some(table) => {
                     let order = call.order.as_ref().ok_or_else(|| {
                         let message = "the call has reports and no order";
-                        self.fault(&format!("calls[{at}]"), message)
+                        self.problem_at(&format!("calls[{at}]"), message)
                     })?;
-                    let order = self.read_order(&key("order"), order)?;
+                    let order = self.read_sorted_processes(&key("order"), order)?;
                     let reports = self.read_reports(&key("reports"), table)?;
-                    Some(Reports { order, ..reports })
+                    Some(Reports {
+                        sorted_processes: order,
+                        ..reports
+                    })
                 }
                 None => None,
             },
-            times: match &call.measured {
+            superstep_times: match &call.measured {
                 Some(measured) => Some(self.read_times(&key("measured"), measured)?),
                 None => None,
             },
@@ -319,7 +324,9 @@ impl Reader<'_> {
     fn process_index(&self, key: &str, rank: usize) -> Result<usize, Problem> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
-        process.ok_or_else(|| self.fault(key, format!("rank {rank} is not from 1 to {processes}")))
+        process.ok_or_else(|| {
+            self.problem_at(key, format!("rank {rank} is not from 1 to {processes}"))
+        })
     }
 
     fn process_flags(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
@@ -330,8 +337,12 @@ impl Reader<'_> {
         Ok(flags)
     }
 
-    fn read_order(&self, key: &str, table: &Table) -> Result<Vec<(usize, Option<usize>)>, Problem> {
-        let rows = Rows::new(self, key, table)?;
+    fn read_sorted_processes(
+        &self,
+        key: &str,
+        table: &Table,
+    ) -> Result<Vec<(usize, Option<usize>)>, Problem> {
+        let rows = TableRows::new(self, key, table)?;
         let row = |at: usize| {
             let set = rows.value(at, "set")?;
             let set = if set.is_null() {
@@ -345,12 +356,12 @@ impl Reader<'_> {
     }
 
     fn read_moves(&self, key: &str, table: &Table) -> Result<Vec<Move>, Problem> {
-        let rows = Rows::new(self, key, table)?;
+        let rows = TableRows::new(self, key, table)?;
         let row = |at: usize| {
             let (process, (set, host)) = (rows.process_index(at)?, rows.set_and_host(at)?);
             if rows.set_index(at)? != set {
-                return Err(self.fault(
-                    &rows.position(at, "host"),
+                return Err(self.problem_at(
+                    &rows.position_of_value(at, "host"),
                     "the host is not in the Set of the move",
                 ));
             }
@@ -362,19 +373,21 @@ impl Reader<'_> {
     fn read_reports(&self, key: &str, table: &Table) -> Result<Reports, Problem> {
         let parameters = &self.raw.parameters;
         let sets = self.raw.sets.len();
-        let rows = Rows::new(self, key, table)?;
+        let rows = TableRows::new(self, key, table)?;
         if table.rows.len() != parameters.processes {
             let message = format!(
                 "{} reports of {} processes",
                 table.rows.len(),
                 parameters.processes
             );
-            return Err(self.fault(&format!("{key}.rows"), message));
+            return Err(self.problem_at(&format!("{key}.rows"), message));
         }
-        let received =
-            (0..parameters.alpha).fold(0.0, |aged, _| age_value(aged, parameters.message_bytes));
-        let received = Bytes::new(received)
-            .ok_or_else(|| self.fault("parameters.message_bytes", "the size is out of range"))?;
+        let received = (0..parameters.alpha).fold(0.0, |aged, _| {
+            next_aged_value(aged, parameters.message_bytes)
+        });
+        let received = Bytes::new(received).ok_or_else(|| {
+            self.problem_at("parameters.message_bytes", "the size is out of range")
+        })?;
         let mut all = Reports::default();
         for at in 0..table.rows.len() {
             if rows.process_index(at)? != at {
@@ -382,7 +395,7 @@ impl Reader<'_> {
                     "the reports are not by rising rank: {} is expected here",
                     at + 1
                 );
-                return Err(self.fault(&rows.position(at, "rank"), message));
+                return Err(self.problem_at(&rows.position_of_value(at, "rank"), message));
             }
             let (set, host) = rows.set_and_host(at)?;
             let of_sets = |name: &str| -> Result<Vec<f64>, Problem> {
@@ -391,7 +404,7 @@ impl Reader<'_> {
                     .collect()
             };
             let times = (0..sets).map(|set| rows.seconds(at, &format!("btp_{set}")));
-            all.by_process.push(Report {
+            all.by_process.push(ProcessReport {
                 set,
                 host,
                 computation_pattern: rows.number(at, "pcomp")?,
@@ -413,11 +426,11 @@ impl Reader<'_> {
             let key = format!("{key}.rows[{at}][1]");
             if row.len() != supersteps {
                 let message = format!("{} times of {supersteps} supersteps", row.len());
-                return Err(self.fault(&key, message));
+                return Err(self.problem_at(&key, message));
             }
             for (times, time) in times.iter_mut().zip(row) {
                 let time = Seconds::new(*time)
-                    .ok_or_else(|| self.fault(&key, format!("{time} is no time")))?;
+                    .ok_or_else(|| self.problem_at(&key, format!("{time} is no time")))?;
                 times.push(time);
             }
         }
@@ -426,13 +439,13 @@ impl Reader<'_> {
 }
 
 /// Rows of a table in a case file; a value is found by the index of its row and the name of its column.
-struct Rows<'a> {
+struct TableRows<'a> {
     reader: &'a Reader<'a>,
-    key: &'a str,
+    key_of_table: &'a str,
     table: &'a Table,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> TableRows<'a> {
     /// Creates access to the rows of the table at `key`.
     ///
     /// # Errors
@@ -442,9 +455,13 @@ impl<'a> Rows<'a> {
         match table.rows.iter().position(|row| row.len() != columns) {
             Some(at) => {
                 let message = format!("{} values of {columns} columns", table.rows[at].len());
-                Err(reader.fault(&format!("{key}.rows[{at}]"), message))
+                Err(reader.problem_at(&format!("{key}.rows[{at}]"), message))
             }
-            None => Ok(Self { reader, key, table }),
+            None => Ok(Self {
+                reader,
+                key_of_table: key,
+                table,
+            }),
         }
     }
 
@@ -454,16 +471,16 @@ impl<'a> Rows<'a> {
             .iter()
             .position(|column| column == name)
             .ok_or_else(|| {
-                let key = format!("{}.columns", self.key);
-                let problem = self.reader.fault(&key, format!("no column `{name}`"));
-                problem.known("columns", columns.iter().map(String::as_str))
+                let key = format!("{}.columns", self.key_of_table);
+                let problem = self.reader.problem_at(&key, format!("no column `{name}`"));
+                problem.with_known_names("columns", columns.iter().map(String::as_str))
             })
     }
 
     /// Returns the key of a value in the JSON document (table, row and column), for an error message.
-    fn position(&self, at: usize, name: &str) -> String {
+    fn position_of_value(&self, at: usize, name: &str) -> String {
         let column = self.column_index(name).unwrap_or_default();
-        format!("{}.rows[{at}][{column}]", self.key)
+        format!("{}.rows[{at}][{column}]", self.key_of_table)
     }
 
     fn value(&self, at: usize, name: &str) -> Result<&'a Value, Problem> {
@@ -473,8 +490,8 @@ impl<'a> Rows<'a> {
     fn wrong_type(&self, at: usize, name: &str, wanted: &str) -> Problem {
         let value = self.table.rows[at].get(self.column_index(name).unwrap_or_default());
         let value = value.map_or_else(String::new, Value::to_string);
-        self.reader.fault(
-            &self.position(at, name),
+        self.reader.problem_at(
+            &self.position_of_value(at, name),
             format!("`{name}` is {value}; it must be {wanted}"),
         )
     }
@@ -495,7 +512,8 @@ impl<'a> Rows<'a> {
             .as_u64()
             .and_then(|rank| usize::try_from(rank).ok());
         let rank = rank.ok_or_else(|| self.wrong_type(at, "rank", "a rank"))?;
-        self.reader.process_index(&self.position(at, "rank"), rank)
+        self.reader
+            .process_index(&self.position_of_value(at, "rank"), rank)
     }
 
     fn set_index(&self, at: usize) -> Result<usize, Problem> {

@@ -34,7 +34,7 @@ use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
 
 use case::Case;
-pub use page::{csv, markdown, text};
+pub use page::{csv, markdown, terminal_text};
 pub use predicted::{AnsweredRun, CommonRun};
 pub use replay::CaseResult;
 pub use runs::{ComparedRun, simulate_and_compare};
@@ -163,8 +163,10 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
         counts.add(&one.counts);
     }
     let run = |case: &Case| {
-        let compared = simulate_and_compare(&case.stored);
-        compared.map_err(|error| error.map_unplaced(|problem| problem.source(&case.source)))
+        let compared = simulate_and_compare(&case.json);
+        compared.map_err(|error| {
+            error.map_problems_without_location(|problem| problem.source(&case.file_name))
+        })
     };
     let runs = cases.par_iter().map(run);
     let runs = runs.collect::<Result<Vec<_>, Error>>()?;
@@ -188,7 +190,8 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
 fn built_in_cases() -> Result<Vec<Case>, Error> {
     let text = unpack(CASES)?;
     let lines = (1..).zip(text.lines());
-    let read = |(line, text): (usize, &str)| case::read(&format!("built-in case {line}"), text);
+    let read =
+        |(line, text): (usize, &str)| case::parse_case(&format!("built-in case {line}"), text);
     lines.map(read).collect()
 }
 
@@ -215,7 +218,7 @@ fn cases_in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
     for file in &files {
         let name = file.display().to_string();
         let read = read_text(file).map_err(Error::from);
-        match read.and_then(|text| case::read(&name, &text)) {
+        match read.and_then(|text| case::parse_case(&name, &text)) {
             Ok(case) => cases.push(case),
             Err(Error::Input(found)) => problems.extend(found),
             Err(error) => return Err(error),

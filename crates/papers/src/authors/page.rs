@@ -8,7 +8,7 @@ use migsim_output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_policies::authors_2015::Heuristic;
 
 /// Introduction of the page on the comparison with the authors' program.
-const INTRODUCTION: &str = "# The authors' own program, decided again
+const INTRODUCTION_TEXT: &str = "# The authors' own program, decided again
 
 Written by `migsim reproduce authors-2015 --out results`. The authors of MigBSP published a simulation program (`migcubemighull/heuristics`, 2015).
 It has no licence, so this project contains none of its text. The cases here are numbers that the program produced with SimGrid 3.32, set to behave like
@@ -28,7 +28,7 @@ when process 1 leaves its last call or barrier. Its makespan must agree with tha
 ";
 
 /// Text at the end of the page, which explains what the comparison with the authors' program does not show.
-const LIMITS: &str = "## What this does not show
+const LIMITATIONS_TEXT: &str = "## What this does not show
 
 - The makespan of a run that takes another course after a tie. If potentials are nearly equal, the last digit of a time decides, and in a whole run this
   digit is not always the program's.
@@ -38,7 +38,7 @@ const LIMITS: &str = "## What this does not show
 ";
 
 /// Text that explains why scenario ii (rescheduling calls without moves) can be faster than scenario i (no calls).
-const FASTER: &str = "
+const FASTER_WITH_CALLS_TEXT: &str = "
 ## Why scenario ii can be faster than scenario i
 
 In two of three deployments scenario ii ends before scenario i, although each call costs 0.33 to 0.42 s. In the deployment cpu, a superstep before the first call takes 1.003 s in
@@ -50,7 +50,7 @@ The makespans are those of all processes, simulated with the policy `authors-201
 ";
 
 /// Text that introduces the table of whole runs that decide other moves than the program.
-const TIES: &str = "
+const DIFFERENT_MOVES_TEXT: &str = "
 ## Where a run takes another course
 
 The table has the runs whose moves differ from the program's, at the first call with other moves. With the program's reports of this call, the policy decides the program's moves. So the cause can only be in the reports.
@@ -59,7 +59,7 @@ A *pair* is two processes whose largest PM compare differently in the two runs, 
 ";
 
 /// Text that introduces the table of gains over scenario i, in the program and with the policy `authors-2015`.
-const PREDICTED: &str = "
+const GAINS_TEXT: &str = "
 ## Gains of the program and of the edition
 
 The table compares the program with the policy `authors-2015`, the *edition*, in the runs with the usual parameters (60 processes, interval 8, x = 0.2). No constant of the edition was fitted. But it has the program's rules,
@@ -71,7 +71,7 @@ heuristic percentage), both in the program and in the edition. This agrees with 
 ";
 
 /// Text that introduces the table of runs with the policy `migbsp` under the common interpretation of the rules in the papers.
-const COMMON: &str = "
+const COMMON_INTERPRETATION_TEXT: &str = "
 The next table has the policy `migbsp` with the rules `default` of [one-reading](one-reading.md), the *common reading*, on the same deployments. These rules were fitted to
 the papers, but not to these runs. The gain is 71 to 76 %, with a tenth of the moves. The makespans are those of all processes.
 
@@ -79,7 +79,7 @@ the papers, but not to these runs. The gain is 71 to 76 %, with a tenth of the m
 
 /// Text that explains why the common interpretation of the papers gains more than the authors' program. It has a table of gains
 /// with the hosts and rules of each.
-const WHY_MORE: &str = "
+const WHY_LARGER_GAINS_TEXT: &str = "
 The common reading gains more for two reasons: it may use more hosts, and it has other rules. Each reason alone adds 10 to 24 percentage points to the gain of migcube. In this table the edition replaces the program:
 
 | experiment | migcube, declared hosts | migcube, all hosts | common reading, declared hosts | common reading, all hosts |
@@ -114,7 +114,7 @@ fn summary(authors: &Authors) -> String {
 }
 
 /// Creates the text for a terminal: a table of the comparisons by heuristic and scenario, and a list of the differences.
-pub fn text(authors: &Authors) -> String {
+pub fn terminal_text(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
     sheet.add_line(summary(authors));
     sheet.add_line("");
@@ -141,7 +141,7 @@ pub fn csv(authors: &Authors) -> String {
         text_column("heuristic", "heuristic"),
         text_column("scenario", "scenario"),
     ];
-    columns.extend(COUNTS.map(|(key, _)| number_column(key, key)));
+    columns.extend(COUNT_COLUMNS.map(|(key, _)| number_column(key, key)));
     columns.extend(["program_s", "simulated_s", "starts_equal"].map(|key| number_column(key, key)));
     let mut table = Table::new("cases", "", &columns);
     for one in &authors.by_case {
@@ -151,7 +151,7 @@ pub fn csv(authors: &Authors) -> String {
             &one.scenario,
         ]
         .map(Cell::text);
-        let counts = COUNTS.map(|(_, count)| Cell::count(count(&one.counts)));
+        let counts = COUNT_COLUMNS.map(|(_, count)| Cell::count(count(&one.counts)));
         let run = authors.by_run.iter().find(|run| run.case == one.case);
         let date = |date: f64| Cell::value(date, format!("{date:.6}"));
         let run = run.map_or_else(
@@ -170,7 +170,7 @@ pub fn csv(authors: &Authors) -> String {
 
 /// Creates the Markdown page on the comparison of the policy `authors-2015` with the authors' program of 2015.
 pub fn markdown(authors: &Authors) -> String {
-    let mut page = INTRODUCTION.to_owned();
+    let mut page = INTRODUCTION_TEXT.to_owned();
     put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
     let mut sheet = Sheet::default();
     sheet.add_table(heuristics_table(authors));
@@ -186,12 +186,12 @@ pub fn markdown(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
     sheet.add_table(whole_runs_table(authors));
     page += &sheet.render(OutputForm::Markdown);
-    page += FASTER;
+    page += FASTER_WITH_CALLS_TEXT;
     let mut sheet = Sheet::default();
-    sheet.add_table(answered_table(authors));
+    sheet.add_table(answer_orders_table(authors));
     page += &sheet.render(OutputForm::Markdown);
     if authors.by_run.iter().any(|run| run.tie.is_some()) {
-        page += TIES;
+        page += DIFFERENT_MOVES_TEXT;
         let mut sheet = Sheet::default();
         sheet.add_table(ties_table(authors));
         page += &sheet.render(OutputForm::Markdown);
@@ -208,20 +208,20 @@ pub fn markdown(authors: &Authors) -> String {
             escape_cell(difference)
         );
     }
-    page += PREDICTED;
+    page += GAINS_TEXT;
     let mut sheet = Sheet::default();
     sheet.add_table(predictions_table(authors));
     page += &sheet.render(OutputForm::Markdown);
-    page += COMMON;
+    page += COMMON_INTERPRETATION_TEXT;
     let mut sheet = Sheet::default();
     sheet.add_table(common_runs_table(authors));
     page += &sheet.render(OutputForm::Markdown);
-    page += WHY_MORE;
+    page += WHY_LARGER_GAINS_TEXT;
     page += "\n## The effect of the program's errors\n\nThe page of [`authors-2015`](../docs/policies/authors-2015.md) lists the errors of the program. Three of them concern the inputs of a call, so the stored calls can be decided without one of these errors. Each call is decided separately, from the reports of the program's run.\n\n";
     let mut sheet = Sheet::default();
     sheet.add_table(without_slips_table(authors));
     page += &sheet.render(OutputForm::Markdown);
-    put!(page, "\n{LIMITS}");
+    put!(page, "\n{LIMITATIONS_TEXT}");
     page
 }
 
@@ -234,10 +234,10 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Column of the table of counts: its heading, and the function that returns its count.
-type NamedCount = (&'static str, fn(&Counts) -> usize);
+type CountColumn = (&'static str, fn(&Counts) -> usize);
 
 /// Columns of the table of counts from left to right, each with its heading and its count.
-const COUNTS: [NamedCount; 11] = [
+const COUNT_COLUMNS: [CountColumn; 11] = [
     ("calls", |counts| counts.calls),
     ("indices_equal", |counts| counts.indices_equal),
     ("indices", |counts| counts.indices),
@@ -366,7 +366,7 @@ fn whole_runs_table(authors: &Authors) -> Table {
 
 /// Creates the table of the makespans of scenario ii, with one column for each order in which a rescheduling call answers the
 /// processes.
-fn answered_table(authors: &Authors) -> Table {
+fn answer_orders_table(authors: &Authors) -> Table {
     let columns = [
         text_column("experiment", "experiment"),
         number_column("i s", "alone_s"),
@@ -426,7 +426,9 @@ fn predictions_table(authors: &Authors) -> Table {
     ];
     let mut table = Table::new("predictions", "", &columns);
     for one in usual_runs(&authors.by_run) {
-        let ends = one.ends_s.map(|end| Cell::value(end, format!("{end:.3}")));
+        let ends = one
+            .end_times_s
+            .map(|end| Cell::value(end, format!("{end:.3}")));
         let gains = one
             .gains
             .map(|gain| Cell::value(gain, format!("{gain:+.1}")));

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ComparedRun;
-use crate::one_reading::{DEFAULT, options_of};
+use crate::one_reading::{DEFAULT_RULES, rule_set_options};
 use crate::runs::Case;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
@@ -29,7 +29,7 @@ pub(super) struct PredictedRun<'a> {
     /// Heuristic and scenario of the run, such as `migcube iii`; only the scenario if the run has no rescheduling calls.
     pub(super) run: &'a str,
     /// End time of process 1 \[s\] in the program, followed by that end time in the simulation.
-    pub(super) ends_s: [f64; 2],
+    pub(super) end_times_s: [f64; 2],
     /// Gain over scenario i \[%\] in the program, followed by that gain in the simulation.
     pub(super) gains: [f64; 2],
 }
@@ -59,7 +59,7 @@ pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
                 found.push(PredictedRun {
                     deployment,
                     run: rest,
-                    ends_s: [one.program_s, one.simulated_s],
+                    end_times_s: [one.program_s, one.simulated_s],
                     gains: [
                         gain(one.program_s, base.program_s),
                         gain(one.simulated_s, base.simulated_s),
@@ -89,11 +89,11 @@ pub struct CommonRun {
 /// # Errors
 /// A run fails.
 pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
-    let rules = options_of(DEFAULT)?;
+    let rules = rule_set_options(DEFAULT_RULES)?;
     let simulate = |experiment: &&'static str| {
-        let case = Case::new(experiment).with("policy.name", "migbsp");
+        let case = Case::new(experiment).with_setting("policy.name", "migbsp");
         let case = rules.iter().fold(case, |case, (key, value)| {
-            case.with(&format!("policy.migbsp.{key}"), value.clone())
+            case.with_setting(&format!("policy.migbsp.{key}"), value.clone())
         });
         let results = case.load()?.run(&Progress::default())?;
         let run = |scenario| &results.get(scenario).expect("all scenarios run").outcome;
@@ -133,7 +133,7 @@ pub(super) fn simulate_answered_runs() -> Result<Vec<AnsweredRun>, Error> {
         let makespan = |scenario, setting: Option<(&str, &str)>| {
             let case = Case::new(experiment);
             let case = match setting {
-                Some((key, value)) => case.with(key, value),
+                Some((key, value)) => case.with_setting(key, value),
                 None => case,
             };
             let run = case.load()?;

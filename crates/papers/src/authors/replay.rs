@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::Counts;
 use super::case::{Case, Reports, StoredCall};
-use migsim_policies::authors_2015::{Answer, Heuristic, count_outside};
+use migsim_policies::authors_2015::{CallResult, Heuristic, count_outside_tolerance};
 
 /// Maximum number of differences of a case that are described in words.
-const MOST_DESCRIBED: usize = 8;
+const MAX_DESCRIBED_DIFFERENCES: usize = 8;
 
 /// Result of deciding the calls of a case (a stored run of the authors' program) again with the policy `authors-2015`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,13 +58,13 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// Stores the description of a difference unless `is_equal` is true. Returns 1 if the values are equal, otherwise 0.
-    fn record(
+    fn record_comparison(
         &mut self,
         is_equal: bool,
         call: &StoredCall,
         what: impl FnOnce() -> String,
     ) -> usize {
-        if !is_equal && self.differences.len() < MOST_DESCRIBED {
+        if !is_equal && self.differences.len() < MAX_DESCRIBED_DIFFERENCES {
             let superstep = call.superstep;
             self.differences
                 .push(format!("call after superstep {superstep}: {}", what()));
@@ -74,18 +74,18 @@ impl Comparison<'_> {
 
     /// Compares the number of processes whose time lies outside mean · (1 ± D), for each superstep whose times are stored.
     fn compare_times(&mut self, call: &StoredCall) {
-        let Some(times) = &call.times else {
+        let Some(times) = &call.superstep_times else {
             return;
         };
-        for (at, (times, stored)) in times.iter().zip(&call.outside).enumerate() {
-            let found = count_outside(times, self.case.d);
+        for (at, (times, stored)) in times.iter().zip(&call.processes_outside_d).enumerate() {
+            let found = count_outside_tolerance(times, self.case.imbalance_d);
             let what = || {
                 format!(
                     "{found} processes outside D in superstep {} of the interval, stored {stored}",
                     at + 1
                 )
             };
-            self.counts.outside_equal += self.record(found == *stored, call, what);
+            self.counts.outside_equal += self.record_comparison(found == *stored, call, what);
             self.counts.outside += 1;
         }
     }
@@ -94,11 +94,14 @@ impl Comparison<'_> {
         let case = self.case;
         let answer = case.call_input(call, stored, heuristic).decide();
         self.counts.calls += 1;
-        self.compare_numbers(call, stored, &answer);
-        let order = answer.order.iter().map(|wish| (wish.process, wish.set));
+        self.compare_indices_and_potentials(call, stored, &answer);
+        let order = answer
+            .preference_order
+            .iter()
+            .map(|wish| (wish.process, wish.set));
         let order: Vec<_> = order.collect();
         let what = || {
-            let at = first_difference(&order, &stored.order);
+            let at = first_difference(&order, &stored.sorted_processes);
             let shown = |order: &[(usize, Option<usize>)]| {
                 order.get(at).map_or_else(
                     || "nothing".to_owned(),
@@ -114,10 +117,11 @@ impl Comparison<'_> {
                 "position {} of the order has {}, stored {}",
                 at + 1,
                 shown(&order),
-                shown(&stored.order)
+                shown(&stored.sorted_processes)
             )
         };
-        self.counts.orders_equal += self.record(order == stored.order, call, what);
+        self.counts.orders_equal +=
+            self.record_comparison(order == stored.sorted_processes, call, what);
         let ranks = |flags: &[bool]| {
             let ranks = flags.iter().enumerate().filter(|(_, flag)| **flag);
             let ranks: Vec<String> = ranks
@@ -129,11 +133,11 @@ impl Comparison<'_> {
             format!(
                 "candidates {}, stored {}",
                 ranks(&answer.candidates),
-                ranks(&call.candidates)
+                ranks(&call.is_candidate)
             )
         };
         self.counts.candidates_equal +=
-            self.record(answer.candidates == call.candidates, call, what);
+            self.record_comparison(answer.candidates == call.is_candidate, call, what);
         let what = || {
             let at = first_difference(&answer.moves, &call.moves);
             let shown = |moves: &[migsim_policies::authors_2015::Move]| {
@@ -143,7 +147,7 @@ impl Comparison<'_> {
                         format!(
                             "rank {} to {}-{}",
                             one.process + 1,
-                            case.prefixes[one.set],
+                            case.host_prefixes[one.set],
                             one.host + 1
                         )
                     },
@@ -156,17 +160,22 @@ impl Comparison<'_> {
                 shown(&call.moves)
             )
         };
-        self.counts.hosts_equal += self.record(answer.moves == call.moves, call, what);
+        self.counts.hosts_equal += self.record_comparison(answer.moves == call.moves, call, what);
         self.counts.moves += call.moves.len();
     }
 
     /// Compares the Set indices and the potentials of migration in the answer of the policy with the stored values, to the last
     /// bit.
-    fn compare_numbers(&mut self, call: &StoredCall, stored: &Reports, answer: &Answer) {
-        for (set, (ours, theirs)) in answer.set_indices.iter().zip(&call.indices).enumerate() {
+    fn compare_indices_and_potentials(
+        &mut self,
+        call: &StoredCall,
+        stored: &Reports,
+        answer: &CallResult,
+    ) {
+        for (set, (ours, theirs)) in answer.set_indices.iter().zip(&call.set_indices).enumerate() {
             let what = || format!("ISet of Set {set} is {ours}, stored {theirs}");
             let is_equal = ours.to_bits() == theirs.to_bits();
-            self.counts.indices_equal += self.record(is_equal, call, what);
+            self.counts.indices_equal += self.record_comparison(is_equal, call, what);
             self.counts.indices += 1;
         }
         for (process, (ours, theirs)) in answer.terms.iter().zip(&stored.potentials).enumerate() {
@@ -175,7 +184,7 @@ impl Comparison<'_> {
                 let rank = process + 1;
                 let what = || format!("PM of rank {rank} for Set {set} is {ours}, stored {theirs}");
                 let is_equal = ours.to_bits() == theirs.to_bits();
-                self.counts.potentials_equal += self.record(is_equal, call, what);
+                self.counts.potentials_equal += self.record_comparison(is_equal, call, what);
                 self.counts.potentials += 1;
             }
         }

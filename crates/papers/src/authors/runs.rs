@@ -17,7 +17,7 @@ use migsim_experiment::Progress;
 use migsim_platform::Platform;
 
 /// Built-in experiment with the settings that all stored runs of the program have in common.
-const EXPERIMENT: &str = "authors-cpu";
+const BASE_EXPERIMENT: &str = "authors-cpu";
 /// Maximum relative difference of two times that count as equal (a fraction). Stored start times have 7 digits, and stored end
 /// times have more.
 const TIME_TOLERANCE: f64 = 1e-6;
@@ -63,7 +63,7 @@ impl ComparedRun {
 
 /// Part of a case file from which a whole run of the program is simulated and compared.
 #[derive(Debug, Deserialize)]
-struct Stored {
+struct StoredRun {
     case: String,
     scenario: Scenario,
     heuristic: String,
@@ -98,7 +98,7 @@ struct Set {
 #[derive(Debug, Deserialize)]
 struct Call {
     superstep: u64,
-    decided_moves: Moves,
+    decided_moves: MoveTable,
     #[serde(default)]
     reports: Option<Reports>,
 }
@@ -106,7 +106,7 @@ struct Call {
 /// Table of the moves that a call decided; a row has the rank of the process, its new Set, its new host, and the time of the
 /// move.
 #[derive(Debug, Deserialize)]
-struct Moves {
+struct MoveTable {
     rows: Vec<(usize, usize, String, Value)>,
 }
 
@@ -119,14 +119,14 @@ pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> 
     if case.get("end").is_none() {
         return Ok(None);
     }
-    let stored = Stored::deserialize(case).map_err(|error| {
+    let stored = StoredRun::deserialize(case).map_err(|error| {
         let problem = Problem::new(format!("the case has not the stored form: {error}"));
         problem.hint(
             "a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`",
         )
     })?;
     let experiment = case_settings(&stored)?.load()?;
-    let mut dates = Starts::default();
+    let mut dates = FirstProcessStarts::default();
     let progress = Progress::default();
     let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
     let simulated = end_of_first_process(&run.outcome).get();
@@ -167,8 +167,8 @@ pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> 
 
 /// Creates the settings of a simulated run: the built-in experiment with the parameters, the placement and the Sets of the stored
 /// run.
-fn case_settings(stored: &Stored) -> Result<Case, Problem> {
-    let Stored {
+fn case_settings(stored: &StoredRun) -> Result<Case, Problem> {
+    let StoredRun {
         parameters, sets, ..
     } = stored;
     let hosts = stored
@@ -182,24 +182,24 @@ fn case_settings(stored: &Stored) -> Result<Case, Problem> {
     };
     let sets: Vec<Value> = sets.iter().map(set).collect();
     let instructions = format!("{} instr", parameters.instructions);
-    let mut case = Case::new(EXPERIMENT)
-        .with("workload.procs", parameters.processes)
-        .with("workload.supersteps", parameters.supersteps)
-        .with("workload.instructions", instructions)
-        .with("workload.bytes", format!("{} B", parameters.message_bytes))
-        .with("mapping", hosts)
-        .with("policy.authors-2015.alpha", parameters.alpha)
-        .with("policy.authors-2015.d", parameters.d)
-        .with(
+    let mut case = Case::new(BASE_EXPERIMENT)
+        .with_setting("workload.procs", parameters.processes)
+        .with_setting("workload.supersteps", parameters.supersteps)
+        .with_setting("workload.instructions", instructions)
+        .with_setting("workload.bytes", format!("{} B", parameters.message_bytes))
+        .with_setting("mapping", hosts)
+        .with_setting("policy.authors-2015.alpha", parameters.alpha)
+        .with_setting("policy.authors-2015.d", parameters.d)
+        .with_setting(
             "policy.authors-2015.pattern_margin",
             parameters.pattern_margin,
         )
-        .with("policy.authors-2015.sets", sets);
+        .with_setting("policy.authors-2015.sets", sets);
     if let Some(x) = parameters.x {
-        case = case.with("policy.authors-2015.x", x);
+        case = case.with_setting("policy.authors-2015.x", x);
     }
     if stored.heuristic != "none" {
-        case = case.with("policy.authors-2015.heuristic", stored.heuristic.as_str());
+        case = case.with_setting("policy.authors-2015.heuristic", stored.heuristic.as_str());
     }
     Ok(case)
 }
@@ -228,7 +228,7 @@ fn program_moves(call: &Call) -> Vec<(usize, String)> {
     let rows = call.decided_moves.rows.iter();
     let moves =
         rows.filter_map(|(rank, _, host, _)| Some((*rank, simulated_host_name(host).ok()?)));
-    sorted(moves.collect())
+    sorted_by_rank(moves.collect())
 }
 
 /// Lists the moves that a call of the simulated run decided: the rank of the process (from 1) and the name of its new host. The
@@ -236,14 +236,14 @@ fn program_moves(call: &Call) -> Vec<(usize, String)> {
 fn simulated_moves(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
     let migrations = call.decision.migrations.iter();
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
-    sorted(
+    sorted_by_rank(
         migrations
             .map(|moved| (moved.process.index() + 1, name(moved.to)))
             .collect(),
     )
 }
 
-fn sorted(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
+fn sorted_by_rank(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
     moves.sort();
     moves
 }
@@ -259,9 +259,9 @@ fn end_of_first_process(outcome: &Outcome) -> Time {
 
 /// Recorder that stores the time \[s\] at which process 1 begins each superstep.
 #[derive(Debug, Default)]
-struct Starts(Vec<f64>);
+struct FirstProcessStarts(Vec<f64>);
 
-impl Recorder for Starts {
+impl Recorder for FirstProcessStarts {
     fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
         let after = beginnings.delays.first().copied().unwrap_or(0.0);
         self.0.push(beginnings.origin.get() + after);

@@ -63,7 +63,7 @@ fn replay_without_mistake(slip: Slip, cases: &[Case]) -> Without {
     for case in cases {
         for call in &case.calls {
             if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
-                let moves = moves_without(slip, case, (call, reports), heuristic);
+                let moves = moves_without_mistake(slip, case, (call, reports), heuristic);
                 without.calls_changed += usize::from(moves != call.moves);
                 without.moves += moves.len();
             }
@@ -73,14 +73,14 @@ fn replay_without_mistake(slip: Slip, cases: &[Case]) -> Without {
 }
 
 /// Returns the moves that the policy decides in a stored call if one mistake of the program is corrected in the inputs.
-fn moves_without(
+fn moves_without_mistake(
     slip: Slip,
     case: &Case,
     (call, stored): (&StoredCall, &Reports),
     heuristic: Heuristic,
 ) -> Vec<migsim_policies::authors_2015::Move> {
     let (mut sets, mut reports) = (case.sets.clone(), stored.by_process.clone());
-    let mut marked = call.marked.clone();
+    let mut marked = call.was_candidate.clone();
     match slip {
         Slip::Memory => sets
             .iter_mut()

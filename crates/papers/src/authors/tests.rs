@@ -93,7 +93,7 @@ fn a_folder_of_cases_is_read_and_differences_are_described() {
     let difference = &found.by_case[0].differences[0];
     let expected = "call after superstep 8: PM of rank 6 for Set 2 is";
     assert!(difference.starts_with(expected), "{difference}");
-    assert!(page::text(&found).contains(expected));
+    assert!(page::terminal_text(&found).contains(expected));
 }
 
 #[test]

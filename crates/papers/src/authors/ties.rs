@@ -84,7 +84,7 @@ pub(super) fn compare_potentials(
         .clone()
         .map(|(&one, &other)| relative_distance(one, other));
     let (pairs, largest_distance) =
-        pairs_that_differ(&largest_by_process(&ours), &largest_by_process(&theirs));
+        pairs_ordered_differently(&largest_by_process(&ours), &largest_by_process(&theirs));
     Some(Tie {
         superstep,
         equal: equal.count(),
@@ -103,7 +103,7 @@ fn largest_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
 
 /// Counts the pairs of processes that are ordered differently by the two lists of PM. Also returns the largest relative distance
 /// within such a pair, in either list.
-fn pairs_that_differ(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
+fn pairs_ordered_differently(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
         for second in first + 1..ours.len() {
@@ -137,11 +137,14 @@ mod tests {
         // The program has p1 = p2 > p0. In the simulated run p2 is larger by one digit, so that the pair (p1, p2) is not a tie. In both
         // runs p0 is below both.
         let ours = [1.0, 2.0, 2.0 + 4e-16];
-        let (pairs, farthest) = pairs_that_differ(&ours, &[1.0, 2.0, 2.0]);
+        let (pairs, farthest) = pairs_ordered_differently(&ours, &[1.0, 2.0, 2.0]);
         assert_eq!(pairs, 1);
         assert!((1e-16..4e-16).contains(&farthest), "{farthest}");
         // This is a real difference: p0 is above p1 in one run, and below it by a third in the other.
-        assert_eq!(pairs_that_differ(&[3.0, 2.0], &[2.0, 3.0]), (1, 1.0 / 3.0));
+        assert_eq!(
+            pairs_ordered_differently(&[3.0, 2.0], &[2.0, 3.0]),
+            (1, 1.0 / 3.0)
+        );
         let tie = |largest_difference, largest_distance, pairs| Tie {
             superstep: 8,
             equal: 0,

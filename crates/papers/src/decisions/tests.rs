@@ -19,7 +19,7 @@ fn call(superstep: u64, processes: &[u64]) -> PaperCall {
             .map(|&process| (process, "C".into()))
             .collect(),
         moves: processes.iter().map(moved).collect(),
-        margin: None,
+        smallest_margin_s: None,
     }
 }
 
@@ -31,7 +31,7 @@ fn verdict(decision: &Value, calls: &[PaperCall]) -> Verdict {
         .unwrap()
         .extend(decision.as_object().unwrap().clone());
     let decision = serde_json::from_value(whole).unwrap();
-    let run = Run { alpha: None, calls };
+    let run = RunCalls { alpha: None, calls };
     verdict_for_run(&decision, &[], run)
 }
 

@@ -20,16 +20,16 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId, Seconds};
 use migsim_bsp::{BarrierKind, Costs, Receives, RuntimeConfig, Scenario, Setup, simulate};
 use migsim_engine::{NetworkModel, Weights};
-use migsim_experiment::{Calibration, Pings, calibrate, library_models, read_pings};
+use migsim_experiment::{Calibration, MeasuredMessages, calibrate, library_models, read_pings};
 use migsim_platform::{self as platform, Platform};
 use migsim_policies::Never;
 use migsim_workloads::{Workload, trace::Trace};
 
-pub use page::{csv, figures, markdown};
-use recorded::{Machine, Recorded, predict_recorded};
+pub use page::{csv, draw_figures, markdown};
+use recorded::{Machine, RecordedRun, predict_recorded};
 
 /// Platforms on which programs were measured: the name of the platform in the cases, and the text of its file.
-const PLATFORMS: [(&str, &str); 4] = [
+const BUILT_IN_PLATFORMS: [(&str, &str); 4] = [
     ("one", include_str!("one.json")),
     ("three", include_str!("three.json")),
     ("two", include_str!("two.json")),
@@ -77,14 +77,14 @@ struct VariantCase {
 
 /// A measured program with its predicted time.
 #[derive(Clone, Debug)]
-pub struct Predicted {
+pub struct PredictedCase {
     /// The measured program.
     pub case: Case,
     /// Simulated execution time of the program \[s\].
     pub simulated_s: f64,
 }
 
-impl Predicted {
+impl PredictedCase {
     /// Computes the relative error of the simulated time against the median of the measured times, as a fraction.
     pub fn relative_error(&self) -> f64 {
         self.simulated_s / self.case.median_s - 1.0
@@ -93,9 +93,9 @@ impl Predicted {
 
 /// A step of the ablation: predictions of all measured programs with some effects of the model switched on or off.
 #[derive(Clone, Debug)]
-struct Ablation {
+struct AblationStep {
     name: &'static str,
-    predicted: Vec<Predicted>,
+    predicted_cases: Vec<PredictedCase>,
 }
 
 /// Measured and predicted time of a barrier \[s\], each averaged over the empty supersteps of a program.
@@ -103,24 +103,24 @@ struct Ablation {
 struct BarrierTimes {
     kind: BarrierKind,
     case: String,
-    measured: f64,
-    predicted: f64,
+    measured_s: f64,
+    predicted_s: f64,
 }
 
 /// Results of the comparison with measurements, from which the page and the figures are created.
 #[derive(Debug)]
 pub struct Reality {
-    pings: Vec<Pings>,
+    pings: Vec<MeasuredMessages>,
     calibration: Calibration,
     /// Predicted times of all measured programs with all effects of the model.
-    pub predicted: Vec<Predicted>,
-    ablation: Vec<Ablation>,
+    pub predicted: Vec<PredictedCase>,
+    ablation: Vec<AblationStep>,
     barriers: Vec<BarrierTimes>,
     /// Measured times of the program `backbone-both` with variants of the protocol: the name of the variant, and the time \[s\].
-    variants: Vec<(String, f64)>,
+    protocol_times_s: Vec<(String, f64)>,
     /// Calibrated parameters of the MPI library on the second machine.
     second_calibration: Calibration,
-    recorded: Vec<Recorded>,
+    recorded_runs: Vec<RecordedRun>,
 }
 
 /// Name of the table of measured message times with which the model of the MPI library is calibrated.
@@ -139,7 +139,7 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
     let two = platform_named("two")?;
     let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
     let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
-    let whole = library_models(&calibration.library)?;
+    let whole = library_models(&calibration.library_file)?;
     let second = read_pings(
         SECOND_PINGPONG_TABLE,
         include_str!("pingpong-second.csv"),
@@ -152,13 +152,16 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
         "open-mpi",
         ("calibrated", SECOND_PINGPONG_TABLE),
     )?;
-    let on_second = library_models(&second.library)?;
+    let on_second = library_models(&second.library_file)?;
     let mut ablation = Vec::new();
     for (name, models) in ablation_steps(whole) {
-        let predicted = predict_all(&measured.cases, &models)?;
-        ablation.push(Ablation { name, predicted });
+        let predicted = predict_cases(&measured.cases, &models)?;
+        ablation.push(AblationStep {
+            name,
+            predicted_cases: predicted,
+        });
     }
-    let predicted = predict_all(&measured.cases, &whole)?;
+    let predicted = predict_cases(&measured.cases, &whole)?;
     let mut barriers = Vec::new();
     for one in &measured.barriers {
         let case = measured.cases.iter().find(|case| case.name == one.case);
@@ -169,8 +172,8 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
         barriers.push(BarrierTimes {
             kind: one.kind,
             case: one.case.clone(),
-            measured: one.median_s / supersteps,
-            predicted: time / supersteps,
+            measured_s: one.median_s / supersteps,
+            predicted_s: time / supersteps,
         });
     }
     let variants = measured.variants.into_iter();
@@ -180,17 +183,19 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
         predicted,
         ablation,
         barriers,
-        variants: variants.map(|one| (one.variant, one.median_s)).collect(),
+        protocol_times_s: variants.map(|one| (one.variant, one.median_s)).collect(),
         second_calibration: second,
-        recorded: predict_recorded(|(machine, platform), trace, placement, (kind, queues)| {
-            let (mut network, mut runtime) = match machine {
-                Machine::First => whole,
-                Machine::Second => on_second,
-            };
-            runtime.barrier.kind = kind;
-            network.queues = queues;
-            simulate_trace(platform, trace, placement, (network, runtime))
-        })?,
+        recorded_runs: predict_recorded(
+            |(machine, platform), trace, placement, (kind, queues)| {
+                let (mut network, mut runtime) = match machine {
+                    Machine::First => whole,
+                    Machine::Second => on_second,
+                };
+                runtime.barrier.kind = kind;
+                network.queues = queues;
+                simulate_trace(platform, trace, placement, (network, runtime))
+            },
+        )?,
     })
 }
 
@@ -239,9 +244,9 @@ fn ablation_steps(
 /// barrier.
 type Models = (NetworkModel, RuntimeConfig);
 
-fn predict_all(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
+fn predict_cases(cases: &[Case], models: &Models) -> Result<Vec<PredictedCase>, Error> {
     let one = |case: &Case| {
-        Ok(Predicted {
+        Ok(PredictedCase {
             case: case.clone(),
             simulated_s: simulate_case(case, models)?.0,
         })
@@ -288,9 +293,9 @@ fn simulate_trace(
 }
 
 fn platform_named(name: &str) -> Result<Platform, Error> {
-    let found = PLATFORMS.iter().find(|(known, _)| *known == name);
-    let names = PLATFORMS.iter().map(|(known, _)| *known);
-    let (_, text) =
-        found.ok_or_else(|| Problem::unknown("platform", name).known("platforms", names))?;
+    let found = BUILT_IN_PLATFORMS.iter().find(|(known, _)| *known == name);
+    let names = BUILT_IN_PLATFORMS.iter().map(|(known, _)| *known);
+    let (_, text) = found
+        .ok_or_else(|| Problem::unknown("platform", name).with_known_names("platforms", names))?;
     Ok(platform::from_json(name, text)?.platform)
 }

@@ -1,33 +1,34 @@
 //! Creates the page `reality.md`, the table `reality.csv` and the figures on the comparison of predicted with measured times.
 
-use super::{Ablation, Predicted, Reality};
+use super::{AblationStep, PredictedCase, Reality};
 use crate::markdown::{push_table, put};
 use migsim_base::error::Error;
 use migsim_output::figure::{
-    self, Dot, Figure, Group, Point, Rows, SCENARIOS, Scatter, SeriesKey, Style, select_figures,
+    self, Dot, Figure, Group, Point, Rows, SCENARIO_COLOURS_AND_MARKS, Scatter, SeriesKey, Style,
+    select_figures,
 };
 
 /// Names of the figures that the option `--figure` accepts.
-const NAMES: [&str; 2] = ["scatter", "ratios"];
+const FIGURE_NAMES: [&str; 2] = ["scatter", "ratios"];
 /// Classes of programs with a separate colour in the figures; all other classes share the last colour.
-const CLASSES: [&str; 2] = ["latency", "bandwidth"];
+const COLOURED_CLASSES: [&str; 2] = ["latency", "bandwidth"];
 /// Maximum relative error of a prediction that counts as near (a fraction).
-const NEAR: f64 = 0.05;
+const NEAR_ERROR: f64 = 0.05;
 
 /// Creates the Markdown page on the comparison of simulated with measured times.
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
-    let all = Summary::from_predictions(&reality.predicted);
+    let all = ErrorSummary::from_predictions(&reality.predicted);
     put!(
         text,
         "**Median error of the total time: {:.1} %. By class: {:.1} % for programs limited by latency, {:.1} % by bandwidth, {:.1} % by both. {} of {} cases are \
          within 5 %.**\n\n",
-        all.all,
+        all.median_of_all,
         all.latency,
         all.bandwidth,
         all.mixed,
-        all.near,
-        all.count
+        all.near_predictions,
+        all.predictions
     );
     text += CAUTION;
     push_calibration(&mut text, reality);
@@ -68,10 +69,10 @@ fn push_calibration(text: &mut String, reality: &Reality) {
          bandwidth factor {factor:.4}; median residual {:.1} %.\n",
         100.0 * found.median_residual
     );
-    let rows = reality.pings.iter().zip(&found.predicted);
+    let rows = reality.pings.iter().zip(&found.predicted_times);
     let rows = rows.map(|(ping, predicted)| {
-        let times = format!("{:.3} | {:.3}", ping.time * 1e3, predicted * 1e3);
-        let off = 100.0 * (predicted / ping.time - 1.0);
+        let times = format!("{:.3} | {:.3}", ping.median_time * 1e3, predicted * 1e3);
+        let off = 100.0 * (predicted / ping.median_time - 1.0);
         format!("{} | {times} | {off:+.1}", ping.bytes)
     });
     push_table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
@@ -109,11 +110,16 @@ fn push_cases(text: &mut String, reality: &Reality, limited: bool) {
     push_table(text, columns, rows);
 }
 
-fn ablation_row(one: &Ablation) -> String {
-    let found = Summary::from_predictions(&one.predicted);
-    let errors = [found.latency, found.bandwidth, found.mixed, found.all];
+fn ablation_row(one: &AblationStep) -> String {
+    let found = ErrorSummary::from_predictions(&one.predicted_cases);
+    let errors = [
+        found.latency,
+        found.bandwidth,
+        found.mixed,
+        found.median_of_all,
+    ];
     let errors = errors.map(|error| format!("{error:.1}")).join(" | ");
-    let (near, worst) = (found.near, found.worst);
+    let (near, worst) = (found.near_predictions, found.worst_error);
     format!("{} | {errors} | {near} | {worst:+.0}", one.name)
 }
 
@@ -123,8 +129,8 @@ fn push_barriers(text: &mut String, reality: &Reality) {
         let kind = serde_json::to_value(one.kind).unwrap_or_default();
         let kind = kind.as_str().unwrap_or_default();
         let processes = if one.case.ends_with("three") { 12 } else { 8 };
-        let times = format!("{:.2} | {:.2}", one.measured * 1e3, one.predicted * 1e3);
-        let off = 100.0 * (one.predicted / one.measured - 1.0);
+        let times = format!("{:.2} | {:.2}", one.measured_s * 1e3, one.predicted_s * 1e3);
+        let off = 100.0 * (one.predicted_s / one.measured_s - 1.0);
         format!("`{kind}` | {processes} | {times} | {off:+.1}")
     });
     push_table(
@@ -146,7 +152,7 @@ fn push_recorded(text: &mut String, reality: &Reality) {
             .bandwidth_factor
             .unwrap_or_default()
     );
-    let rows = reality.recorded.iter().map(|one| {
+    let rows = reality.recorded_runs.iter().map(|one| {
         let off = |time: f64| format!("{:+.1}", 100.0 * (time / one.median_s - 1.0));
         let [low, high] = one.quartiles_s;
         let place = format!("{} | {} | `{}`", one.name, one.machine.name(), one.platform);
@@ -183,7 +189,7 @@ With equal shares the error on the first machine is smaller for the wrong reason
 
 fn push_queues(text: &mut String, reality: &Reality) {
     let told: Vec<String> = reality
-        .variants
+        .protocol_times_s
         .iter()
         .map(|(name, time)| format!("{} {time:.2} s", describe_variant(name)))
         .collect();
@@ -219,20 +225,20 @@ No rule explains both cases, so none is implemented. The measured times are betw
 
 /// Summary of prediction errors: the median absolute relative error \[%\] of each class of programs, the relative error of
 /// largest magnitude \[%\], and the number of near predictions.
-struct Summary {
+struct ErrorSummary {
     latency: f64,
     bandwidth: f64,
     mixed: f64,
-    all: f64,
-    worst: f64,
-    near: usize,
-    count: usize,
+    median_of_all: f64,
+    worst_error: f64,
+    near_predictions: usize,
+    predictions: usize,
 }
 
-impl Summary {
-    fn from_predictions(predicted: &[Predicted]) -> Self {
+impl ErrorSummary {
+    fn from_predictions(predicted: &[PredictedCase]) -> Self {
         let of = |class: &str| {
-            let is_meant = |one: &&Predicted| class.is_empty() || one.case.class == class;
+            let is_meant = |one: &&PredictedCase| class.is_empty() || one.case.class == class;
             let errors = predicted.iter().filter(is_meant);
             let mut errors: Vec<f64> = errors
                 .map(|one| 100.0 * one.relative_error().abs())
@@ -240,17 +246,17 @@ impl Summary {
             errors.sort_by(f64::total_cmp);
             median(&errors)
         };
-        let errors = predicted.iter().map(Predicted::relative_error);
+        let errors = predicted.iter().map(PredictedCase::relative_error);
         let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
-        let near = |error: &f64| error.abs() <= NEAR;
+        let near = |error: &f64| error.abs() <= NEAR_ERROR;
         Self {
             latency: of("latency"),
             bandwidth: of("bandwidth"),
             mixed: of("mixed"),
-            all: of(""),
-            worst: 100.0 * errors.clone().fold(0.0, larger),
-            near: errors.filter(near).count(),
-            count: predicted.len(),
+            median_of_all: of(""),
+            worst_error: 100.0 * errors.clone().fold(0.0, larger),
+            near_predictions: errors.filter(near).count(),
+            predictions: predicted.len(),
         }
     }
 }
@@ -291,8 +297,8 @@ pub fn csv(reality: &Reality) -> String {
 ///
 /// # Errors
 /// There is no figure with this name.
-pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-    let wanted = select_figures(wanted, &NAMES)?;
+pub fn draw_figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+    let wanted = select_figures(wanted, &FIGURE_NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
             "scatter" => scatter_chart(reality).draw(style),
@@ -304,42 +310,47 @@ pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Fig
 }
 
 /// Returns the index of the series (colour) of a program in the figures, which depends on the class of the program.
-fn series_of(one: &Predicted) -> usize {
-    let place = CLASSES.iter().position(|class| *class == one.case.class);
-    place.unwrap_or(CLASSES.len())
+fn series_of_class(one: &PredictedCase) -> usize {
+    let place = COLOURED_CLASSES
+        .iter()
+        .position(|class| *class == one.case.class);
+    place.unwrap_or(COLOURED_CLASSES.len())
 }
 
 /// Lists the series (colours) of the figures, each with its name and its index.
-fn series() -> impl Iterator<Item = (&'static str, usize)> {
-    CLASSES.into_iter().chain(["mixed and others"]).zip(0..)
+fn list_series() -> impl Iterator<Item = (&'static str, usize)> {
+    COLOURED_CLASSES
+        .into_iter()
+        .chain(["mixed and others"])
+        .zip(0..)
 }
 
 fn scatter_chart(reality: &Reality) -> Scatter {
     let key = |(name, place): (&str, usize)| {
-        let (colour, mark) = SCENARIOS[place];
+        let (colour, mark) = SCENARIO_COLOURS_AND_MARKS[place];
         (name.to_owned(), colour, mark)
     };
-    let point = |one: &Predicted| Point {
-        key: series_of(one),
+    let point = |one: &PredictedCase| Point {
+        series_index: series_of_class(one),
         values: (one.case.median_s, one.simulated_s),
     };
     Scatter {
         name: "predicted against measured times".into(),
-        axes: ["measured [s]".into(), "predicted [s]".into()],
-        keys: series().map(key).collect(),
+        axis_titles: ["measured [s]".into(), "predicted [s]".into()],
+        series_keys: list_series().map(key).collect(),
         points: reality.predicted.iter().map(point).collect(),
-        margin: NEAR,
+        marked_deviation: NEAR_ERROR,
     }
 }
 
 /// Creates the chart of predicted time divided by measured time for each program, with the quartiles of the measurements.
 fn ratios_chart(reality: &Reality) -> Rows {
-    let row = |one: &Predicted| {
+    let row = |one: &PredictedCase| {
         let [low, high] = one.case.quartiles_s;
         figure::Row {
             label: one.case.name.clone(),
             dots: vec![Dot {
-                key: series_of(one),
+                series_index: series_of_class(one),
                 value: one.simulated_s / one.case.median_s,
                 interval: Some((one.simulated_s / high, one.simulated_s / low)),
             }],
@@ -347,15 +358,15 @@ fn ratios_chart(reality: &Reality) -> Rows {
     };
     Rows {
         name: "predicted over measured times, case by case".into(),
-        axis: "predicted over measured: median and quartiles of the repetitions".into(),
-        keys: series()
-            .map(|(name, place)| SeriesKey::of(name, place))
+        axis_title: "predicted over measured: median and quartiles of the repetitions".into(),
+        series_keys: list_series()
+            .map(|(name, place)| SeriesKey::from_index(name, place))
             .collect(),
         groups: vec![Group {
             heading: "cases".into(),
             rows: reality.predicted.iter().map(row).collect(),
         }],
-        is_log: true,
+        is_logarithmic: true,
         ..Rows::default()
     }
 }

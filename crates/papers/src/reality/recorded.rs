@@ -32,7 +32,7 @@ impl Machine {
 
 /// A program that was recorded, and that was also measured without the recorder.
 #[derive(Clone, Copy, Debug)]
-struct Program {
+struct RecordedProgram {
     name: &'static str,
     machine: Machine,
     platform: &'static str,
@@ -45,8 +45,8 @@ struct Program {
 }
 
 /// The recorded programs, each on 8 processes. Measured times are from `MPI_Init` to `MPI_Finalize`.
-const PROGRAMS: [Program; 5] = [
-    Program {
+const PROGRAMS: [RecordedProgram; 5] = [
+    RecordedProgram {
         name: "heat, 512 x 512, 60 iterations",
         machine: Machine::First,
         platform: "two",
@@ -58,7 +58,7 @@ const PROGRAMS: [Program; 5] = [
             include_bytes!("heat-3.trace"),
         ],
     },
-    Program {
+    RecordedProgram {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
         machine: Machine::First,
         platform: "two",
@@ -69,7 +69,7 @@ const PROGRAMS: [Program; 5] = [
             include_bytes!("melt-2.trace.br"),
         ],
     },
-    Program {
+    RecordedProgram {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
         machine: Machine::First,
         platform: "two-slow",
@@ -80,7 +80,7 @@ const PROGRAMS: [Program; 5] = [
             include_bytes!("melt-slow-2.trace.br"),
         ],
     },
-    Program {
+    RecordedProgram {
         name: "heat, 512 x 512, 60 iterations",
         machine: Machine::Second,
         platform: "two",
@@ -92,7 +92,7 @@ const PROGRAMS: [Program; 5] = [
             include_bytes!("heat-second-3.trace"),
         ],
     },
-    Program {
+    RecordedProgram {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
         machine: Machine::Second,
         platform: "two",
@@ -107,7 +107,7 @@ const PROGRAMS: [Program; 5] = [
 
 /// A recorded run of a program, with the measured times of the program and the predicted times of the run.
 #[derive(Clone, Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedRun {
     pub(super) name: String,
     pub(super) machine: Machine,
     pub(super) platform: &'static str,
@@ -132,7 +132,7 @@ fn trace_text(file: &[u8]) -> Result<String, Error> {
 /// placement, a kind of barrier, and with or without queues of packets.
 pub(super) fn predict_recorded(
     run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
-) -> Result<Vec<Recorded>, Error> {
+) -> Result<Vec<RecordedRun>, Error> {
     let mut all = Vec::new();
     for program in &PROGRAMS {
         for (number, file) in (1..).zip(program.traces) {
@@ -141,7 +141,7 @@ pub(super) fn predict_recorded(
             let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
             let place = (program.machine, program.platform);
             let time = |kind, queues| run(place, &trace, &placement, (kind, queues));
-            all.push(Recorded {
+            all.push(RecordedRun {
                 name: format!("{}, run {number}", program.name),
                 median_s: program.median_s,
                 quartiles_s: program.quartiles_s,

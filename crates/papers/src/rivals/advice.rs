@@ -8,7 +8,7 @@
 use serde::Deserialize;
 
 use migsim_base::random::{Purpose, Stream};
-use migsim_study::bench::Bench;
+use migsim_study::bench::BenchResults;
 
 /// Number of bootstrap resamples from which an interval is computed.
 const RESAMPLES: usize = 2000;
@@ -36,9 +36,9 @@ pub struct Verdict {
     /// Mean over these cases of the recommended policy's ratio (makespan divided by the best known makespan of the case).
     pub mean_ratio: f64,
     /// Mean ratio of the best policy among those with which the recommended policy is compared.
-    pub best_other_ratio: f64,
+    pub best_rival_ratio: f64,
     /// 95 % interval of the mean difference between the ratios of the recommended policy and of the best compared policy.
-    pub interval: [f64; 2],
+    pub difference_interval: [f64; 2],
     /// Whether the recommended policy has a lower mean ratio than every policy with which it is compared.
     pub holds: bool,
     /// Whether the 95 % intervals of the differences to all compared policies lie below 0.
@@ -47,13 +47,13 @@ pub struct Verdict {
 
 impl Claim {
     /// Returns whether the claim mentions this policy, as the recommended policy or as a compared policy.
-    pub fn names(&self, policy: &str) -> bool {
+    pub fn mentions(&self, policy: &str) -> bool {
         self.policy == policy || self.than.iter().any(|one| one == policy)
     }
 
     /// Checks the claim on the draw in `bench`. Returns `None` if a policy of the claim did not run on this draw, or no case
     /// belongs to the class.
-    pub fn check(&self, bench: &Bench) -> Option<Verdict> {
+    pub fn check(&self, bench: &BenchResults) -> Option<Verdict> {
         let own = self.ratios(bench, &self.policy)?;
         let mut worst: Option<Verdict> = None;
         let mut is_significant = true;
@@ -62,12 +62,12 @@ impl Claim {
             let interval = bootstrap_interval(&own, &other, bench.draw.number());
             is_significant &= interval[1] < 0.0;
             let (own, other) = (mean(&own), mean(&other));
-            if worst.is_none_or(|worst| other < worst.best_other_ratio) {
+            if worst.is_none_or(|worst| other < worst.best_rival_ratio) {
                 worst = Some(Verdict {
                     cases: bench.cases.len(),
                     mean_ratio: own,
-                    best_other_ratio: other,
-                    interval,
+                    best_rival_ratio: other,
+                    difference_interval: interval,
                     holds: own < other,
                     is_significant: false,
                 });
@@ -83,7 +83,7 @@ impl Claim {
 
     /// Returns the ratios of a policy in the cases to which the claim applies; `None` if the policy did not run or there is no
     /// such case.
-    fn ratios(&self, bench: &Bench, policy: &str) -> Option<Vec<f64>> {
+    fn ratios(&self, bench: &BenchResults, policy: &str) -> Option<Vec<f64>> {
         let place = bench.policies.iter().position(|one| one == policy)?;
         let is_one = |classes: &[String]| {
             self.class
@@ -91,7 +91,7 @@ impl Claim {
                 .is_none_or(|class| classes.contains(class))
         };
         let cases = bench.cases.iter().filter(|one| is_one(&one.case.classes));
-        let ratios: Vec<f64> = cases.map(|one| one.entries[place].ratio).collect();
+        let ratios: Vec<f64> = cases.map(|one| one.policy_results[place].ratio).collect();
         (!ratios.is_empty()).then_some(ratios)
     }
 }
@@ -111,7 +111,7 @@ fn bootstrap_interval(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
     let mut random = Stream::for_object(draw, Purpose::Bootstrap, "advice");
     let resampled = |_| {
         let count = differences.len();
-        let drawn = (0..count).map(|_| differences[random.below(count)]);
+        let drawn = (0..count).map(|_| differences[random.draw_below(count)]);
         drawn.sum::<f64>() / count as f64
     };
     let mut means: Vec<f64> = (0..RESAMPLES).map(resampled).collect();

@@ -20,15 +20,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use advice::{Claim, Verdict};
-pub use figures::{check_figure_name as check_figure, figures};
+pub use figures::{check_figure_name as check_figure, draw_figures};
 pub use page::{csv, markdown};
 
 use migsim_base::error::Error;
 use migsim_experiment::suite::{Draw, Suite};
 use migsim_experiment::{Limits, Registry};
-use migsim_study::bench::{Bench, Reading, Request, run};
-use migsim_study::run::{Common, Done};
-use migsim_study::spec::Spec;
+use migsim_study::bench::{BenchRequest, BenchResults, RivalWithSettings, run_benchmark};
+use migsim_study::run::{FinishedRuns, SharedRunData};
+use migsim_study::spec::ValuesSpec;
 use migsim_study::store::Store;
 
 /// Settings of the study of rivals: the suite of cases, the draws (random samples), and the policies that are compared.
@@ -68,11 +68,11 @@ pub struct Outcome {
     /// Settings of the study.
     pub study: Study,
     /// Results on the public draw, from which the advice was derived.
-    pub public: Bench,
+    pub public_draw: BenchResults,
     /// Results on each fresh draw, on which the advice is tested.
-    pub fresh: Vec<Bench>,
+    pub fresh_draws: Vec<BenchResults>,
     /// Results of the default policies on the fixed cases, which are not random.
-    pub fixed: Bench,
+    pub fixed_cases: BenchResults,
 }
 
 impl Study {
@@ -84,12 +84,12 @@ impl Study {
     /// Lists all combinations of a strategy with a trigger, as policy names `STRATEGY/TRIGGER`.
     pub fn combinations(&self) -> Vec<String> {
         let all = self.strategies.iter();
-        all.flat_map(|strategy| self.with_strategy(strategy))
+        all.flat_map(|strategy| self.combinations_with_strategy(strategy))
             .collect()
     }
 
     /// Lists the combinations of one strategy with each trigger, as policy names `STRATEGY/TRIGGER`.
-    fn with_strategy(&self, strategy: &str) -> Vec<String> {
+    fn combinations_with_strategy(&self, strategy: &str) -> Vec<String> {
         let triggers = self.triggers.iter();
         triggers
             .map(|trigger| format!("{strategy}/{trigger}"))
@@ -97,7 +97,7 @@ impl Study {
     }
 
     /// Lists the combinations of one trigger with each strategy, as policy names `STRATEGY/TRIGGER`.
-    fn with_trigger(&self, trigger: &str) -> Vec<String> {
+    fn combinations_with_trigger(&self, trigger: &str) -> Vec<String> {
         let strategies = self.strategies.iter();
         strategies
             .map(|strategy| format!("{strategy}/{trigger}"))
@@ -105,8 +105,8 @@ impl Study {
     }
 
     /// Lists the interpretations of MigBSP as policies with settings.
-    pub fn migbsp_variants(&self) -> Vec<Reading> {
-        let one = |(name, options): (&String, &BTreeMap<String, Value>)| Reading {
+    pub fn migbsp_variants(&self) -> Vec<RivalWithSettings> {
+        let one = |(name, options): (&String, &BTreeMap<String, Value>)| RivalWithSettings {
             name: format!("migbsp, {name}"),
             policy: "migbsp".into(),
             settings: options
@@ -119,14 +119,14 @@ impl Study {
 
     /// Lists the policies that are simulated with inexact reports: all policies with the first kind of reports, then all with the
     /// next kind.
-    pub fn noisy_variants(&self) -> Vec<Reading> {
+    pub fn noisy_variants(&self) -> Vec<RivalWithSettings> {
         let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
             let settings = settings.iter();
             let settings: BTreeMap<String, Value> = settings
                 .map(|(key, value)| (format!("view.{key}"), value.clone()))
                 .collect();
             let policies = self.viewed.iter();
-            let readings = policies.map(|policy| Reading {
+            let readings = policies.map(|policy| RivalWithSettings {
                 name: name_with_view(policy, view),
                 policy: policy.clone(),
                 settings: settings.clone(),
@@ -138,8 +138,8 @@ impl Study {
 
     /// Lists the policies that are simulated with `only_if_paid_back`. This option skips a rescheduling call if the remaining
     /// supersteps are too few to regain its cost.
-    pub fn paid_back_variants(&self) -> Vec<Reading> {
-        let one = |policy: &String| Reading {
+    pub fn paid_back_variants(&self) -> Vec<RivalWithSettings> {
+        let one = |policy: &String| RivalWithSettings {
             name: format!("{policy}, if paid back"),
             policy: policy.clone(),
             settings: [("policy.trigger.only_if_paid_back".to_owned(), true.into())].into(),
@@ -160,31 +160,32 @@ impl Study {
     ///
     /// # Errors
     /// There is no such suite.
-    pub fn request_for(&self, draw: impl Into<Draw>) -> Result<Request, Error> {
+    pub fn request_for(&self, draw: impl Into<Draw>) -> Result<BenchRequest, Error> {
         let draw = draw.into();
         let suite = Suite::find(&self.suite)?;
-        let seeds = Some(Spec::parse(&self.seeds).expect("the seeds of the study can be read"));
+        let seeds =
+            Some(ValuesSpec::parse(&self.seeds).expect("the seeds of the study can be read"));
         if draw == Draw::Fixed {
-            return Ok(Request {
+            return Ok(BenchRequest {
                 suite,
                 draw,
-                cases: suite.fixed_cases(),
+                case_count: suite.fixed_case_count(),
                 rivals: Vec::new(),
                 rivals_with_settings: Vec::new(),
                 seeds,
             });
         }
         let is_public = draw == Draw::Number(self.public_draw);
-        let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.names(name));
+        let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.mentions(name));
         let others = self
             .paid_back_variants()
             .into_iter()
             .chain(self.noisy_variants());
         let others = others.filter(|one| named(&one.name));
-        Ok(Request {
+        Ok(BenchRequest {
             suite,
             draw,
-            cases: self.cases,
+            case_count: self.cases,
             rivals: self
                 .combinations()
                 .into_iter()
@@ -205,10 +206,12 @@ fn name_with_view(policy: &str, view: &str) -> String {
 ///
 /// # Errors
 /// There is no such suite.
-pub fn runs() -> Result<u64, Error> {
+pub fn count_runs() -> Result<u64, Error> {
     let study = Study::built_in();
     let draws = study.draws().into_iter();
-    draws.map(|draw| Ok(study.request_for(draw)?.runs())).sum()
+    draws
+        .map(|draw| Ok(study.request_for(draw)?.run_count()))
+        .sum()
 }
 
 /// Runs the study on the threads of the caller and stores the rows of results in `store`. Runs whose row is already in the store
@@ -220,12 +223,12 @@ pub fn run_study(
     registry: &Registry,
     limits: Limits,
     store: &Mutex<Store>,
-    done: &Done,
+    done: &FinishedRuns,
 ) -> Result<Outcome, Error> {
     let study = Study::built_in();
     let of_draw = |draw: Draw| {
-        let common = Common::default();
-        run(
+        let common = SharedRunData::default();
+        run_benchmark(
             &study.request_for(draw)?,
             registry,
             (limits, &common),
@@ -242,8 +245,8 @@ pub fn run_study(
     drop(benches);
     Ok(Outcome {
         study,
-        public,
-        fresh,
-        fixed,
+        public_draw: public,
+        fresh_draws: fresh,
+        fixed_cases: fixed,
     })
 }

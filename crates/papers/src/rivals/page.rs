@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Claim, Outcome, Verdict, name_with_view};
-use migsim_policies::trigger::USUAL;
-use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
+use migsim_policies::trigger::DEFAULT_TRIGGER;
+use migsim_study::bench::{BEST_START, BenchResults, PolicyStatistics, policies_csv};
 
 /// Limitations of the study, as a Markdown list.
-const LIMITS: &str = "\
+const LIMITATIONS: &str = "\
 - Your cases: the suite is one random distribution of cases, and its weights determine the means. `migsim compare` compares policies on your platform and application.\n\
 - The optimum: for each seed, the best known makespan is only the shortest among the policies that ran and the stored best. A ratio of 1 means that no other known run was faster.\n\
 - Real measurements: each policy sees loads and work without noise and without delay, except in *Rankings under noise*.\n\
@@ -21,17 +21,20 @@ On a platform with one cluster it moves nothing with any of these readings.\n\
 - The costs of a real system: messages and memory transfers of calls and moves are simulated, and their fixed costs are random.\n";
 
 /// Sentence about an earlier study, which tested other claims.
-const EARLIER: &str = "An earlier study tested 11 claims on 30 cases of each of the draws 2, 3 and 4. Three of these claims held, and they are tested here again.";
+const EARLIER_STUDY: &str = "An earlier study tested 11 claims on 30 cases of each of the draws 2, 3 and 4. Three of these claims held, and they are tested here again.";
 
 /// Returns the row of a policy in the results of a draw; `None` if the policy did not run on this draw.
-pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
+pub(super) fn standing_of_policy<'b>(
+    bench: &'b BenchResults,
+    policy: &str,
+) -> Option<&'b PolicyStatistics> {
     bench.standings.iter().find(|one| one.policy == policy)
 }
 
 /// Computes for each name (of a strategy or trigger) the mean of the mean ratios of the policies that `of` returns for the name.
 /// The result is sorted by increasing mean.
 pub(super) fn mean_ratio_by_name(
-    bench: &Bench,
+    bench: &BenchResults,
     names: &[String],
     of: &dyn Fn(&str) -> Vec<String>,
 ) -> Vec<(String, f64)> {
@@ -39,7 +42,7 @@ pub(super) fn mean_ratio_by_name(
         let policies = of(name);
         let means = policies
             .iter()
-            .filter_map(|policy| Some(standing(bench, policy)?.mean_ratio));
+            .filter_map(|policy| Some(standing_of_policy(bench, policy)?.mean_ratio));
         let means: Vec<f64> = means.collect();
         (
             name.clone(),
@@ -71,7 +74,7 @@ pub fn markdown(outcome: &Outcome) -> String {
     text += "The best known makespan of a case is the shortest of all policies of the default set. On draw 1 a stored best also counts: the shortest makespan of any strategy with any trigger. \
              Therefore ratios of different draws cannot be compared.\n\n";
     text += "## The default set\n\n";
-    text += &policies_table(&outcome.public, &|one| {
+    text += &policies_table(&outcome.public_draw, &|one| {
         one.is_default || one.policy == BEST_START
     });
     text += "\n`never from the best static start` is not a policy, but the application alone from the best of the built-in starts, chosen after the runs. If its ratio is below 1, \
@@ -81,21 +84,21 @@ pub fn markdown(outcome: &Outcome) -> String {
     text += &readings_section(outcome);
     text += &paid_back_section(outcome);
     text += &noise_section(outcome);
-    text += &classes_section(&outcome.public);
+    text += &classes_section(&outcome.public_draw);
     text += &verdicts_table(outcome);
-    for bench in &outcome.fresh {
+    for bench in &outcome.fresh_draws {
         let _ = write!(text, "## Draw {}\n\n", bench.draw);
         text += &policies_table(bench, &|one| one.is_default || one.policy == BEST_START);
         text.push('\n');
     }
     text += "## What this does not show\n\n";
-    text += LIMITS;
+    text += LIMITATIONS;
     text
 }
 
 /// Returns whether a claim holds on the public draw and on every fresh draw.
 fn holds_on_all_draws(outcome: &Outcome, claim: &Claim) -> bool {
-    let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
+    let all = std::iter::once(&outcome.public_draw).chain(&outcome.fresh_draws);
     let mut verdicts = all.map(|bench| claim.check(bench));
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
@@ -111,7 +114,7 @@ fn advice_section(outcome: &Outcome) -> String {
             failed.len()
         );
     }
-    let (all, draws) = (failed.len() + held.len(), outcome.fresh.len());
+    let (all, draws) = (failed.len() + held.len(), outcome.fresh_draws.len());
     let mut text = format!(
         "The *ratio* of a policy is its makespan divided by the best known makespan of the case. A policy is better than another if its mean ratio over a set of random cases, a *draw*, is lower. \
          The results on draw 1 led to {all} claims. Of these, {} failed on draw 1 or on at least one of {draws} new draws ([table](#the-advice-on-each-draw)). \
@@ -121,12 +124,12 @@ fn advice_section(outcome: &Outcome) -> String {
         held.len()
     );
     for claim in &held {
-        let _ = writeln!(text, "- {} {}", claim.text, evidence(outcome, claim));
+        let _ = writeln!(text, "- {} {}", claim.text, evidence_text(outcome, claim));
     }
     let _ = writeln!(
         text,
         "\nA [strategy](../docs/guide/policy.md#all-policies) such as `refine` decides which process moves where. A [trigger](../docs/guide/policy.md#all-triggers) \
-         such as `boulmier` or `menon` decides when the strategy is called. {EARLIER}"
+         such as `boulmier` or `menon` decides when the strategy is called. {EARLIER_STUDY}"
     );
     text
 }
@@ -135,14 +138,17 @@ fn advice_section(outcome: &Outcome) -> String {
 /// on fresh draws \[%\].
 ///
 /// The advantages are computed from the ratios with three decimals, as the page shows them.
-fn evidence(outcome: &Outcome, claim: &Claim) -> String {
-    let verdicts = outcome.fresh.iter().filter_map(|bench| claim.check(bench));
+fn evidence_text(outcome: &Outcome, claim: &Claim) -> String {
+    let verdicts = outcome
+        .fresh_draws
+        .iter()
+        .filter_map(|bench| claim.check(bench));
     let verdicts: Vec<Verdict> = verdicts.collect();
     let clear = verdicts.iter().filter(|one| one.is_significant).count();
     let rounded = |ratio: f64| (1000.0 * ratio).round();
     let lower = verdicts
         .iter()
-        .map(|one| 100.0 * (1.0 - rounded(one.mean_ratio) / rounded(one.best_other_ratio)));
+        .map(|one| 100.0 * (1.0 - rounded(one.mean_ratio) / rounded(one.best_rival_ratio)));
     let (least, most) = lower.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
         (least.min(one), most.max(one))
     });
@@ -153,7 +159,7 @@ fn evidence(outcome: &Outcome, claim: &Claim) -> String {
 }
 
 /// Creates the table of results of a draw with those policies for which `is_shown` returns true.
-fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
+fn policies_table(bench: &BenchResults, is_shown: &dyn Fn(&PolicyStatistics) -> bool) -> String {
     let mut text = String::from(
         "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -167,14 +173,14 @@ fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String
             one.median_ratio,
             one.worst_ratio,
             one.worst_case,
-            one.wins,
+            one.win_count,
             one.share_within(1.1),
-            one.counts[0],
-            one.counts[1],
-            one.counts[2],
+            one.call_and_move_counts[0],
+            one.call_and_move_counts[1],
+            one.call_and_move_counts[2],
             one.cost_shares[0],
             one.cost_shares[1],
-            one.failures
+            one.failed_cases
         );
     }
     text
@@ -182,7 +188,7 @@ fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String
 
 /// Creates the section on the fixed cases, which are not drawn at random.
 fn fixed_section(outcome: &Outcome) -> String {
-    let bench = &outcome.fixed;
+    let bench = &outcome.fixed_cases;
     let mut text = format!(
         "## The fixed cases\n\nThe {} fixed cases of the suite have recorded programs, applications of the papers and measured loads ([their list](../docs/guide/bench.md#the-fixed-cases)). They were chosen, \
          not drawn, and no advice was derived from them.\n\n",
@@ -195,10 +201,13 @@ fn fixed_section(outcome: &Outcome) -> String {
 
 /// Creates the table of mean ratios with a row for each strategy and a column for each trigger.
 fn combinations_table(outcome: &Outcome) -> String {
-    let (study, bench) = (&outcome.study, &outcome.public);
-    let strategies =
-        mean_ratio_by_name(bench, &study.strategies, &|name| study.with_strategy(name));
-    let triggers = mean_ratio_by_name(bench, &study.triggers, &|name| study.with_trigger(name));
+    let (study, bench) = (&outcome.study, &outcome.public_draw);
+    let strategies = mean_ratio_by_name(bench, &study.strategies, &|name| {
+        study.combinations_with_strategy(name)
+    });
+    let triggers = mean_ratio_by_name(bench, &study.triggers, &|name| {
+        study.combinations_with_trigger(name)
+    });
     let mut text = format!(
         "## Strategies and triggers\n\nThe table has the mean ratios on draw {} of {} policies. Each row is a strategy (where processes go), and each column a trigger (when the strategy is called). Rows and columns are ordered by their means.\n\n| strategy |",
         bench.draw,
@@ -213,7 +222,7 @@ fn combinations_table(outcome: &Outcome) -> String {
     for (strategy, mean) in &strategies {
         let _ = write!(text, "| `{strategy}` |");
         for (trigger, _) in &triggers {
-            let cell = standing(bench, &format!("{strategy}/{trigger}"));
+            let cell = standing_of_policy(bench, &format!("{strategy}/{trigger}"));
             let shown = cell.map_or("-".to_owned(), |one| format!("{:.3}", one.mean_ratio));
             let _ = write!(text, " {shown} |");
         }
@@ -245,11 +254,11 @@ fn readings_section(outcome: &Outcome) -> String {
     text += "\n| reading | draw | mean ratio | 95 % | worst | moves |\n|---|---|---|---|---|---|\n";
     let mut least = f64::INFINITY;
     let mut most: f64 = 0.0;
-    let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
+    let all = std::iter::once(&outcome.public_draw).chain(&outcome.fresh_draws);
     for bench in all.clone() {
         let readings = outcome.study.migbsp_variants();
         let is_one = |policy: &str| readings.iter().any(|one| one.name == policy);
-        let own = standing(bench, "migbsp").into_iter();
+        let own = standing_of_policy(bench, "migbsp").into_iter();
         let others = bench.standings.iter().filter(|one| is_one(&one.policy));
         for one in own.chain(others) {
             let name = one.policy.strip_prefix("migbsp, ").unwrap_or("neutral");
@@ -258,7 +267,7 @@ fn readings_section(outcome: &Outcome) -> String {
             let _ = writeln!(
                 text,
                 "| {name} | {} | {:.3} | {low:.3} to {high:.3} | {:.2} | {:.1} |",
-                bench.draw, one.mean_ratio, one.worst_ratio, one.counts[1]
+                bench.draw, one.mean_ratio, one.worst_ratio, one.call_and_move_counts[1]
             );
         }
     }
@@ -276,12 +285,18 @@ fn paid_back_section(outcome: &Outcome) -> String {
         "## Calls that the rest of the run pays back\n\nWith the option `only_if_paid_back`, a call is skipped if the remaining supersteps are too few to gain the time that the call costs.\n\n| policy | mean ratio | mean ratio with the option | calls | calls with the option |\n|---|---|---|---|---|\n",
     );
     for one in outcome.study.paid_back_variants() {
-        let plain = standing(&outcome.public, &one.policy);
-        if let (Some(plain), Some(paid)) = (plain, standing(&outcome.public, &one.name)) {
+        let plain = standing_of_policy(&outcome.public_draw, &one.policy);
+        if let (Some(plain), Some(paid)) =
+            (plain, standing_of_policy(&outcome.public_draw, &one.name))
+        {
             let _ = writeln!(
                 text,
                 "| `{}` | {:.3} | {:.3} | {:.1} | {:.1} |",
-                one.policy, plain.mean_ratio, paid.mean_ratio, plain.counts[0], paid.counts[0]
+                one.policy,
+                plain.mean_ratio,
+                paid.mean_ratio,
+                plain.call_and_move_counts[0],
+                paid.call_and_move_counts[0]
             );
         }
     }
@@ -291,7 +306,7 @@ fn paid_back_section(outcome: &Outcome) -> String {
 
 /// Creates the section on inexact reports: the mean ratio of each policy with each kind of reports, and the rank of the policy.
 fn noise_section(outcome: &Outcome) -> String {
-    let (study, bench) = (&outcome.study, &outcome.public);
+    let (study, bench) = (&outcome.study, &outcome.public_draw);
     let mut text = String::from(
         "## Rankings under noise\n\nPolicies decide from reports of work and times, which may be exact, noisy, old, averaged or missing. The table has the mean ratio of each policy, and in brackets its rank in this table. \
          The settings are `view.noise`, `view.delay`, `view.window` and `view.missing`. If ratios are close, their order means little.\n\n| policy | exact |",
@@ -331,9 +346,9 @@ fn noise_section(outcome: &Outcome) -> String {
 }
 
 /// Returns the mean ratio of each named policy on a draw; `None` for a policy that did not run.
-fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
+fn mean_ratios(bench: &BenchResults, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
     names
-        .map(|name| standing(bench, &name).map(|one| one.mean_ratio))
+        .map(|name| standing_of_policy(bench, &name).map(|one| one.mean_ratio))
         .collect()
 }
 
@@ -341,18 +356,18 @@ fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option
 /// interpretations of MigBSP, and second names of policies do not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
-        .strip_suffix(USUAL)
+        .strip_suffix(DEFAULT_TRIGGER)
         .is_some_and(|rest| rest.ends_with('/'));
     policy != BEST_START && !policy.contains(", ") && !is_second
 }
 
 /// Creates the section on classes of cases: the three policies with the lowest mean ratio in each class of the public draw.
-fn classes_section(bench: &Bench) -> String {
+fn classes_section(bench: &BenchResults) -> String {
     let mut text = String::from(
         "## Classes of cases\n\nThe table has the three policies with the lowest mean ratios in each class of cases of draw 1. A case can belong to several classes. `walk` is a random-walk load, and `dear moves` are expensive moves. With many policies and few cases, the first places are partly due to chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
     );
-    for (class, count) in bench.classes() {
-        let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
+    for (class, count) in bench.class_counts() {
+        let own = bench.standings_over_cases(|case| case.classes.iter().any(|one| one == class));
         let _ = write!(text, "| {class} | {count} |");
         for one in own.iter().filter(|one| is_ranked(&one.policy)).take(3) {
             let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean_ratio);
@@ -375,7 +390,7 @@ fn verdicts_table(outcome: &Outcome) -> String {
          difference, paired by case. If the difference is below 0, the policy of the claim is better. A star marks a claim that is significant in all its comparisons.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
     );
     for claim in &outcome.study.advice {
-        for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
+        for bench in std::iter::once(&outcome.public_draw).chain(&outcome.fresh_draws) {
             let verdict = claim
                 .check(bench)
                 .map_or("- | - | - | - | not run".to_owned(), verdict_columns);
@@ -389,7 +404,7 @@ fn verdicts_table(outcome: &Outcome) -> String {
 /// Formats a verdict as cells of the table of verdicts: number of cases, two mean ratios, the interval, and whether the claim
 /// holds.
 fn verdict_columns(verdict: Verdict) -> String {
-    let [low, high] = verdict.interval;
+    let [low, high] = verdict.difference_interval;
     let holds = match (verdict.holds, verdict.is_significant) {
         (true, true) => "yes *",
         (true, false) => "yes",
@@ -397,16 +412,16 @@ fn verdict_columns(verdict: Verdict) -> String {
     };
     format!(
         "{} | {:.3} | {:.3} | {low:.3} to {high:.3} | {holds}",
-        verdict.cases, verdict.mean_ratio, verdict.best_other_ratio
+        verdict.cases, verdict.mean_ratio, verdict.best_rival_ratio
     )
 }
 
 /// Creates the CSV table with all numbers of the study, one row per draw and policy.
 pub fn csv(outcome: &Outcome) -> String {
     let mut text = String::new();
-    let draws = std::iter::once(&outcome.public).chain(&outcome.fresh);
-    for bench in draws.chain([&outcome.fixed]) {
-        let table = csv_of_policies(bench);
+    let draws = std::iter::once(&outcome.public_draw).chain(&outcome.fresh_draws);
+    for bench in draws.chain([&outcome.fixed_cases]) {
+        let table = policies_csv(bench);
         let mut lines = table.lines();
         let heading = lines.next().unwrap_or_default();
         if text.is_empty() {

@@ -18,7 +18,7 @@ use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
 /// A claim of the 2007 paper, with the verdict of its check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct CheckedClaim {
     /// Identifier of the claim in the list of facts of this project, `w07-c01` to `w07-c20`.
     pub id: &'static str,
     /// Whether the claim is true for the policy.
@@ -28,18 +28,18 @@ pub struct Claim {
 }
 
 /// Checks all claims of the 2007 paper, in the order of their identifiers.
-pub fn check_claims() -> Vec<Claim> {
+pub fn check_claims() -> Vec<CheckedClaim> {
     CHECKS.iter().map(run_check).collect()
 }
 
 /// Checks the claim with the identifier `id`; returns `None` if there is no such claim.
-pub fn check_claim(id: &str) -> Option<Claim> {
+pub fn check_claim(id: &str) -> Option<CheckedClaim> {
     CHECKS.iter().find(|(known, _)| *known == id).map(run_check)
 }
 
-fn run_check((id, check): &(&'static str, Check)) -> Claim {
+fn run_check((id, check): &(&'static str, Check)) -> CheckedClaim {
     let (holds, seen) = check();
-    Claim {
+    CheckedClaim {
         id,
         holds,
         observation: seen,
@@ -49,26 +49,26 @@ fn run_check((id, check): &(&'static str, Check)) -> Claim {
 type Check = fn() -> (bool, String);
 
 const CHECKS: [(&str, Check); 20] = [
-    ("w07-c01", the_interval_follows_the_balance),
-    ("w07-c02", alpha_doubles_while_balanced),
-    ("w07-c03", alpha_has_a_floor_of_1_and_no_ceiling),
-    ("w07-c04", the_pattern_tells_regular_from_irregular),
-    ("w07-c05", recent_supersteps_weigh_more),
-    ("w07-c06", forecasts_are_forgotten_and_the_pattern_is_not),
-    ("w07-c07", the_slowest_process_has_ip_1),
-    ("w07-c08", p_is_high_for_regular_and_slow),
-    ("w07-c09", the_slowest_cluster_of_a_process_has_ic_1),
-    ("w07-c10", c_is_high_for_regular_and_slow),
-    ("w07-c11", the_larger_side_counts),
-    ("w07-c12", one_process_moves_instead_of_its_partners),
-    ("w07-c13", the_largest_image_has_im_1),
-    ("w07-c14", the_slowest_transfer_of_a_process_has_it_1),
-    ("w07-c15", m_is_high_for_large_and_far),
-    ("w07-c16", pm_lies_between_minus_1_and_2),
-    ("w07-c17", each_process_has_a_pm_per_cluster),
-    ("w07-c18", the_first_host_with_memory_is_the_destination),
-    ("w07-c19", links_inside_the_cluster_play_no_part),
-    ("w07-c20", the_application_takes_no_part),
+    ("w07-c01", check_interval_follows_balance),
+    ("w07-c02", check_alpha_doubles_while_balanced),
+    ("w07-c03", check_alpha_has_minimum_1_and_no_maximum),
+    ("w07-c04", check_pattern_separates_regular_from_irregular),
+    ("w07-c05", check_recent_supersteps_weigh_more),
+    ("w07-c06", check_pattern_outlives_forecasts),
+    ("w07-c07", check_slowest_process_has_ip_1),
+    ("w07-c08", check_p_is_high_for_regular_and_slow),
+    ("w07-c09", check_slowest_cluster_has_ic_1),
+    ("w07-c10", check_c_is_high_for_regular_and_slow),
+    ("w07-c11", check_larger_of_sent_and_received_counts),
+    ("w07-c12", check_one_process_moves_to_its_partners),
+    ("w07-c13", check_largest_image_has_im_1),
+    ("w07-c14", check_slowest_transfer_has_it_1),
+    ("w07-c15", check_m_is_high_for_large_and_far),
+    ("w07-c16", check_pm_lies_between_minus_1_and_2),
+    ("w07-c17", check_each_process_has_a_pm_per_cluster),
+    ("w07-c18", check_destination_is_first_host_with_memory),
+    ("w07-c19", check_links_inside_cluster_are_ignored),
+    ("w07-c20", check_application_is_not_involved),
 ];
 
 /// Index of the cluster Labtec on the platform `ufrgs`.
@@ -81,14 +81,14 @@ const FIRST_OF_AQUARIO: u32 = 154;
 
 /// Processes on the platform `ufrgs` for a check of the policy. Each process has 1 MB of memory to migrate unless the check sets
 /// another size.
-struct Case {
+struct PolicyCase {
     config: MigBsp2007Config,
     platform: Platform,
     placement: Vec<HostId>,
     memory: Vec<Bytes>,
 }
 
-impl Case {
+impl PolicyCase {
     fn new(hosts: &[u32]) -> Self {
         let loaded = migsim_platform::open("ufrgs").expect("a built-in platform");
         Self {
@@ -125,7 +125,7 @@ impl Case {
                 memory: &self.memory,
                 external_load: &external_load,
                 cycles_per_instruction: 1.0,
-                migrations_happen: false,
+                executes_migrations: false,
                 messages: &[],
                 supersteps: usize::MAX,
                 last_call_cost: Seconds::default(),
@@ -213,8 +213,8 @@ fn largest(values: &[f64]) -> f64 {
 const BALANCED: [f64; 3] = [1.0, 1.0, 1.0];
 const UNBALANCED: [f64; 3] = [0.1, 1.0, 1.9];
 
-fn the_interval_follows_the_balance() -> (bool, String) {
-    let case = Case::new(&[0, 1, 2]);
+fn check_interval_follows_balance() -> (bool, String) {
+    let case = PolicyCase::new(&[0, 1, 2]);
     let balanced = case.call_supersteps(4, three_processes(BALANCED));
     let unbalanced = case.call_supersteps(4, three_processes(UNBALANCED));
     let intervals = |dates: &[usize]| -> Vec<usize> {
@@ -226,15 +226,15 @@ fn the_interval_follows_the_balance() -> (bool, String) {
     (grows && shrinks, seen)
 }
 
-fn alpha_doubles_while_balanced() -> (bool, String) {
-    let dates = Case::new(&[0, 1, 2]).call_supersteps(4, three_processes(BALANCED));
+fn check_alpha_doubles_while_balanced() -> (bool, String) {
+    let dates = PolicyCase::new(&[0, 1, 2]).call_supersteps(4, three_processes(BALANCED));
     let alpha = 4;
     let holds = dates == [alpha, 3 * alpha, 7 * alpha, 15 * alpha];
     (holds, format!("α = {alpha}: calls after {dates:?}"))
 }
 
-fn alpha_has_a_floor_of_1_and_no_ceiling() -> (bool, String) {
-    let case = Case::new(&[0, 1, 2]);
+fn check_alpha_has_minimum_1_and_no_maximum() -> (bool, String) {
+    let case = PolicyCase::new(&[0, 1, 2]);
     let next = |times, count| -> Vec<u64> {
         let calls = case.first_calls(count, three_processes(times));
         let of = |call: &(usize, Decision)| call.1.explanation_json()["next_alpha"].as_u64();
@@ -248,8 +248,8 @@ fn alpha_has_a_floor_of_1_and_no_ceiling() -> (bool, String) {
     )
 }
 
-fn the_pattern_tells_regular_from_irregular() -> (bool, String) {
-    let calls = Case::new(&[0, 1]).first_calls(2, |superstep, measures| {
+fn check_pattern_separates_regular_from_irregular() -> (bool, String) {
+    let calls = PolicyCase::new(&[0, 1]).first_calls(2, |superstep, measures| {
         set_computation(measures, 0, 1e9, 1.0);
         set_computation(measures, 1, alternating_amount(superstep), 1.0);
     });
@@ -262,8 +262,8 @@ fn the_pattern_tells_regular_from_irregular() -> (bool, String) {
     (regular == 1.0 && irregular == 0.0, seen)
 }
 
-fn recent_supersteps_weigh_more() -> (bool, String) {
-    let mut case = Case::new(&[0]);
+fn check_recent_supersteps_weigh_more() -> (bool, String) {
+    let mut case = PolicyCase::new(&[0]);
     case.config.alpha = 5;
     let weight = |only: usize| {
         let decision = case.first_decision(|superstep, measures| {
@@ -277,10 +277,10 @@ fn recent_supersteps_weigh_more() -> (bool, String) {
     (holds, format!("α = 5: supersteps weigh {weights:?} in PI"))
 }
 
-fn forecasts_are_forgotten_and_the_pattern_is_not() -> (bool, String) {
+fn check_pattern_outlives_forecasts() -> (bool, String) {
     // The second interval has the supersteps 5 to 12. An alternating amount has Pproc = 1/4 after the first interval. If Pproc started
     // again, 7 errors of 8 would leave 1/8.
-    let calls = Case::new(&[0, 1]).first_calls(2, |superstep, measures| {
+    let calls = PolicyCase::new(&[0, 1]).first_calls(2, |superstep, measures| {
         let work = if superstep <= 4 { 1e9 } else { 4e9 };
         set_computation(measures, 0, work, 1.0);
         set_computation(measures, 1, alternating_amount(superstep), 1.0);
@@ -296,8 +296,8 @@ fn forecasts_are_forgotten_and_the_pattern_is_not() -> (bool, String) {
     (holds, seen)
 }
 
-fn the_slowest_process_has_ip_1() -> (bool, String) {
-    let decision = Case::new(&[0, 1, 2]).first_decision(three_processes([1.0, 2.0, 4.0]));
+fn check_slowest_process_has_ip_1() -> (bool, String) {
+    let decision = PolicyCase::new(&[0, 1, 2]).first_decision(three_processes([1.0, 2.0, 4.0]));
     let all: Vec<f64> = (0..3)
         .map(|process| process_term(&decision, process, "ip"))
         .collect();
@@ -307,9 +307,9 @@ fn the_slowest_process_has_ip_1() -> (bool, String) {
     )
 }
 
-fn p_is_high_for_regular_and_slow() -> (bool, String) {
+fn check_p_is_high_for_regular_and_slow() -> (bool, String) {
     // A long interval is needed: in an interval of 1, every forecast is the value itself and is correct.
-    let mut case = Case::new(&[0, 1, 2]);
+    let mut case = PolicyCase::new(&[0, 1, 2]);
     case.config.alpha = 40;
     let decision = case.first_decision(|superstep, measures| {
         set_computation(measures, 0, 1e9, 1.0);
@@ -322,8 +322,8 @@ fn p_is_high_for_regular_and_slow() -> (bool, String) {
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
 }
 
-fn the_slowest_cluster_of_a_process_has_ic_1() -> (bool, String) {
-    let decision = Case::new(&[0, 1]).first_decision(|_, measures| {
+fn check_slowest_cluster_has_ic_1() -> (bool, String) {
+    let decision = PolicyCase::new(&[0, 1]).first_decision(|_, measures| {
         set_received(measures, 0, LABTEC, 1e3, 0.1);
         set_received(measures, 0, ICE, 1e3, 0.4);
         set_received(measures, 1, ICE, 1e3, 1.0);
@@ -339,8 +339,8 @@ fn the_slowest_cluster_of_a_process_has_ic_1() -> (bool, String) {
     )
 }
 
-fn c_is_high_for_regular_and_slow() -> (bool, String) {
-    let mut case = Case::new(&[0]);
+fn check_c_is_high_for_regular_and_slow() -> (bool, String) {
+    let mut case = PolicyCase::new(&[0]);
     case.config.alpha = 40;
     let decision = case.first_decision(|superstep, measures| {
         set_computation(measures, 0, 1e9, 1.0);
@@ -354,8 +354,8 @@ fn c_is_high_for_regular_and_slow() -> (bool, String) {
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
 }
 
-fn the_larger_side_counts() -> (bool, String) {
-    let decision = Case::new(&[0]).first_decision(|_, measures| {
+fn check_larger_of_sent_and_received_counts() -> (bool, String) {
+    let decision = PolicyCase::new(&[0]).first_decision(|_, measures| {
         *measures.traffic_mut(0, ICE) = Traffic {
             sent: Bytes::of(300.0),
             received: Bytes::of(100.0),
@@ -370,12 +370,12 @@ fn the_larger_side_counts() -> (bool, String) {
     (bytes == 300.0 && time == 2.0, seen)
 }
 
-fn one_process_moves_instead_of_its_partners() -> (bool, String) {
+fn check_one_process_moves_to_its_partners() -> (bool, String) {
     // Three processes of ICE send to a process of Labtec, which is the slowest of the four.
     let partners = [FIRST_OF_ICE, FIRST_OF_ICE + 1, FIRST_OF_ICE + 2];
     let mut hosts = vec![0];
     hosts.extend(partners);
-    let decision = Case::new(&hosts).first_decision(|_, measures| {
+    let decision = PolicyCase::new(&hosts).first_decision(|_, measures| {
         set_computation(measures, 0, 1e9, 1.0);
         set_received(measures, 0, ICE, 3e6, 0.3);
         for partner in 1..=3 {
@@ -404,8 +404,8 @@ fn one_process_moves_instead_of_its_partners() -> (bool, String) {
     (moved == [ProcessId(0)] && goes_there, seen)
 }
 
-fn the_largest_image_has_im_1() -> (bool, String) {
-    let mut case = Case::new(&[0, 1, 2]);
+fn check_largest_image_has_im_1() -> (bool, String) {
+    let mut case = PolicyCase::new(&[0, 1, 2]);
     case.memory = [1e6, 4e6, 2e6].map(Bytes::of).to_vec();
     let decision = case.first_decision(three_processes(BALANCED));
     let all: Vec<f64> = (0..3)
@@ -417,17 +417,17 @@ fn the_largest_image_has_im_1() -> (bool, String) {
     )
 }
 
-fn the_slowest_transfer_of_a_process_has_it_1() -> (bool, String) {
+fn check_slowest_transfer_has_it_1() -> (bool, String) {
     let example: Vec<f64> = relative_to_maximum([10.0, 20.0, 15.0]).collect();
-    let decision = Case::new(&[0, FIRST_OF_ICE]).first_decision(|_, _| ());
+    let decision = PolicyCase::new(&[0, FIRST_OF_ICE]).first_decision(|_, _| ());
     let each = (0..2).all(|process| largest(&cluster_terms(&decision, process, "it")) == 1.0);
     let holds = example == [0.5, 1.0, 0.75] && each;
     (holds, format!("10, 20 and 15 s: IT = {example:?}"))
 }
 
-fn m_is_high_for_large_and_far() -> (bool, String) {
+fn check_m_is_high_for_large_and_far() -> (bool, String) {
     // From Labtec (1 Gbps) to Corisco (100 Mbps) and Aquario (1 Gbps).
-    let mut case = Case::new(&[0, 1]);
+    let mut case = PolicyCase::new(&[0, 1]);
     case.memory = [1e9, 1e6].map(Bytes::of).to_vec();
     let decision = case.first_decision(|_, _| ());
     let m = |process: usize, cluster: usize| cluster_terms(&decision, process, "memory")[cluster];
@@ -436,7 +436,7 @@ fn m_is_high_for_large_and_far() -> (bool, String) {
     (both > 0.95 && small < 0.05 && near < 0.2, seen)
 }
 
-fn pm_lies_between_minus_1_and_2() -> (bool, String) {
+fn check_pm_lies_between_minus_1_and_2() -> (bool, String) {
     let ends = [0.0, 1.0];
     let mut all = Vec::new();
     for processing in ends {
@@ -459,8 +459,8 @@ fn pm_lies_between_minus_1_and_2() -> (bool, String) {
     (least == -1.0 && most == 2.0, seen)
 }
 
-fn each_process_has_a_pm_per_cluster() -> (bool, String) {
-    let case = Case::new(&[0, 1, 2]);
+fn check_each_process_has_a_pm_per_cluster() -> (bool, String) {
+    let case = PolicyCase::new(&[0, 1, 2]);
     let decision = case.first_decision(three_processes(BALANCED));
     let count = decision.explanation_json()["potentials"]
         .as_array()
@@ -473,20 +473,20 @@ fn each_process_has_a_pm_per_cluster() -> (bool, String) {
 }
 
 /// Returns the decision about a process of the cluster Labtec that receives messages only from the cluster Aquario.
-fn drawn_to_aquario(case: &Case) -> Decision {
+fn decision_with_partners_on_aquario(case: &PolicyCase) -> Decision {
     case.first_decision(|_, measures| {
         set_computation(measures, 0, 1e9, 1.0);
         set_received(measures, 0, AQUARIO, 1e6, 1.0);
     })
 }
 
-fn the_first_host_with_memory_is_the_destination() -> (bool, String) {
+fn check_destination_is_first_host_with_memory() -> (bool, String) {
     // One host of Aquario is half loaded by others, so that the second host of the cluster is first in the list.
     let aquario = FIRST_OF_AQUARIO as usize;
-    let mut case = Case::new(&[0]);
+    let mut case = PolicyCase::new(&[0]);
     case.platform.hosts[aquario].speed_profile = Profile::new(vec![(0.0, 0.5)], None).ok();
-    let to = |case: &Case| {
-        let decision = drawn_to_aquario(case);
+    let to = |case: &PolicyCase| {
+        let decision = decision_with_partners_on_aquario(case);
         let wanted = decision.migrations.first()?.to;
         Some(wanted.0 - FIRST_OF_AQUARIO)
     };
@@ -503,16 +503,16 @@ fn the_first_host_with_memory_is_the_destination() -> (bool, String) {
     ((first, second, none) == (Some(1), Some(2), None), seen)
 }
 
-fn links_inside_the_cluster_play_no_part() -> (bool, String) {
+fn check_links_inside_cluster_are_ignored() -> (bool, String) {
     let aquario = FIRST_OF_AQUARIO as usize;
-    let mut case = Case::new(&[0]);
+    let mut case = PolicyCase::new(&[0]);
     case.platform.hosts[aquario].speed_profile = Profile::new(vec![(0.0, 0.5)], None).ok();
-    let chosen = |case: &Case| drawn_to_aquario(case).migrations;
+    let chosen = |case: &PolicyCase| decision_with_partners_on_aquario(case).migrations;
     let before = chosen(&case);
     // The link of the second host is made a thousand times slower.
     let to = before.first().map(|wanted| wanted.to);
     let route = to.and_then(|to| case.platform.route(HostId(0), to));
-    let access: Option<LinkId> = route.and_then(|route| route.last);
+    let access: Option<LinkId> = route.and_then(|route| route.last_link);
     if let Some(link) = access {
         let link = &mut case.platform.links[link.index()];
         link.bandwidth = BytesPerSecond::of(link.bandwidth.get() / 1000.0);
@@ -523,7 +523,7 @@ fn links_inside_the_cluster_play_no_part() -> (bool, String) {
     (holds, seen)
 }
 
-fn the_application_takes_no_part() -> (bool, String) {
+fn check_application_is_not_involved() -> (bool, String) {
     // A workload only provides work, messages and images; it has no method that knows of calls or placements.
     let seen =
         "by construction: a workload says what it computes and sends, and knows of no policy";

@@ -26,9 +26,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
-use super::range::{MAX_DURATION, Ranges};
-use super::sampled::Sampled;
-use super::{Load, LoadOptions, MOST_LOAD};
+use super::range::{MAX_DURATION, ParameterChecks};
+use super::sampled::PeriodicSteps;
+use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::{Stream, round_portably};
@@ -41,7 +41,7 @@ pub struct ArConfig {
     /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
     /// Mean of the load before clipping, as a share of the host or link; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub mean: f64,
     /// Standard deviation of the load before clipping, as a share of the host or link; from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
@@ -52,7 +52,7 @@ pub struct ArConfig {
     /// Longest time constant of the autoregressive processes whose sum is the load; at least `period`.
     pub memory: Seconds,
     /// Maximum of the load, to which larger values are clipped; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub most: f64,
 }
 
@@ -71,18 +71,18 @@ impl Default for ArConfig {
 
 impl LoadOptions for ArConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        Ranges::default()
-            .period(self.period)
-            .number("mean", self.mean, &(0.0..=MOST_LOAD))
-            .number("deviation", self.deviation, &(0.0..=1.0))
-            .number("hurst", self.hurst, &(0.5..=0.99))
-            .duration("memory", self.memory, &(self.period.get()..=MAX_DURATION))
-            .number("most", self.most, &(0.0..=MOST_LOAD))
-            .check()?;
+        ParameterChecks::default()
+            .check_period(self.period)
+            .check_number("mean", self.mean, &(0.0..=MAX_LOAD))
+            .check_number("deviation", self.deviation, &(0.0..=1.0))
+            .check_number("hurst", self.hurst, &(0.5..=0.99))
+            .check_duration("memory", self.memory, &(self.period.get()..=MAX_DURATION))
+            .check_number("most", self.most, &(0.0..=MAX_LOAD))
+            .into_result()?;
         if self.deviation <= 0.0 {
             return Ok(Arc::new(Constant(self.mean.min(self.most))));
         }
-        Ok(Arc::new(Ar::new(self)))
+        Ok(Arc::new(AutoregressiveLoad::new(self)))
     }
 }
 
@@ -91,14 +91,14 @@ const TIME_CONSTANT_RATIO: f64 = 4.0;
 
 /// A load of the kind `ar`, a sum of autoregressive processes; the documentation of this module has the equations.
 #[derive(Clone, Debug)]
-pub struct Ar {
+pub struct AutoregressiveLoad {
     config: ArConfig,
     /// Coefficients of the autoregressive process of each time constant: φ weights its previous state, sqrt(1 - φ²) the random
     /// number, and deviation · a the share of this process in the load.
-    parts: Arc<[[f64; 3]]>,
+    coefficients: Arc<[[f64; 3]]>,
 }
 
-impl Ar {
+impl AutoregressiveLoad {
     fn new(config: ArConfig) -> Self {
         let period = config.period.get();
         let mut constants = vec![period];
@@ -118,28 +118,32 @@ impl Ar {
             [phi, (1.0 - phi * phi).sqrt(), config.deviation * weight]
         };
         Self {
-            parts: constants.iter().zip(&variances).map(part).collect(),
+            coefficients: constants.iter().zip(&variances).map(part).collect(),
             config,
         }
     }
 }
 
-impl Load for Ar {
+impl Load for AutoregressiveLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let states = self.parts.iter().map(|_| shock(&mut random)).collect();
+        let states = self
+            .coefficients
+            .iter()
+            .map(|_| draw_shock(&mut random))
+            .collect();
         let series = Series {
-            ar: self.clone(),
+            load: self.clone(),
             states,
             random,
         };
-        Box::new(Sampled::new(self.config.period.get(), series))
+        Box::new(PeriodicSteps::new(self.config.period.get(), series))
     }
 }
 
 /// Draws a random number with mean 0 and variance 1: the sum of three uniform numbers with variance 1/3, each from 21 bits.
-fn shock(random: &mut Stream) -> f64 {
+fn draw_shock(random: &mut Stream) -> f64 {
     const MOST: u64 = (1 << 21) - 1;
-    let bits = random.bits();
+    let bits = random.draw_u64();
     let sum = (bits & MOST) + (bits >> 21 & MOST) + (bits >> 42 & MOST);
     (sum as f64 - 1.5 * MOST as f64) / (1_u64 << 20) as f64
 }
@@ -147,7 +151,7 @@ fn shock(random: &mut Stream) -> f64 {
 #[derive(Clone, Debug)]
 struct Series {
     /// The load whose values are generated.
-    ar: Ar,
+    load: AutoregressiveLoad,
     /// State of each autoregressive process for the next value, in the order of the time constants.
     states: Vec<f64>,
     random: Stream,
@@ -157,19 +161,21 @@ impl Iterator for Series {
     type Item = f64;
 
     fn next(&mut self) -> Option<f64> {
-        let mut load = self.ar.config.mean;
-        for (state, [phi, rest, weight]) in self.states.iter_mut().zip(self.ar.parts.iter()) {
+        let mut load = self.load.config.mean;
+        for (state, [phi, rest, weight]) in
+            self.states.iter_mut().zip(self.load.coefficients.iter())
+        {
             load += weight * *state;
-            *state = phi * *state + rest * shock(&mut self.random);
+            *state = phi * *state + rest * draw_shock(&mut self.random);
         }
-        Some(load.clamp(0.0, self.ar.config.most))
+        Some(load.clamp(0.0, self.load.config.most))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::sampled::moments;
+    use crate::load::sampled::mean_and_variance;
     use migsim_base::random::Purpose;
 
     fn steps(config: &ArConfig, seed: u64) -> Box<dyn Steps> {
@@ -200,7 +206,7 @@ mod tests {
             ..ArConfig::default()
         };
         let first = (0..4000).filter_map(|seed| steps(&config, seed).next());
-        let (mean, variance) = moments(first, 4000);
+        let (mean, variance) = mean_and_variance(first, 4000);
         // Standard errors: 0.1 / sqrt(4000) = 0.0016, and 0.01 · sqrt(2 / 4000) = 0.00022. No value within 5 deviations is clipped.
         assert!((mean - 0.5).abs() < 0.0064, "{mean}");
         assert!((variance - 0.01).abs() < 0.0009, "{variance}");
@@ -222,7 +228,7 @@ mod tests {
                     let loads = steps(&config, seed).take(periods).map(|step| step.1);
                     (0.0, loads.sum::<f64>() / periods as f64)
                 });
-                moments(means, 400).1
+                mean_and_variance(means, 400).1
             };
             1.0 + (variance(256) / variance(4)).ln() / (256.0_f64 / 4.0).ln() / 2.0
         };

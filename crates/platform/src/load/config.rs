@@ -41,9 +41,9 @@ pub enum LoadKey {
 #[derive(Clone, Debug, Default)]
 pub struct Loads {
     /// The loads, in the order of the experiment.
-    pub(super) specs: Vec<Spec>,
+    pub(super) load_specs: Vec<LoadSpec>,
     /// Whether the experiment writes the loads as a list, even if that list has only one element.
-    is_list: bool,
+    is_written_as_list: bool,
 }
 
 /// Hosts or links to which a load applies (key `on`), as one name or a list of names. `hosts` means all hosts, `links` all links,
@@ -76,17 +76,17 @@ impl On {
 
 /// One load of an experiment, with the hosts or links to which the load applies.
 #[derive(Clone, Debug)]
-pub(super) struct Spec {
+pub(super) struct LoadSpec {
     /// Key of the load in the experiment, for messages: `load`, or `load[2]`.
     pub(super) key: String,
     /// Name of the kind of load, such as `ar`.
     pub(super) kind: &'static str,
     /// Hosts and links to which the load applies, as written in the experiment.
-    pub(super) places: On,
+    pub(super) targets: On,
     /// The load: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,
     /// Keys and values of the load as JSON, with all defaults filled in.
-    resolved: Value,
+    resolved_keys: Value,
 }
 
 impl Loads {
@@ -108,7 +108,7 @@ impl Loads {
             } else {
                 "load".into()
             };
-            match read_one(table, &key, keys) {
+            match read_load(table, &key, keys) {
                 Ok(spec) => specs.push(spec),
                 Err(Error::Input(found)) => {
                     problems.extend(
@@ -121,7 +121,10 @@ impl Loads {
             }
         }
         if problems.is_empty() {
-            Ok(Self { specs, is_list })
+            Ok(Self {
+                load_specs: specs,
+                is_written_as_list: is_list,
+            })
         } else {
             Err(Error::Input(problems))
         }
@@ -129,18 +132,21 @@ impl Loads {
 
     /// Whether there are no loads.
     pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
+        self.load_specs.is_empty()
     }
 
     /// Whether any load depends on the seed of the random numbers.
     pub fn uses_seed(&self) -> bool {
-        self.specs.iter().any(|spec| spec.load.uses_seed())
+        self.load_specs.iter().any(|spec| spec.load.uses_seed())
     }
 
     /// Returns the value of the key `load` with all defaults filled in; `None` if the experiment has no load.
-    pub fn resolved(&self) -> Option<Value> {
-        let mut all = self.specs.iter().map(|spec| spec.resolved.clone());
-        if self.is_list {
+    pub fn resolved_key(&self) -> Option<Value> {
+        let mut all = self
+            .load_specs
+            .iter()
+            .map(|spec| spec.resolved_keys.clone());
+        if self.is_written_as_list {
             Some(all.collect())
         } else {
             all.next()
@@ -149,7 +155,7 @@ impl Loads {
 
     /// Returns the notes for the user about the loads, one sentence each; a note that is equal to the previous note is left out.
     pub fn notes(&self) -> Vec<String> {
-        let notes = self.specs.iter().filter_map(|spec| spec.load.note());
+        let notes = self.load_specs.iter().filter_map(|spec| spec.load.note());
         let mut notes: Vec<String> = notes.collect();
         notes.dedup();
         notes
@@ -158,7 +164,7 @@ impl Loads {
     /// Returns the name of the file or kind, and the time of the first positive value, of each load for which this time is known
     /// before the run.
     pub fn first_positive_times(&self) -> impl Iterator<Item = (String, Seconds)> {
-        self.specs.iter().filter_map(|spec| {
+        self.load_specs.iter().filter_map(|spec| {
             let name = spec.load.file().map_or(spec.kind, |(name, _)| name);
             Some((format!("`{name}`"), spec.load.first_positive_time()?))
         })
@@ -166,12 +172,12 @@ impl Loads {
 
     /// Returns the files from which the loads were read: path and SHA-256 of each.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.specs.iter().filter_map(|spec| spec.load.file())
+        self.load_specs.iter().filter_map(|spec| spec.load.file())
     }
 }
 
 /// Creates a load from its entry `keys` in the experiment; `key` is the key of the entry, for messages.
-fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
+fn read_load(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<LoadSpec, Error> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
         Some(Value::String(kind)) => kind,
@@ -180,7 +186,7 @@ fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec,
             if other.is_some() {
                 problem = Problem::new("the `kind` of the load is not a text").key("kind");
             }
-            return Err(problem.known("loads", table.names()).into());
+            return Err(problem.with_known_names("loads", table.names()).into());
         }
     };
     let on = match keys.remove("on") {
@@ -188,17 +194,17 @@ fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec,
         Some(on) => document::from_value(&on, "on")?,
     };
     let entry = table.find(&kind)?;
-    let (load, own) = entry.read(&Value::Object(keys))?;
+    let (load, own) = entry.create_load(&Value::Object(keys))?;
     let mut resolved = json!({ "kind": entry.name, "on": on });
     if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {
         all.extend(rest);
     }
-    Ok(Spec {
+    Ok(LoadSpec {
         key: key.to_owned(),
         kind: entry.name,
-        places: on,
+        targets: on,
         load,
-        resolved,
+        resolved_keys: resolved,
     })
 }
 
@@ -215,7 +221,7 @@ fn with_full_key(key: &str, problem: Problem) -> Problem {
 }
 
 /// Returns the JSON Schema of the key `load`: one load or a list of loads, each of a kind in `table`.
-pub fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
+pub fn load_key_schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
     let places = generator.subschema_for::<On>().to_value();
     let kind = |entry: &Entry, keys: Value| {
         let own = json!({ "kind": { "const": entry.name }, "on": places });

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::Ranges;
-use super::{Load, LoadOptions, MOST_LOAD};
+use super::range::ParameterChecks;
+use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -16,7 +16,7 @@ use migsim_base::random::Stream;
 #[serde(deny_unknown_fields, default)]
 pub struct ConstantConfig {
     /// Share of the host or link that other users take; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub load: f64,
 }
 
@@ -28,9 +28,9 @@ impl Default for ConstantConfig {
 
 impl LoadOptions for ConstantConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        Ranges::default()
-            .number("load", self.load, &(0.0..=MOST_LOAD))
-            .check()?;
+        ParameterChecks::default()
+            .check_number("load", self.load, &(0.0..=MAX_LOAD))
+            .into_result()?;
         Ok(Arc::new(Constant(self.load)))
     }
 }
@@ -44,7 +44,7 @@ impl Load for Constant {
         Box::new(std::iter::once((0.0, self.0)))
     }
 
-    fn constant(&self) -> Option<f64> {
+    fn constant_share(&self) -> Option<f64> {
         Some(self.0)
     }
 

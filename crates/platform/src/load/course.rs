@@ -13,8 +13,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Load, MOST_LOAD};
-use crate::{Steps, StepsAhead};
+use super::{Load, MAX_LOAD};
+use crate::{BufferedSteps, Steps};
 use migsim_base::random::Stream;
 
 /// Number of further steps that the loads of one platform may store; clones share the same counter.
@@ -43,7 +43,7 @@ impl StepBudget {
 
 /// Steps that are drawn and stored together: for each step, the time \[s\] and the share of the capacity that the load leaves
 /// from then on.
-type Block = Arc<[(f64, f64)]>;
+type StepBlock = Arc<[(f64, f64)]>;
 
 /// Returns the number of steps in the block with the number `number`, counted from 0.
 fn block_size(number: usize) -> usize {
@@ -56,7 +56,7 @@ fn block_size(number: usize) -> usize {
 pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
     /// Random stream in its initial state; a copy generates the steps from the beginning.
-    random: Stream,
+    initial_random: Stream,
     /// Budget of stored steps, common to all loads of the platform.
     budget: StepBudget,
     /// The steps that are stored for all runs.
@@ -65,7 +65,7 @@ pub(super) struct DrawnLoad {
 
 #[derive(Debug, Default)]
 struct Drawn {
-    blocks: Vec<Block>,
+    blocks: Vec<StepBlock>,
     /// Generator of the steps after the stored blocks; `None` before the first block is drawn.
     generator: Option<Box<dyn Steps>>,
 }
@@ -74,7 +74,7 @@ impl DrawnLoad {
     pub(super) fn new(load: &Arc<dyn Load>, random: Stream, room: &StepBudget) -> Self {
         Self {
             load: Arc::clone(load),
-            random,
+            initial_random: random,
             budget: room.clone(),
             stored_steps: Mutex::default(),
         }
@@ -84,7 +84,7 @@ impl DrawnLoad {
     pub(super) fn reader(self: &Arc<Self>) -> DrawnLoadReader {
         DrawnLoadReader {
             load: Arc::clone(self),
-            block: Arc::new([]),
+            present_block: Arc::new([]),
             next_index: 0,
             blocks_read: 0,
             steps_before: 0,
@@ -93,17 +93,17 @@ impl DrawnLoad {
     }
 
     /// Returns a generator of the shares that the load leaves to the application; the generator starts at the first step.
-    fn generate(&self) -> Box<dyn Steps> {
-        let loads = self.load.steps(self.random.clone());
+    fn step_generator(&self) -> Box<dyn Steps> {
+        let loads = self.load.steps(self.initial_random.clone());
         Box::new(loads.map(|(date, load)| {
-            debug_assert!((0.0..=MOST_LOAD).contains(&load), "{load} is no load");
+            debug_assert!((0.0..=MAX_LOAD).contains(&load), "{load} is no load");
             (date, 1.0 - load)
         }))
     }
 
     /// Returns the block with the number `number`, which is drawn if necessary; `None` if there is no memory to store the block.
     /// The block is empty after the last step of the load.
-    fn block(&self, number: usize) -> Option<Block> {
+    fn block(&self, number: usize) -> Option<StepBlock> {
         let mut drawn = self
             .stored_steps
             .lock()
@@ -114,8 +114,8 @@ impl DrawnLoad {
         if !self.budget.try_reserve(block_size(number)) {
             return None;
         }
-        let rest = drawn.generator.get_or_insert_with(|| self.generate());
-        let block: Block = rest.take(block_size(number)).collect();
+        let rest = drawn.generator.get_or_insert_with(|| self.step_generator());
+        let block: StepBlock = rest.take(block_size(number)).collect();
         drawn.blocks.push(Arc::clone(&block));
         Some(block)
     }
@@ -126,7 +126,7 @@ impl DrawnLoad {
 pub(super) struct DrawnLoadReader {
     load: Arc<DrawnLoad>,
     /// The block of steps that is being read.
-    block: Block,
+    present_block: StepBlock,
     /// Index of the next step within the present block.
     next_index: usize,
     /// Number of blocks that have been read so far, including the present block.
@@ -140,23 +140,23 @@ pub(super) struct DrawnLoadReader {
 impl DrawnLoadReader {
     #[cold]
     fn load_next_block(&mut self) -> Option<(f64, f64)> {
-        if self.blocks_read > 0 && self.block.is_empty() {
+        if self.blocks_read > 0 && self.present_block.is_empty() {
             return None;
         }
-        self.steps_before += self.block.len();
+        self.steps_before += self.present_block.len();
         let are_shared = self.own_generator.is_none();
         let shared = are_shared
             .then(|| self.load.block(self.blocks_read))
             .flatten();
-        self.block = shared.unwrap_or_else(|| {
+        self.present_block = shared.unwrap_or_else(|| {
             let (course, passed) = (&self.load, self.steps_before);
-            let start = || -> Box<dyn Steps> { Box::new(course.generate().skip(passed)) };
+            let start = || -> Box<dyn Steps> { Box::new(course.step_generator().skip(passed)) };
             let own = self.own_generator.get_or_insert_with(start);
             own.take(block_size(self.blocks_read)).collect()
         });
         self.blocks_read += 1;
         self.next_index = 1;
-        self.block.first().copied()
+        self.present_block.first().copied()
     }
 }
 
@@ -165,7 +165,7 @@ impl Iterator for DrawnLoadReader {
 
     #[inline]
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.block.get(self.next_index).copied();
+        let step = self.present_block.get(self.next_index).copied();
         self.next_index += usize::from(step.is_some());
         step.or_else(|| self.load_next_block())
     }
@@ -175,25 +175,27 @@ impl Clone for DrawnLoadReader {
     /// Returns a reader at the same position. Once the copy reaches steps beyond the stored blocks, it generates the steps again
     /// from the beginning.
     fn clone(&self) -> Self {
-        let begun = self.steps_before + self.block.len();
-        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.load.generate().skip(begun)) };
+        let begun = self.steps_before + self.present_block.len();
+        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.load.step_generator().skip(begun)) };
         Self {
             load: Arc::clone(&self.load),
-            block: Arc::clone(&self.block),
+            present_block: Arc::clone(&self.present_block),
             own_generator: self.own_generator.as_ref().map(own),
             ..*self
         }
     }
 }
 
-impl StepsAhead for DrawnLoadReader {
-    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+impl BufferedSteps for DrawnLoadReader {
+    fn boxed_clone(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.clone())
     }
 
     #[inline]
     fn computed_steps(&self) -> &[(f64, f64)] {
-        self.block.get(self.next_index..).unwrap_or_default() // nothing behind the last step
+        self.present_block
+            .get(self.next_index..)
+            .unwrap_or_default() // nothing behind the last step
     }
 
     #[inline]
@@ -213,7 +215,7 @@ mod tests {
 
     impl Load for Drawing {
         fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-            let step = move |at: usize| (at as f64, MOST_LOAD * random.unit());
+            let step = move |at: usize| (at as f64, MAX_LOAD * random.draw_unit());
             Box::new((0..self.0).map(step).collect::<Vec<_>>().into_iter())
         }
     }

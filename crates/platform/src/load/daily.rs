@@ -15,9 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
-use super::range::{MAX_DURATION, Ranges};
-use super::sampled::Sampled;
-use super::{Load, LoadOptions, MOST_LOAD};
+use super::range::{MAX_DURATION, ParameterChecks};
+use super::sampled::PeriodicSteps;
+use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::{Stream, round_portably};
@@ -32,10 +32,10 @@ pub struct DailyConfig {
     /// Length of a day, after which the load repeats.
     pub day: Seconds,
     /// Mean load over a day, as a share of the host or link; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub mean: f64,
     /// Difference between the largest load of a day and the mean load; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub amplitude: f64,
     /// Time of day of the largest load; at most `day`.
     pub peak: Seconds,
@@ -62,23 +62,23 @@ impl Default for DailyConfig {
 impl LoadOptions for DailyConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = 0.0..=self.day.get();
-        Ranges::default()
-            .duration(
+        ParameterChecks::default()
+            .check_duration(
                 "day",
                 self.day,
                 &(super::range::SHORTEST_PERIOD..=MAX_DURATION),
             )
-            .duration(
+            .check_duration(
                 "period",
                 self.period,
                 &(super::range::SHORTEST_PERIOD..=self.day.get()),
             )
-            .number("mean", self.mean, &(0.0..=MOST_LOAD))
-            .number("amplitude", self.amplitude, &(0.0..=MOST_LOAD))
-            .duration("peak", self.peak, &times)
-            .duration("start", self.start, &times)
-            .duration("spread", self.spread, &times)
-            .check()?;
+            .check_number("mean", self.mean, &(0.0..=MAX_LOAD))
+            .check_number("amplitude", self.amplitude, &(0.0..=MAX_LOAD))
+            .check_duration("peak", self.peak, &times)
+            .check_duration("start", self.start, &times)
+            .check_duration("spread", self.spread, &times)
+            .into_result()?;
         if self.amplitude <= 0.0 {
             return Ok(Arc::new(Constant(self.mean)));
         }
@@ -101,14 +101,14 @@ impl Load for Daily {
             start,
             spread,
         } = self.0;
-        let shift = spread.get() * random.symmetric();
+        let shift = spread.get() * random.draw_symmetric();
         let since_peak = start.get() - peak.get() - shift;
         let load = move |periods: u64| {
             let date = periods as f64 * period.get() + since_peak;
             let wave = round_portably((TAU * (date / day.get()).fract()).cos());
-            (mean + amplitude * wave).clamp(0.0, MOST_LOAD)
+            (mean + amplitude * wave).clamp(0.0, MAX_LOAD)
         };
-        Box::new(Sampled::new(period.get(), (0..).map(load)))
+        Box::new(PeriodicSteps::new(period.get(), (0..).map(load)))
     }
 
     fn uses_seed(&self) -> bool {
@@ -119,7 +119,7 @@ impl Load for Daily {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::sampled::moments;
+    use crate::load::sampled::mean_and_variance;
     use migsim_base::random::Purpose;
 
     fn steps(config: &DailyConfig, name: &str) -> Box<dyn Steps> {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_day_has_its_mean_and_variance() {
-        let (mean, variance) = moments(steps(&DailyConfig::default(), "h0"), 24 * 60);
+        let (mean, variance) = mean_and_variance(steps(&DailyConfig::default(), "h0"), 24 * 60);
         // The variance of a cosine: amplitude² / 2.
         assert!((mean - 0.3).abs() < 1e-9, "{mean}");
         assert!((variance - 0.25 * 0.25 / 2.0).abs() < 1e-9, "{variance}");

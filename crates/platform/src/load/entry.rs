@@ -27,13 +27,13 @@ pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
 
     /// Returns the same parameters, with the defaults filled in that depend on other parameters.
     #[must_use]
-    fn complete(self) -> Self {
+    fn with_dependent_defaults(self) -> Self {
         self
     }
 }
 
 /// A load, together with its parameters as JSON with all defaults filled in.
-pub type Loaded = (Arc<dyn Load>, Value);
+pub type LoadWithParameters = (Arc<dyn Load>, Value);
 
 /// An entry of the table of kinds of load: name, summary, source and [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
@@ -45,9 +45,9 @@ pub type Table = plugin::Table<Kind>;
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Function that creates a load from its parameters in JSON.
-    read: fn(&Value) -> Result<Loaded, Error>,
+    load_creator: fn(&Value) -> Result<LoadWithParameters, Error>,
     /// Function that returns the JSON Schema of the parameters.
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    parameter_schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// Description of a parameter of a kind of load.
@@ -62,13 +62,13 @@ pub struct Parameter {
 }
 
 /// Creates the entry of a kind of load for the table of kinds; `T` is the type of the parameters of the kind.
-pub fn row<T: LoadOptions>(
+pub fn load_entry<T: LoadOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let read = |keys: &Value| {
-        let keys = document::from_value::<T>(keys, "")?.complete();
+        let keys = document::from_value::<T>(keys, "")?.with_dependent_defaults();
         let resolved = serde_json::to_value(&keys);
         let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
         Ok((keys.load()?, resolved))
@@ -76,11 +76,11 @@ pub fn row<T: LoadOptions>(
     let mut entry = Entry::new::<T>(
         [name, summary, source],
         Kind {
-            read,
-            schema: SchemaGenerator::subschema_for::<T>,
+            load_creator: read,
+            parameter_schema: SchemaGenerator::subschema_for::<T>,
         },
     );
-    entry.files = T::FILES;
+    entry.file_options = T::FILES;
     entry
 }
 
@@ -89,14 +89,14 @@ impl Kind {
     ///
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
-    pub fn read(&self, keys: &Value) -> Result<Loaded, Error> {
-        (self.read)(keys)
+    pub fn create_load(&self, keys: &Value) -> Result<LoadWithParameters, Error> {
+        (self.load_creator)(keys)
     }
 
     /// Returns the descriptions of the parameters of this kind, in the order of their declaration.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut generator = SchemaGenerator::default();
-        (self.schema)(&mut generator);
+        (self.parameter_schema)(&mut generator);
         let definitions = generator.take_definitions(true);
         let properties = definitions
             .values()

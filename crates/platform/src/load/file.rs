@@ -26,9 +26,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lines::{VALUES_HINT, Wrong, problem_with_hint, read_csv, read_values};
-use super::range::{MAX_DURATION, Ranges, SHORTEST_PERIOD};
-use super::{Load, LoadOptions, MOST_LOAD};
+use super::lines::{VALUES_HINT, ValueError, problem_with_hint, read_csv, read_values};
+use super::range::{MAX_DURATION, ParameterChecks, SHORTEST_PERIOD};
+use super::{Load, LoadOptions, MAX_LOAD};
 use crate::{Profile, Steps, read_profile};
 use migsim_base::document::{FileKind, sha256};
 use migsim_base::error::{Error, Problem};
@@ -107,18 +107,18 @@ pub struct FileConfig {
     pub shift: bool,
     /// Maximum load, at which larger values are clipped; from 0 to 0.99.
     #[serde(default = "most")]
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub most: f64,
 }
 
 /// Returns the default of the option `most`, the maximum load.
 fn most() -> f64 {
-    MOST_LOAD
+    MAX_LOAD
 }
 
 impl FileConfig {
     /// Returns the format of the file: the value of the key `format`, or the default for the file name if the key is absent.
-    fn format(&self) -> Format {
+    fn format_or_default(&self) -> Format {
         let is_csv = self.file.to_ascii_lowercase().ends_with(".csv") || self.period.is_some();
         let usual = if is_csv { Format::Csv } else { Format::Simgrid };
         self.format.unwrap_or(usual)
@@ -126,15 +126,15 @@ impl FileConfig {
 
     /// Returns the meaning of the values in the file: the value of the key `values`, or the default for the format if the key is
     /// absent.
-    fn values(&self) -> Values {
-        self.values.unwrap_or(match self.format() {
+    fn values_or_default(&self) -> Values {
+        self.values.unwrap_or(match self.format_or_default() {
             Format::Csv => Values::Load,
             Format::Simgrid => Values::Available,
         })
     }
 
     /// Converts a value of the trace into a load from 0 to 1; the load is not yet clipped at `most`.
-    fn load_of(&self, value: f64) -> Result<f64, Wrong> {
+    fn value_to_load(&self, value: f64) -> Result<f64, ValueError> {
         let (whole, hint) = match self.scale {
             Some(Scale::Percent) => (100.0, None),
             _ => (
@@ -143,7 +143,7 @@ impl FileConfig {
             ),
         };
         let share = value / whole;
-        match self.values() {
+        match self.values_or_default() {
             Values::LoadAverage => Ok(share / (1.0 + share)),
             _ if share > 1.0 => Err((
                 format!("the value {value} is greater than {whole}, the full load"),
@@ -156,9 +156,9 @@ impl FileConfig {
 
     /// Converts the text of the file into a profile of loads over time; returns that profile and the number of loads that were
     /// clipped at `most`.
-    fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
-        let load_of = |value| self.load_of(value);
-        let (mut loads, period) = match (self.period, self.format()) {
+    fn parse_profile(&self, text: &str) -> Result<(Profile, usize), Problem> {
+        let load_of = |value| self.value_to_load(value);
+        let (mut loads, period) = match (self.period, self.format_or_default()) {
             (Some(period), _) => (read_values(text, period, &load_of)?, None),
             (None, Format::Csv) => (read_csv(text, &load_of)?, None),
             (None, Format::Simgrid) => {
@@ -190,14 +190,15 @@ impl FileConfig {
     }
 
     /// Checks that all parameters are in range and do not contradict each other.
-    fn check(&self) -> Result<(), Error> {
-        let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
+    fn check_parameters(&self) -> Result<(), Error> {
+        let mut ranges =
+            ParameterChecks::default().check_number("most", self.most, &(0.0..=MAX_LOAD));
         for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
             if let Some(value) = value {
-                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=MAX_DURATION));
+                ranges = ranges.check_duration(key, value, &(SHORTEST_PERIOD..=MAX_DURATION));
             }
         }
-        ranges.check()?;
+        ranges.into_result()?;
         if self.period.is_some() && self.format == Some(Format::Simgrid) {
             let problem = Problem::new(
                 "`period` and `format` contradict each other: a SimGrid profile has its own times",
@@ -207,7 +208,7 @@ impl FileConfig {
                 "leave out `period`; or, if each line holds only a value, leave out `format`";
             return Err(problem.hint(hint).into());
         }
-        if self.scale == Some(Scale::Percent) && self.values() == Values::LoadAverage {
+        if self.scale == Some(Scale::Percent) && self.values_or_default() == Values::LoadAverage {
             let problem = Problem::new(
                 "`scale` does not apply to a load average, which is a number of processes",
             )
@@ -219,10 +220,11 @@ impl FileConfig {
 
     /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is of another kind.
     fn file_error(&self, problem: Problem, text: &str) -> Error {
-        if let Some(kind) = FileKind::of_text(text).filter(|kind| *kind != FileKind::Load) {
+        if let Some(kind) = FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::Load)
+        {
             return kind.wrong_kind_error("a measured load", &self.file).into();
         }
-        let hint = match (self.period, self.format()) {
+        let hint = match (self.period, self.format_or_default()) {
             (Some(_), _) => {
                 "with `period`, write one value of at least 0 per line: `24`; leave out `period` if the lines have times"
             }
@@ -253,15 +255,15 @@ impl LoadOptions for FileConfig {
     const FILES: &'static [&'static str] = &["file"];
 
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        self.check()?;
-        let text = built_in::read(&self.file).map_err(|mut problem| {
+        self.check_parameters()?;
+        let text = built_in::read_trace(&self.file).map_err(|mut problem| {
             if problem.location.line_column.is_none() {
                 problem.location.source = None; // the key is the place
                 problem = problem.key("file");
             }
             problem
         })?;
-        let read = self.read(&text);
+        let read = self.parse_profile(&text);
         let (profile, cut) = read.map_err(|problem| self.file_error(problem, &text))?;
         if self.shift && profile.period().is_none() {
             let problem =
@@ -270,20 +272,20 @@ impl LoadOptions for FileConfig {
                 .hint("set `repeat`, the period after which the load repeats")
                 .into());
         }
-        Ok(Arc::new(Measured {
+        Ok(Arc::new(MeasuredLoad {
             sha256: sha256(text.as_bytes()),
             source: self.file,
             profile,
             is_shifted: self.shift,
             // A user who sets a lower bound expects clipping.
-            clipped_count: if self.most < MOST_LOAD { 0 } else { cut },
+            clipped_count: if self.most < MAX_LOAD { 0 } else { cut },
         }))
     }
 
-    fn complete(self) -> Self {
+    fn with_dependent_defaults(self) -> Self {
         Self {
-            format: Some(self.format()),
-            values: Some(self.values()),
+            format: Some(self.format_or_default()),
+            values: Some(self.values_or_default()),
             ..self
         }
     }
@@ -291,7 +293,7 @@ impl LoadOptions for FileConfig {
 
 /// A measured load that is read from a file (kind `file`); the documentation of this module describes the formats.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct MeasuredLoad {
     /// Path of the file with the trace.
     source: String,
     /// SHA-256 of the content of the file, in hexadecimal.
@@ -304,14 +306,14 @@ pub struct Measured {
     clipped_count: usize,
 }
 
-impl Load for Measured {
+impl Load for MeasuredLoad {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
         let profile = self.profile.clone();
         let Some(period) = profile.period().filter(|_| self.is_shifted) else {
             return Box::new(profile.steps());
         };
         // The shift is at most a period; it starts in the second round, so that there is a step before it.
-        let begin = period * (1.0 + random.unit());
+        let begin = period * (1.0 + random.draw_unit());
         let steps = profile.steps_without_repetition();
         let before = steps.partition_point(|step| step.0 + period <= begin);
         let first = steps.len() + before - 1; // the last step not after `begin`
@@ -347,7 +349,7 @@ impl Load for Measured {
             some => format!("{some} loads"),
         };
         Some(format!(
-            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a fully loaded host or link works at 1/100 of its speed"
+            "{loads} above {MAX_LOAD} in `{source}` count as {MAX_LOAD}: a fully loaded host or link works at 1/100 of its speed"
         ))
     }
 }

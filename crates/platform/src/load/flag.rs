@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use migsim_base::document::typed_value;
+use migsim_base::document::parse_typed_value;
 
 /// Converts the values of the flags `--load` into the key `load` of an experiment: an object for one load, a list for several,
 /// null for `none`.
@@ -21,7 +21,7 @@ pub fn from_flag(texts: &[String]) -> Result<Value, String> {
     let loads: Vec<Value> = texts
         .iter()
         .filter(|text| text.trim() != "none")
-        .map(|text| parse_one(text))
+        .map(|text| parse_flag(text))
         .collect::<Result<_, _>>()?;
     Ok(match &loads[..] {
         [] => Value::Null,
@@ -31,7 +31,7 @@ pub fn from_flag(texts: &[String]) -> Result<Value, String> {
 }
 
 /// Converts the value of one flag `--load` into the JSON object that describes the load.
-fn parse_one(text: &str) -> Result<Value, String> {
+fn parse_flag(text: &str) -> Result<Value, String> {
     let mut parts = text.split(',').map(str::trim);
     let mut load = Map::new();
     load.insert("kind".into(), json!(parts.next().unwrap_or_default()));
@@ -45,7 +45,7 @@ fn parse_one(text: &str) -> Result<Value, String> {
         } else {
             // The value of a key that names something is text, even if it looks like a number.
             let is_name = key == "on" || key == "file";
-            match typed_value(value) {
+            match parse_typed_value(value) {
                 read if read.is_string() || !is_name => read,
                 _ => json!(value),
             }

@@ -2,13 +2,13 @@
 //!
 //! The caller converts each value into a load; see the [kind `file`](super::file).
 
-use migsim_base::document::{Separator, is_nameless};
+use migsim_base::document::{Separator, is_placeholder_heading};
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
 /// Error in a value of a trace: the message, and a hint that replaces the general hint on the file format; `None` keeps the
 /// general hint.
-pub(super) type Wrong = (String, Option<&'static str>);
+pub(super) type ValueError = (String, Option<&'static str>);
 
 /// Creates a problem with the message `what` and the hint, if there is one.
 pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
@@ -33,7 +33,7 @@ fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
 pub(super) fn read_values(
     text: &str,
     period: Seconds,
-    load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
+    load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
 ) -> Result<Vec<(f64, f64)>, Problem> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for (at, (line, number)) in numbered_lines(text).enumerate() {
@@ -43,15 +43,15 @@ pub(super) fn read_values(
             Err(_) if at == 0 && !line.starts_with(|c: char| c.is_ascii_digit()) => continue, // the name of the column
             _ => {
                 let what = format!("`{line}` is not a finite number of at least 0");
-                return Err(Problem::new(what).at(number, 1));
+                return Err(Problem::new(what).at_line_column(number, 1));
             }
         };
-        let load =
-            load_of(value).map_err(|(what, hint)| problem_with_hint(what, hint).at(number, 1))?;
+        let load = load_of(value)
+            .map_err(|(what, hint)| problem_with_hint(what, hint).at_line_column(number, 1))?;
         steps.push((steps.len() as f64 * period.get(), load));
     }
     if steps.is_empty() {
-        return Err(Problem::new("the file has no line with a value").at(1, 1));
+        return Err(Problem::new("the file has no line with a value").at_line_column(1, 1));
     }
     Ok(steps)
 }
@@ -59,7 +59,7 @@ pub(super) fn read_values(
 /// Reads a trace with a time and a value per line. Returns each time \[s\] and the load that `load_of` computes from the value.
 pub(super) fn read_csv(
     text: &str,
-    load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
+    load_of: &dyn Fn(f64) -> Result<f64, ValueError>,
 ) -> Result<Vec<(f64, f64)>, Problem> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let mut table = None;
@@ -67,28 +67,28 @@ pub(super) fn read_csv(
         let is_first = table.is_none();
         let (separator, has_index) = *table.get_or_insert_with(|| {
             let separator = Separator::from_number_line(line);
-            let mut names = separator.split(line);
+            let mut names = separator.split_fields(line);
             (
                 separator,
-                names.next().is_some_and(is_nameless) && names.count() == 2,
+                names.next().is_some_and(is_placeholder_heading) && names.count() == 2,
             )
         });
         let row = Row {
             number,
             separator,
-            fields: separator.split(line).collect(),
+            fields: separator.split_fields(line).collect(),
         };
-        if is_first && row.time(usize::from(has_index)).is_err() && !is_value(&row) {
+        if is_first && row.parse_time(usize::from(has_index)).is_err() && !is_single_number(&row) {
             continue; // the names of the columns
         }
         let (date, value) = row.time_and_value(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
             let message =
                 format!("the time {date} does not come after that of the line before, {last}");
-            return Err(row.problem(0, message));
+            return Err(row.problem_at_field(0, message));
         }
         let load = load_of(value).map_err(|(what, hint)| {
-            let place = row.problem(row.fields.len() - 1, "").location;
+            let place = row.problem_at_field(row.fields.len() - 1, "").location;
             Problem {
                 location: place,
                 ..problem_with_hint(what, hint)
@@ -97,14 +97,16 @@ pub(super) fn read_csv(
         steps.push((date, load));
     }
     if steps.is_empty() {
-        return Err(Problem::new("the file has no line with a time and a value").at(1, 1));
+        return Err(
+            Problem::new("the file has no line with a time and a value").at_line_column(1, 1)
+        );
     }
     Ok(steps)
 }
 
 /// Whether a row consists of a single number.
-fn is_value(row: &Row<'_>) -> bool {
-    row.fields.len() == 1 && row.number(0).is_ok()
+fn is_single_number(row: &Row<'_>) -> bool {
+    row.fields.len() == 1 && row.parse_number(0).is_ok()
 }
 
 /// One line of a CSV trace, split into its fields.
@@ -117,58 +119,60 @@ struct Row<'t> {
 
 impl Row<'_> {
     /// Creates a problem that is located at a field of this row.
-    fn problem(&self, field: usize, what: impl Into<String>) -> Problem {
+    fn problem_at_field(&self, field: usize, what: impl Into<String>) -> Problem {
         let before = self.fields[..field].iter();
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
-        Problem::new(what).at(self.number, column)
+        Problem::new(what).at_line_column(self.number, column)
     }
 
     /// Reads the time \[s\] and the value of this row. If `index` is given, the row begins with a row number, which must be equal
     /// to `index`.
     fn time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
         let first = usize::from(index.is_some());
-        if is_value(self) {
+        if is_single_number(self) {
             let what = format!("`{}` is a value without a time", self.fields[0].trim());
-            return Err(self.problem(0, what).hint(VALUES_HINT));
+            return Err(self.problem_at_field(0, what).hint(VALUES_HINT));
         }
         if self.fields.len() != first + 2 {
             let line = self
                 .fields
-                .join(&char::from(self.separator.byte()).to_string());
+                .join(&char::from(self.separator.as_byte()).to_string());
             let what = format!("`{line}` is not a time and a value separated by a comma");
-            return Err(self.problem(0, what));
+            return Err(self.problem_at_field(0, what));
         }
         if let Some(index) = index.filter(|index| self.fields[0].trim() != index.to_string()) {
             let what = format!(
                 "the first column has no name, but does not count the rows: it has `{}` where {index} is expected",
                 self.fields[0].trim()
             );
-            return Err(self.problem(0, what).hint("remove the first column"));
+            return Err(self
+                .problem_at_field(0, what)
+                .hint("remove the first column"));
         }
-        Ok((self.time(first)?, self.number(first + 1)?))
+        Ok((self.parse_time(first)?, self.parse_number(first + 1)?))
     }
 
     /// Reads a field as a number, which must be finite and not negative.
-    fn number(&self, field: usize) -> Result<f64, Problem> {
+    fn parse_number(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
         match self.separator.with_decimal_point(text).parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => {
                 let what = format!("`{text}` is not a finite number of at least 0");
-                Err(self.problem(field, what))
+                Err(self.problem_at_field(field, what))
             }
         }
     }
 
     /// Reads a field as a time, written in seconds or as `12:00:05`; returns seconds.
-    fn time(&self, field: usize) -> Result<f64, Problem> {
+    fn parse_time(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
-        seconds_of_clock(text).map_or_else(|| self.number(field), Ok)
+        parse_clock_time(text).map_or_else(|| self.parse_number(field), Ok)
     }
 }
 
 /// Converts a time of day such as `12:00:05` to seconds since midnight; `None` if the text is no such time.
-fn seconds_of_clock(text: &str) -> Option<f64> {
+fn parse_clock_time(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
     let [hours, minutes, seconds] = parts[..] else {
         return None;
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn a_time_of_day_has_three_parts() {
         assert_eq!(
-            ["0:0:1", "1:60:0", "1:0", "1:0:60", "-1:0:0"].map(seconds_of_clock),
+            ["0:0:1", "1:60:0", "1:0", "1:0:60", "-1:0:0"].map(parse_clock_time),
             [Some(1.0), None, None, None, None]
         );
     }

@@ -41,14 +41,14 @@ mod walk;
 
 use std::fmt;
 
-pub use ar::{Ar, ArConfig};
-pub use config::schema;
+pub use ar::{ArConfig, AutoregressiveLoad};
+pub use config::load_key_schema;
 pub use config::{LoadKey, Loads};
 pub use constant::{Constant, ConstantConfig};
 pub use daily::{Daily, DailyConfig};
-pub use entry::row;
-pub use entry::{Entry, Kind, LoadOptions, Loaded, Parameter, Table};
-pub use file::{FileConfig, Format, Measured, Scale, Start, Values};
+pub use entry::load_entry;
+pub use entry::{Entry, Kind, LoadOptions, LoadWithParameters, Parameter, Table};
+pub use file::{FileConfig, Format, MeasuredLoad, Scale, Start, Values};
 pub use flag::from_flag;
 pub use on_off::{OnOff, OnOffConfig};
 pub use registry::standard;
@@ -59,7 +59,7 @@ use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
 /// Maximum load, as a share of a host or link. A larger load would leave practically no capacity.
-pub const MOST_LOAD: f64 = 0.99;
+pub const MAX_LOAD: f64 = 0.99;
 
 /// A kind of background load with its parameters, independent of the hosts and links to which the load applies.
 pub trait Load: fmt::Debug + Send + Sync {
@@ -68,7 +68,7 @@ pub trait Load: fmt::Debug + Send + Sync {
     fn steps(&self, random: Stream) -> Box<dyn Steps>;
 
     /// Returns the share of the host or link that the load takes if this share never changes; `None` if it can change.
-    fn constant(&self) -> Option<f64> {
+    fn constant_share(&self) -> Option<f64> {
         None
     }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::{MAX_DURATION, Ranges};
-use super::{Load, LoadOptions, MOST_LOAD};
+use super::range::{MAX_DURATION, ParameterChecks};
+use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -26,7 +26,7 @@ pub struct OnOffConfig {
     /// Time step of the load (Δ): the state changes only at multiples of Δ.
     pub period: Seconds,
     /// Load while the host is busy, as a share of the host or link; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub load: f64,
     /// Mean duration of the busy state; at least `period`.
     pub busy: Seconds,
@@ -48,12 +48,12 @@ impl Default for OnOffConfig {
 impl LoadOptions for OnOffConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = self.period.get()..=MAX_DURATION;
-        Ranges::default()
-            .period(self.period)
-            .number("load", self.load, &(0.0..=MOST_LOAD))
-            .duration("busy", self.busy, &times)
-            .duration("idle", self.idle, &times)
-            .check()?;
+        ParameterChecks::default()
+            .check_period(self.period)
+            .check_number("load", self.load, &(0.0..=MAX_LOAD))
+            .check_duration("busy", self.busy, &times)
+            .check_duration("idle", self.idle, &times)
+            .into_result()?;
         Ok(Arc::new(OnOff(self)))
     }
 }
@@ -69,8 +69,8 @@ impl Load for OnOff {
         let (busy, idle) = (busy.get(), idle.get());
         Box::new(Visits {
             config: self.0.clone(),
-            is_busy: random.unit() * (busy + idle) <= busy,
-            periods: 0.0,
+            is_busy: random.draw_unit() * (busy + idle) <= busy,
+            next_step_period: 0.0,
             random,
         })
     }
@@ -82,7 +82,7 @@ struct Visits {
     /// Whether the host is busy from the next step on.
     is_busy: bool,
     /// Time of the next step, in periods since the start of the run.
-    periods: f64,
+    next_step_period: f64,
     random: Stream,
 }
 
@@ -101,16 +101,16 @@ impl Iterator for Visits {
         } else {
             (0.0, idle)
         };
-        let date = self.periods * period.get();
+        let date = self.next_step_period * period.get();
         let leaves = period.get() / mean.get();
         // Draws a geometric number from 1 on: the number of periods until the first success of probability `leaves`. It is a whole number,
         // so the last bit of the logarithm does not matter.
         let more = if leaves < 1.0 {
-            (self.random.unit().ln() / (-leaves).ln_1p()).floor()
+            (self.random.draw_unit().ln() / (-leaves).ln_1p()).floor()
         } else {
             0.0
         };
-        self.periods += 1.0 + more;
+        self.next_step_period += 1.0 + more;
         self.is_busy = !self.is_busy;
         Some((date, now))
     }

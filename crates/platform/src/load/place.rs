@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::config::{Loads, On, Spec};
+use super::config::{LoadSpec, Loads, On};
 use super::course::{DrawnLoad, StepBudget};
-use crate::{Background, Platform, StepsAhead};
+use crate::{BackgroundLoad, BufferedSteps, Platform};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
@@ -37,7 +37,7 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
             let problem = Problem::new(format!("unknown cluster, host or link `{name}` in `on`"));
             let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
             let problem = problem.with_unknown_name("place", name);
-            return Err(problem.known("places", clusters.chain(["hosts", "links"])));
+            return Err(problem.with_known_names("places", clusters.chain(["hosts", "links"])));
         }
     }
     targets.sort_unstable();
@@ -49,8 +49,8 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
 #[derive(Clone, Debug)]
 struct PlacedLoad(Arc<DrawnLoad>);
 
-impl Background for PlacedLoad {
-    fn remaining_shares(&self) -> Box<dyn StepsAhead> {
+impl BackgroundLoad for PlacedLoad {
+    fn remaining_shares(&self) -> Box<dyn BufferedSteps> {
         Box::new(self.0.reader())
     }
 }
@@ -64,8 +64,8 @@ impl Loads {
         // Number of loads of a kind on a host or link: equal loads have different random streams.
         let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
         let (mut problems, room) = (Vec::new(), StepBudget::default());
-        for spec in &self.specs {
-            let targets = targets(&spec.places, platform).unwrap_or_else(|problem| {
+        for spec in &self.load_specs {
+            let targets = targets(&spec.targets, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
                 Vec::new()
             });
@@ -87,14 +87,14 @@ impl Loads {
 }
 
 fn apply_load(
-    (spec, room): (&Spec, &StepBudget),
+    (spec, room): (&LoadSpec, &StepBudget),
     count: u32,
     target: Target,
     platform: &mut Platform,
     seed: u64,
 ) -> Result<(), Problem> {
-    if let Some(load) = spec.load.constant() {
-        return slow_down(target, platform, 1.0 - load);
+    if let Some(load) = spec.load.constant_share() {
+        return reduce_capacity(target, platform, 1.0 - load);
     }
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
@@ -125,7 +125,7 @@ fn apply_load(
 }
 
 /// Multiplies the speed of a host or the bandwidth of a link by `share` for the whole run.
-fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
+fn reduce_capacity(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave no capacity");
         Problem::new(message)
@@ -220,11 +220,19 @@ mod tests {
         let aquario = platform.cluster_named("Aquario").unwrap();
         let hosts = platform.clusters[aquario.index()].hosts.len();
         assert_eq!(
-            platform.hosts.iter().filter(|host| host.varies()).count(),
+            platform
+                .hosts
+                .iter()
+                .filter(|host| host.speed_varies())
+                .count(),
             hosts + 1
         );
         assert_eq!(
-            platform.links.iter().filter(|link| link.varies()).count(),
+            platform
+                .links
+                .iter()
+                .filter(|link| link.varies_over_time())
+                .count(),
             1
         );
         let wrong = loads(json!([{ "kind": "walk", "on": "Aquarius" }]));
@@ -242,7 +250,7 @@ mod tests {
         platform.links[0].bandwidth_profile = Some(profile);
         let quarter = json!({ "kind": "constant", "load": 0.75, "on": "links" });
         loads(quarter).put_on(&mut platform, 1).unwrap();
-        let capacity: Vec<_> = platform.links[0].capacity().unwrap().collect();
+        let capacity: Vec<_> = platform.links[0].bandwidth_over_time().unwrap().collect();
         assert_eq!(capacity, [(1.0, 20.0)]);
     }
 

@@ -12,13 +12,13 @@ pub(super) const MAX_DURATION: f64 = 1e9;
 
 /// Checks parameters of a load against their ranges, and collects the errors.
 #[derive(Debug, Default)]
-pub(super) struct Ranges {
+pub(super) struct ParameterChecks {
     problems: Vec<Problem>,
 }
 
-impl Ranges {
+impl ParameterChecks {
     /// Checks that the number `value` of the parameter `key` lies in `range`.
-    pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
+    pub(super) fn check_number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
         let mut hint = format!("it must be from {} to {}", range.start(), range.end());
         if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
             hint = format!("{hint}: {share}");
@@ -27,7 +27,12 @@ impl Ranges {
     }
 
     /// Checks that the duration `value` of the parameter `key` lies in `range` \[s\].
-    pub(super) fn duration(self, key: &str, value: Seconds, range: &RangeInclusive<f64>) -> Self {
+    pub(super) fn check_duration(
+        self,
+        key: &str,
+        value: Seconds,
+        range: &RangeInclusive<f64>,
+    ) -> Self {
         let (least, most) = (range.start(), range.end());
         let hint = format!("it must be from {least:?} s to {most:?} s");
         self.require(range.contains(&value.get()), key, &value.to_string(), hint)
@@ -44,12 +49,12 @@ impl Ranges {
 
     /// Checks that the parameter `period` of a load is at least [`SHORTEST_PERIOD`] and at most the maximum duration of a
     /// parameter.
-    pub(super) fn period(self, value: Seconds) -> Self {
-        self.duration("period", value, &(SHORTEST_PERIOD..=MAX_DURATION))
+    pub(super) fn check_period(self, value: Seconds) -> Self {
+        self.check_duration("period", value, &(SHORTEST_PERIOD..=MAX_DURATION))
     }
 
     /// Returns all errors found so far, or nothing if all parameters are in range.
-    pub(super) fn check(self) -> Result<(), Error> {
+    pub(super) fn into_result(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())
         } else {

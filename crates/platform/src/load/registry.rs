@@ -3,30 +3,30 @@
 //! To add a kind, write a file beside this one (its parameters as a type with defaults, its [`super::Load`]) and a row in
 //! [`standard`].
 
-use super::entry::{Table, row};
+use super::entry::{Table, load_entry};
 use super::{ArConfig, ConstantConfig, DailyConfig, FileConfig, OnOffConfig, WalkConfig};
 
 /// Returns the table of the kinds of load that are part of the program.
 pub fn standard() -> Table {
     let rows = vec![
-        row::<ArConfig>(
+        load_entry::<ArConfig>(
             "ar",
             "an autoregressive process with long memory, like measured loads of hosts",
             "Dinda, The statistical properties of host load, 1999; Granger 1980",
         ),
-        row::<ConstantConfig>("constant", "a constant load", "-"),
-        row::<DailyConfig>("daily", "a daily cycle", "-"),
-        row::<FileConfig>(
+        load_entry::<ConstantConfig>("constant", "a constant load", "-"),
+        load_entry::<DailyConfig>("daily", "a daily cycle", "-"),
+        load_entry::<FileConfig>(
             "file",
             "a measured load from a file: a SimGrid profile, or CSV",
             "-",
         ),
-        row::<OnOffConfig>(
+        load_entry::<OnOffConfig>(
             "on-off",
             "switched on and off at random times, like other users that come and go",
             "-",
         ),
-        row::<WalkConfig>("walk", "a random walk between two bounds", "-"),
+        load_entry::<WalkConfig>("walk", "a random walk between two bounds", "-"),
     ];
     Table::new(["load", "loads", "kind"], rows)
 }
@@ -39,7 +39,7 @@ mod tests {
     use migsim_base::error::Error;
 
     fn keys(name: &str, keys: &Value) -> Vec<String> {
-        match standard().find(name).unwrap().read(keys) {
+        match standard().find(name).unwrap().create_load(keys) {
             Err(Error::Input(problems)) => problems
                 .into_iter()
                 .map(|problem| problem.location.key.unwrap_or_default())

@@ -2,38 +2,41 @@
 
 /// The steps of a load that takes the next value of an endless iterator at the start of each period Δ \[s\].
 #[derive(Clone, Debug)]
-pub(super) struct Sampled<V> {
+pub(super) struct PeriodicSteps<V> {
     /// Duration of each value, Δ \[s\].
     period: f64,
     /// Index of the next value, counted from 0.
-    index: u64,
+    next_index: u64,
     values: V,
 }
 
-impl<V: Iterator<Item = f64>> Sampled<V> {
+impl<V: Iterator<Item = f64>> PeriodicSteps<V> {
     pub(super) fn new(period: f64, values: V) -> Self {
         Self {
             period,
-            index: 0,
+            next_index: 0,
             values,
         }
     }
 }
 
-impl<V: Iterator<Item = f64>> Iterator for Sampled<V> {
+impl<V: Iterator<Item = f64>> Iterator for PeriodicSteps<V> {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
         // A product is used instead of a sum of periods, so that rounding does not accumulate.
-        let date = self.index as f64 * self.period;
-        self.index += 1;
+        let date = self.next_index as f64 * self.period;
+        self.next_index += 1;
         self.values.next().map(|value| (date, value))
     }
 }
 
 /// Returns the mean and the variance of the first `count` values of a load whose steps are equally long.
 #[cfg(test)]
-pub(super) fn moments(steps: impl Iterator<Item = (f64, f64)>, count: usize) -> (f64, f64) {
+pub(super) fn mean_and_variance(
+    steps: impl Iterator<Item = (f64, f64)>,
+    count: usize,
+) -> (f64, f64) {
     let values: Vec<f64> = steps.take(count).map(|step| step.1).collect();
     let mean = values.iter().sum::<f64>() / count as f64;
     let squares = values.iter().map(|value| (value - mean).powi(2));

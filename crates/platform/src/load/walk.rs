@@ -13,9 +13,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::Ranges;
-use super::sampled::Sampled;
-use super::{Load, LoadOptions, MOST_LOAD};
+use super::range::ParameterChecks;
+use super::sampled::PeriodicSteps;
+use super::{Load, LoadOptions, MAX_LOAD};
 use crate::Steps;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -28,13 +28,13 @@ pub struct WalkConfig {
     /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
     /// Maximum change of the load from one period to the next; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub step: f64,
     /// Minimum load, the lower bound of the random walk; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub least: f64,
     /// Maximum load, the upper bound of the random walk, greater than the minimum load; from 0 to 0.99.
-    #[schemars(range(min = 0, max = MOST_LOAD))]
+    #[schemars(range(min = 0, max = MAX_LOAD))]
     pub most: f64,
 }
 
@@ -51,12 +51,12 @@ impl Default for WalkConfig {
 
 impl LoadOptions for WalkConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        Ranges::default()
-            .period(self.period)
-            .number("step", self.step, &(0.0..=MOST_LOAD))
-            .number("least", self.least, &(0.0..=MOST_LOAD))
-            .number("most", self.most, &(0.0..=MOST_LOAD))
-            .check()?;
+        ParameterChecks::default()
+            .check_period(self.period)
+            .check_number("step", self.step, &(0.0..=MAX_LOAD))
+            .check_number("least", self.least, &(0.0..=MAX_LOAD))
+            .check_number("most", self.most, &(0.0..=MAX_LOAD))
+            .into_result()?;
         if self.least >= self.most {
             let message = format!(
                 "`most` ({}) is not greater than `least` ({})",
@@ -78,13 +78,13 @@ pub struct Walk(WalkConfig);
 impl Load for Walk {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
         let WalkConfig { least, most, .. } = self.0;
-        let load = least + (most - least) * (random.symmetric() + 1.0) / 2.0;
+        let load = least + (most - least) * (random.draw_symmetric() + 1.0) / 2.0;
         let walker = Walker {
             config: self.0.clone(),
             load,
             random,
         };
-        Box::new(Sampled::new(self.0.period.get(), walker))
+        Box::new(PeriodicSteps::new(self.0.period.get(), walker))
     }
 }
 
@@ -104,7 +104,7 @@ impl Iterator for Walker {
             step, least, most, ..
         } = self.config;
         let now = self.load;
-        let mut next = now + step * self.random.symmetric();
+        let mut next = now + step * self.random.draw_symmetric();
         // A step may be longer than the distance between the bounds.
         while next < least || next > most {
             next = if next < least {
@@ -121,7 +121,7 @@ impl Iterator for Walker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::sampled::moments;
+    use crate::load::sampled::mean_and_variance;
     use migsim_base::random::Purpose;
 
     fn stream(seed: u64) -> Stream {
@@ -148,7 +148,7 @@ mod tests {
             ..WalkConfig::default()
         };
         let walk = walk.load().unwrap();
-        let (mean, variance) = moments(walk.steps(stream(1)), 100_000);
+        let (mean, variance) = mean_and_variance(walk.steps(stream(1)), 100_000);
         // Uniform from 0 to 0.8: mean 0.4, variance 0.64 / 12. The walk forgets in a few steps: a standard error of 0.23 / sqrt(20 000) = 0.002.
         assert!((mean - 0.4).abs() < 0.008, "{mean}");
         assert!((variance - 0.64 / 12.0).abs() < 0.003, "{variance}");

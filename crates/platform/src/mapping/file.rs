@@ -11,41 +11,45 @@
 use std::collections::BTreeMap;
 
 use crate::Platform;
-use migsim_base::document::{FileKind, Separator, limited, read_text};
+use migsim_base::document::{FileKind, Separator, limit_problems, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, ProcessId};
 
 const COLUMNS: [&str; 2] = ["process", "host"];
 
 /// Reads the table in the file `path`; returns the first host of each process.
-pub(super) fn place(
+pub(super) fn read_mapping_file(
     path: &str,
     platform: &Platform,
     processes: usize,
 ) -> Result<Vec<HostId>, Error> {
     let text = read_text(path)?;
-    read(&text, platform, processes).map_err(|problems| {
-        if let Some(kind) = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Mapping) {
+    parse_mapping(&text, platform, processes).map_err(|problems| {
+        if let Some(kind) = FileKind::detect_from_text(&text).filter(|kind| *kind != FileKind::Mapping) {
             return kind
                 .wrong_kind_error("a table of processes and their hosts", path)
                 .into();
         }
         let located = problems.into_iter().map(|problem| problem.source(path));
-        Error::Input(limited(located.collect())).with_default_hint(
+        Error::Input(limit_problems(located.collect())).with_default_hint(
             "begin with the line `process,host`; each further line has a process and its host: `p1,epyc-0`",
         )
     })
 }
 
 /// Reads a table from its text; returns the first host of each process, or all problems.
-fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Vec<Problem>> {
+fn parse_mapping(
+    text: &str,
+    platform: &Platform,
+    processes: usize,
+) -> Result<Vec<HostId>, Vec<Problem>> {
     let hosts: BTreeMap<&str, HostId> = (platform.hosts.iter().enumerate())
         .map(|(index, host)| (&*host.name, HostId::from_index(index)))
         .collect();
-    let mut table = Table {
+    let mut table = MappingTable {
         platform,
-        hosts,
-        places: vec![None; processes],
+        host_ids: hosts,
+        host_of_process: vec![None; processes],
         problems: Vec::new(),
     };
     let mut separator = None;
@@ -61,16 +65,16 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
             continue;
         }
         if row.fields != COLUMNS {
-            table
-                .problems
-                .push(row.problem(0, format!("the first line is not `{}`", COLUMNS.join(","))));
+            table.problems.push(
+                row.problem_at_field(0, format!("the first line is not `{}`", COLUMNS.join(","))),
+            );
             break; // the rest would be read as what it is not
         }
     }
     if separator.is_none() {
         table
             .problems
-            .push(Problem::new("the table is empty").at(1, 1));
+            .push(Problem::new("the table is empty").at_line_column(1, 1));
     }
     table.finish()
 }
@@ -98,29 +102,29 @@ impl<'t> Row<'t> {
             line,
             number,
             separator,
-            fields: separator.split(line).map(plain).collect(),
+            fields: separator.split_fields(line).map(plain).collect(),
         }
     }
 
     /// Creates a problem that is located at a field of this row.
-    pub(crate) fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
-        let before = self.separator.split(self.line).take(field);
+    pub(crate) fn problem_at_field(&self, field: usize, message: impl Into<String>) -> Problem {
+        let before = self.separator.split_fields(self.line).take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
-        Problem::new(message).at(self.number, column)
+        Problem::new(message).at_line_column(self.number, column)
     }
 }
 
 /// A mapping table while its rows are read: the hosts of the processes so far, and the problems that were found.
-struct Table<'p> {
+struct MappingTable<'p> {
     platform: &'p Platform,
     /// Id of each host of the platform by its name.
-    hosts: BTreeMap<&'p str, HostId>,
+    host_ids: BTreeMap<&'p str, HostId>,
     /// Host of each process and the line number of its row; `None` for a process without a row so far.
-    places: Vec<Option<(HostId, usize)>>,
+    host_of_process: Vec<Option<(HostId, usize)>>,
     problems: Vec<Problem>,
 }
 
-impl Table<'_> {
+impl MappingTable<'_> {
     /// Processes a row of the table: stores the host of a process, or a problem.
     fn add_row(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
@@ -128,38 +132,38 @@ impl Table<'_> {
                 "`{}` is not a process and a host separated by a comma",
                 row.line.trim()
             );
-            self.problems.push(row.problem(0, message));
+            self.problems.push(row.problem_at_field(0, message));
             return;
         };
-        let process = self.process_without_host(row, process);
-        let place = self.hosts.get(host).copied();
+        let process = self.unassigned_process(row, process);
+        let place = self.host_ids.get(host).copied();
         if place.is_none() {
-            let problem = self.unknown_host(row, host);
+            let problem = self.unknown_host_error(row, host);
             self.problems.push(problem);
         }
         if let (Some(process), Some(place)) = (process, place) {
-            self.places[process] = Some((place, row.number));
+            self.host_of_process[process] = Some((place, row.number));
         }
     }
 
     /// Returns the index of the process named `text`; reports a problem and returns `None` if no such process exists or if it
     /// already has a host.
-    fn process_without_host(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
-        let count = self.places.len();
+    fn unassigned_process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
+        let count = self.host_of_process.len();
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
         let problem = match whole.parse::<ProcessId>() {
-            Err(error) => row.problem(0, error.to_string()),
-            Ok(process) => match self.places.get(process.index()) {
+            Err(error) => row.problem_at_field(0, error.to_string()),
+            Ok(process) => match self.host_of_process.get(process.index()) {
                 Some(None) => return Some(process.index()),
                 Some(Some((_, line))) => row
-                    .problem(
+                    .problem_at_field(
                         0,
                         format!("process `{text}` already has a host, in line {line}"),
                     )
                     .hint("remove one of the two lines"),
                 None => row
-                    .problem(0, format!("there is no process `{text}`"))
+                    .problem_at_field(0, format!("there is no process `{text}`"))
                     .hint(format!(
                         "write a process from p1 to p{count}: the application has {count}"
                     )),
@@ -170,11 +174,14 @@ impl Table<'_> {
     }
 
     /// Creates the problem that the platform has no host `name`.
-    fn unknown_host(&self, row: &Row<'_>, name: &str) -> Problem {
+    fn unknown_host_error(&self, row: &Row<'_>, name: &str) -> Problem {
         let problem = Problem::unknown("host", name);
-        let problem = problem.at(
+        let problem = problem.at_line_column(
             row.number,
-            row.problem(1, "").location.line_column.map_or(1, |at| at.1),
+            row.problem_at_field(1, "")
+                .location
+                .line_column
+                .map_or(1, |at| at.1),
         );
         match self.platform.cluster_named(name) {
             Some(cluster) => {
@@ -186,7 +193,7 @@ impl Table<'_> {
                     name_of(hosts.end - 1)
                 ))
             }
-            None => problem.known("hosts", self.hosts.keys().copied()),
+            None => problem.with_known_names("hosts", self.host_ids.keys().copied()),
         }
     }
 
@@ -195,8 +202,8 @@ impl Table<'_> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
-        let is_missing = |process: &usize| self.places[*process].is_none();
-        let missing: Vec<usize> = (0..self.places.len()).filter(is_missing).collect();
+        let is_missing = |process: &usize| self.host_of_process[*process].is_none();
+        let missing: Vec<usize> = (0..self.host_of_process.len()).filter(is_missing).collect();
         if let Some(first) = missing.first() {
             let message = match missing.len() {
                 1 => format!("process p{} has no host", first + 1),
@@ -205,14 +212,14 @@ impl Table<'_> {
                     first + 1
                 ),
             };
-            let count = self.places.len();
-            let problem = Problem::new(message).at(1, 1);
+            let count = self.host_of_process.len();
+            let problem = Problem::new(message).at_line_column(1, 1);
             self.problems
                 .push(problem.hint(format!("add a line for each process from p1 to p{count}")));
             return Err(self.problems);
         }
         Ok(self
-            .places
+            .host_of_process
             .into_iter()
             .flatten()
             .map(|place| place.0)
@@ -236,13 +243,13 @@ mod tests {
     }
 
     fn places(text: &str, processes: usize) -> Vec<u32> {
-        let hosts = read(text, &platform(), processes).unwrap();
+        let hosts = parse_mapping(text, &platform(), processes).unwrap();
         hosts.into_iter().map(|host| host.0).collect()
     }
 
     /// Returns the messages, each with its line and column.
     fn problems(text: &str, processes: usize) -> Vec<(String, (usize, usize))> {
-        let found = read(text, &platform(), processes).unwrap_err();
+        let found = parse_mapping(text, &platform(), processes).unwrap_err();
         let told = found.into_iter();
         told.map(|problem| (problem.message, problem.location.line_column.unwrap()))
             .collect()
@@ -283,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_cluster_in_the_place_of_a_host_is_told_with_its_hosts() {
-        let found = read("process,host\np1,b\n", &platform(), 1).unwrap_err();
+        let found = parse_mapping("process,host\np1,b\n", &platform(), 1).unwrap_err();
         let hint = found[0].hint.as_deref().unwrap();
         assert_eq!(
             hint,

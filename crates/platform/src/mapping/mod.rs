@@ -24,7 +24,7 @@ use super::Platform;
 pub(super) use file::Row;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// The initial placement of processes on hosts.
 ///
@@ -82,7 +82,7 @@ impl Rule {
 
     /// Default rule on platforms that belong to no paper: the rule with the shortest makespan of scenario i (application only) on
     /// random platforms (`tests/starts.rs`).
-    pub const USUAL: Self = Self::FastFirst;
+    pub const DEFAULT: Self = Self::FastFirst;
 
     /// Returns the name of the rule, as written in a mapping.
     pub const fn name(self) -> &'static str {
@@ -101,7 +101,7 @@ impl Rule {
     }
 
     /// Returns the host of each of `processes` processes that this rule places on `hosts`, which must not be empty.
-    fn place(
+    fn place_processes(
         self,
         platform: &Platform,
         hosts: impl Iterator<Item = HostId> + Clone,
@@ -121,7 +121,7 @@ impl Rule {
                 // The unit is a power of two, so that nothing is rounded; sums in this unit stay finite.
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
-                let shares = shares(hosts.clone().map(power), processes);
+                let shares = proportional_shares(hosts.clone().map(power), processes);
                 repeat_hosts(hosts, &shares)
             }
             Self::FastFirst => {
@@ -184,14 +184,14 @@ impl Mapping {
         match self {
             Self::Rule(rule, entries) if entries.is_empty() => {
                 let hosts = (0..platform.hosts.len()).map(HostId::from_index);
-                Ok(rule.place(platform, hosts, processes))
+                Ok(rule.place_processes(platform, hosts, processes))
             }
             Self::Rule(rule, entries) => {
                 let hosts = hosts_of_entries(platform, entries)?;
-                Ok(rule.place(platform, hosts.into_iter(), processes))
+                Ok(rule.place_processes(platform, hosts.into_iter(), processes))
             }
-            Self::Explicit(entries) => explicit(platform, entries, processes),
-            Self::File(path) => file::place(path, platform, processes),
+            Self::Explicit(entries) => hosts_of_list(platform, entries, processes),
+            Self::File(path) => file::read_mapping_file(path, platform, processes),
         }
     }
 }
@@ -231,7 +231,7 @@ fn round_robin(
 
 /// Divides `count` into one whole number for each weight, in proportion to `weights` (Hamilton's method of the largest
 /// remainders).
-fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize> {
+fn proportional_shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize> {
     let total: f64 = weights.clone().sum();
     let mut remainders = Vec::new();
     #[expect(
@@ -255,7 +255,7 @@ fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize
     shares
 }
 
-fn explicit(
+fn hosts_of_list(
     platform: &Platform,
     entries: &[String],
     processes: usize,
@@ -265,7 +265,7 @@ fn explicit(
         let is_word = entries.len() == 1 && !first.contains("..");
         let is_rule = first.contains(':') && hosts_of_entries(platform, &entries[..1]).is_err();
         if is_word || is_rule {
-            return unknown_mapping(platform, first).into();
+            return unknown_mapping_error(platform, first).into();
         }
         error
     })?;
@@ -274,8 +274,8 @@ fn explicit(
     }
     let problem = Problem::new(format!(
         "the mapping lists {} for {}",
-        counted(hosts.len(), "host"),
-        counted(processes, "process")
+        format_count(hosts.len(), "host"),
+        format_count(processes, "process")
     ));
     Err(problem
         .hint("list one host per process (a host may be repeated), or write `by-core:` before the list to fill the cores of its hosts")
@@ -283,11 +283,11 @@ fn explicit(
 }
 
 /// Creates the error for a word that is neither a mapping rule nor a cluster.
-fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
+fn unknown_mapping_error(platform: &Platform, name: &str) -> Problem {
     let rule = name.split_once(':').map_or(name, |(rule, _)| rule);
     let rules = Rule::ALL.iter().map(|rule| rule.name());
     let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
-    Problem::unknown("mapping", rule).known("mappings", rules.chain(clusters))
+    Problem::unknown("mapping", rule).with_known_names("mappings", rules.chain(clusters))
 }
 
 /// Returns the hosts that the entries of a list name, in the order of the entries; reports all wrong entries together.
@@ -306,7 +306,9 @@ fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostI
     if problems.is_empty() {
         Ok(ranges.into_iter().flatten().map(HostId).collect())
     } else {
-        Err(Error::Input(migsim_base::document::limited(problems)))
+        Err(Error::Input(migsim_base::document::limit_problems(
+            problems,
+        )))
     }
 }
 
@@ -324,7 +326,7 @@ fn hosts_of_entry(
     let unknown = |name: &str| {
         Problem::new(format!("unknown host `{name}` in the mapping"))
             .with_unknown_name("host", name)
-            .known(
+            .with_known_names(
                 "clusters and hosts",
                 (platform.clusters.iter().map(|cluster| &*cluster.name))
                     .chain(platform.hosts.iter().map(|host| &*host.name)),

@@ -113,7 +113,7 @@ proptest! {
         count in 0_usize..10_000,
     ) {
         let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
-        let shares = shares(weights.iter().map(|weight| f64::from(*weight)), count);
+        let shares = proportional_shares(weights.iter().map(|weight| f64::from(*weight)), count);
         prop_assert_eq!(shares.iter().sum::<usize>(), count);
         for (at, (&weight, &share)) in weights.iter().zip(&shares).enumerate() {
             // The result is the quota, weight · count / total, rounded down or up.

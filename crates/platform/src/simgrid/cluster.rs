@@ -1,11 +1,11 @@
 //! Reads the elements of SimGrid that stand for several hosts or for a host with its links: `<cluster>`, `<cabinet>` and
 //! `<peer>`.
 
-use super::tree::{Builder, Node, UnroutedZone};
+use super::tree::{Node, UnroutedZone, ZoneTreeBuilder};
 use super::units;
 use super::xml::is_valid_name;
 use crate::Host;
-use crate::assemble::{LinkParts, memory_of_hosts};
+use crate::assemble::{LinkProperties, memory_of_hosts};
 use crate::zones::{LocatedMember, MemberLinks, Place, Routing, Star};
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
@@ -38,34 +38,34 @@ const KNOWN: [&str; 22] = [
 
 /// The hosts of a `<cluster>` or `<cabinet>`: equal hosts whose names differ by a number.
 #[derive(Debug)]
-pub(super) struct Hosts<'a> {
+pub(super) struct NumberedHosts<'a> {
     /// Text before the number in each host name.
     pub(super) prefix: &'a str,
     /// Text after the number in each host name.
     pub(super) suffix: &'a str,
     /// Ranges of the numbers in the host names, both ends included.
-    pub(super) ranges: Vec<(u64, u64)>,
+    pub(super) number_ranges: Vec<(u64, u64)>,
     speed: InstructionsPerSecond,
     cores: u32,
     memory: Option<Bytes>,
 }
 
-impl Hosts<'_> {
+impl NumberedHosts<'_> {
     /// Returns the number of hosts.
-    pub(super) fn count(&self) -> u64 {
-        (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
+    pub(super) fn host_count(&self) -> u64 {
+        (self.number_ranges.iter()).fold(0_u64, |sum, &(from, to)| {
             sum.saturating_add((to - from).saturating_add(1))
         })
     }
 
     /// Returns the numbers in the names of the hosts, in order.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + use<> {
-        let ranges = self.ranges.clone();
+    pub(super) fn host_numbers(&self) -> impl Iterator<Item = u64> + use<> {
+        let ranges = self.number_ranges.clone();
         ranges.into_iter().flat_map(|(from, to)| from..=to)
     }
 
     /// Creates the host whose name contains the number `radical`.
-    pub(super) fn host(&self, radical: u64) -> Host {
+    pub(super) fn create_host(&self, radical: u64) -> Host {
         Host {
             name: format!("{}{radical}{}", self.prefix, self.suffix),
             cluster: ClusterId::default(),
@@ -82,24 +82,24 @@ impl Hosts<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct HostLinks {
     /// Access link of each host.
-    pub(super) link: LinkParts,
+    pub(super) access_link: LinkProperties,
     /// Loopback link of each host, for messages between processes on the same host; `None` if hosts have no loopback link.
-    pub(super) loopback: Option<LinkParts>,
+    pub(super) loopback: Option<LinkProperties>,
     /// Limiter of each host, a link that all messages of the host cross; `None` if hosts have no limiter.
-    pub(super) limiter: Option<LinkParts>,
+    pub(super) limiter: Option<LinkProperties>,
 }
 
 impl HostLinks {
     /// Returns the number of links of each host; a duplex link counts as two links.
-    pub(super) fn count(&self) -> u64 {
+    pub(super) fn links_per_host(&self) -> u64 {
         let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
-        own as u64 + 1 + u64::from(self.link.is_duplex)
+        own as u64 + 1 + u64::from(self.access_link.is_duplex)
     }
 }
 
 /// Returns the properties of a link that flows share, which is not duplex and has no profiles.
-pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
-    LinkParts {
+pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkProperties {
+    LinkProperties {
         bandwidth,
         latency,
         is_shared: true,
@@ -109,23 +109,23 @@ pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkPa
     }
 }
 
-impl<'a> Builder<'_, 'a, '_> {
+impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Reads a `<cluster>`: adds a zone with its hosts and their links.
-    pub(super) fn cluster(&mut self, node: Node<'a>, place: Option<Place>) {
+    pub(super) fn read_cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &KNOWN);
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
             if self.reader.attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
-                let problem = self.reader.problem_at(node, attribute, message);
-                self.reader.record(
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
+                self.reader.record_once(
                     problem.hint("write its hosts as single `<host>` elements, each with its file"),
                 );
             }
         }
-        let hosts = self.hosts_of(node);
-        let links = self.host_links(node);
-        let backbone = self.optional_link(node, ["bb_bw", "bb_lat"]);
+        let hosts = self.read_hosts(node);
+        let links = self.read_host_links(node);
+        let backbone = self.read_optional_link(node, ["bb_bw", "bb_lat"]);
         let backbone_sharing = self.read_sharing(node, "bb_sharing_policy", "SHARED");
         let topology = self.reader.attribute(node, "topology").unwrap_or("FLAT");
         let (Some(hosts), Some(links)) = (hosts, links) else {
@@ -135,9 +135,9 @@ impl<'a> Builder<'_, 'a, '_> {
             self.add_topology(node, place, &hosts, &links);
             return;
         }
-        let size = hosts.host(0).name;
-        let bytes = memory_of_hosts(hosts.count(), &size, links.count(), 0);
-        if !self.has_room(node, hosts.count(), bytes) {
+        let size = hosts.create_host(0).name;
+        let bytes = memory_of_hosts(hosts.host_count(), &size, links.links_per_host(), 0);
+        if !self.reserve_room(node, hosts.host_count(), bytes) {
             return;
         }
         let routing = Routing::Star(Star::default());
@@ -147,12 +147,19 @@ impl<'a> Builder<'_, 'a, '_> {
         let name = node.attribute("id").unwrap_or("");
         let backbone = backbone.map(|parts| {
             let (is_shared, _) = backbone_sharing.unwrap_or((true, false));
-            let parts = LinkParts { is_shared, ..parts };
+            let parts = LinkProperties { is_shared, ..parts };
             self.add_link(node, &format!("{name}_backbone"), parts)
         });
         let mut members = Vec::new();
-        for (local, radical) in (0..).zip(hosts.numbers()) {
-            self.add_host(node, hosts.host(radical), Place { zone, local });
+        for (local, radical) in (0..).zip(hosts.host_numbers()) {
+            self.add_host(
+                node,
+                hosts.create_host(radical),
+                Place {
+                    zone,
+                    member_number: local,
+                },
+            );
             let name = format!("{name}_link_{radical}");
             let mut member = self.add_private_links(node, &name, &links);
             member.backbone = backbone;
@@ -161,12 +168,24 @@ impl<'a> Builder<'_, 'a, '_> {
         if let Routing::Star(star) = &mut self.zones.zone_mut(zone).routing {
             star.members = members;
         }
-        let local = u32::try_from(hosts.count()).expect("the number of hosts is checked");
-        self.add_cluster_router(node, &hosts, Place { zone, local });
+        let local = u32::try_from(hosts.host_count()).expect("the number of hosts is checked");
+        self.add_cluster_router(
+            node,
+            &hosts,
+            Place {
+                zone,
+                member_number: local,
+            },
+        );
     }
 
     /// Adds the router of a cluster, which is the gateway of its zone.
-    pub(super) fn add_cluster_router(&mut self, node: Node<'a>, hosts: &Hosts<'a>, place: Place) {
+    pub(super) fn add_cluster_router(
+        &mut self,
+        node: Node<'a>,
+        hosts: &NumberedHosts<'a>,
+        place: Place,
+    ) {
         let id = node.attribute("id").unwrap_or("");
         let name = self.reader.attribute(node, "router_id").map_or_else(
             || format!("{}{id}_router{}", hosts.prefix, hosts.suffix),
@@ -178,14 +197,14 @@ impl<'a> Builder<'_, 'a, '_> {
 
     /// Adds the access link, loopback and limiter of one host to the platform; the names of these links begin with `name`.
     fn add_private_links(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> MemberLinks {
-        let mut add = |parts: &Option<LinkParts>, kind: &str| {
+        let mut add = |parts: &Option<LinkProperties>, kind: &str| {
             let parts = parts.clone()?;
             Some(self.add_link(node, &format!("{name}_{kind}"), parts))
         };
         let loopback = add(&links.loopback, "loopback");
         let limiter = add(&links.limiter, "limiter");
-        let up = self.add_link(node, name, links.link.clone());
-        let down = LinkId(up.0 + u32::from(links.link.is_duplex));
+        let up = self.add_link(node, name, links.access_link.clone());
+        let down = LinkId(up.0 + u32::from(links.access_link.is_duplex));
         MemberLinks {
             links: Some([up, down]),
             backbone: None,
@@ -195,58 +214,58 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 
     /// Reads the hosts of a `<cluster>` or `<cabinet>`; records a problem and returns `None` if an attribute is not valid.
-    fn hosts_of(&mut self, node: Node<'a>) -> Option<Hosts<'a>> {
-        let speed = self.reader.speed(node);
-        let cores = self.reader.cores(node);
+    fn read_hosts(&mut self, node: Node<'a>) -> Option<NumberedHosts<'a>> {
+        let speed = self.reader.read_speed(node);
+        let cores = self.reader.read_cores(node);
         let prefix = self.reader.required_attribute(node, "prefix");
         let suffix = self.reader.required_attribute(node, "suffix");
         let radical = self.reader.required_attribute(node, "radical")?;
         let ranges = match parse_radical(radical) {
             Ok(ranges) => ranges,
             Err(message) => {
-                let problem = self.reader.problem_at(node, "radical", message);
-                self.reader.record(problem);
+                let problem = self.reader.problem_at_attribute(node, "radical", message);
+                self.reader.record_once(problem);
                 return None;
             }
         };
-        let hosts = Hosts {
+        let hosts = NumberedHosts {
             prefix: prefix?,
             suffix: suffix?,
-            ranges,
+            number_ranges: ranges,
             speed: speed?,
             cores: cores?,
-            memory: self.memory(node),
+            memory: self.read_memory(node),
         };
-        let name = hosts.host(0).name;
+        let name = hosts.create_host(0).name;
         if !is_valid_name(&name) {
             let problem = self
                 .reader
-                .problem(node, format!("`{name}` is not a valid name"));
+                .problem_at_element(node, format!("`{name}` is not a valid name"));
             let hint = "use names of hosts without commas, `..`, and spaces at the ends";
-            self.reader.record(problem.hint(hint));
+            self.reader.record_once(problem.hint(hint));
             return None;
         }
         Some(hosts)
     }
 
     /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`; `None` if an attribute is not valid.
-    fn host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
+    fn read_host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
         let sharing = self.read_sharing(node, "sharing_policy", "SPLITDUPLEX");
-        let bandwidth = self.reader.bandwidth(node, "bw");
-        let latency = self.reader.latency(node, "lat");
-        let loopback = self.optional_link(node, ["loopback_bw", "loopback_lat"]);
+        let bandwidth = self.reader.read_bandwidth(node, "bw");
+        let latency = self.reader.read_latency(node, "lat");
+        let loopback = self.read_optional_link(node, ["loopback_bw", "loopback_lat"]);
         let limiter = match self.reader.attribute(node, "limiter_link") {
-            Some(_) => self.reader.bandwidth(node, "limiter_link"),
+            Some(_) => self.reader.read_bandwidth(node, "limiter_link"),
             None => None,
         };
         // SimGrid shares the private links of a FATPIPE cluster.
         let (_, is_duplex) = sharing?;
         Some(HostLinks {
-            link: LinkParts {
+            access_link: LinkProperties {
                 is_duplex,
                 ..shared_link(bandwidth?, latency?)
             },
-            loopback: loopback.map(|parts| LinkParts {
+            loopback: loopback.map(|parts| LinkProperties {
                 is_shared: false,
                 ..parts
             }),
@@ -256,74 +275,91 @@ impl<'a> Builder<'_, 'a, '_> {
 
     /// Reads a link from an attribute for the bandwidth and an attribute for the latency; `None` if both are absent or zero, or
     /// if one is not valid.
-    fn optional_link(
+    fn read_optional_link(
         &mut self,
         node: Node<'a>,
         [bandwidth, latency]: [&str; 2],
-    ) -> Option<LinkParts> {
-        let is_nothing =
-            |text: &str| units::parse(text, &units::BANDWIDTH).is_ok_and(|read| read.0 == 0.0);
+    ) -> Option<LinkProperties> {
+        let is_nothing = |text: &str| {
+            units::parse_with_units(text, &units::BANDWIDTH_UNITS).is_ok_and(|read| read.0 == 0.0)
+        };
         let text = self.reader.attribute(node, bandwidth);
         let delay = match self.reader.attribute(node, latency) {
-            Some(_) => self.reader.latency(node, latency)?,
+            Some(_) => self.reader.read_latency(node, latency)?,
             None => Seconds::default(),
         };
         if text.is_none_or(is_nothing) && delay.get() == 0.0 {
             return None;
         }
-        Some(shared_link(self.reader.bandwidth(node, bandwidth)?, delay))
+        Some(shared_link(
+            self.reader.read_bandwidth(node, bandwidth)?,
+            delay,
+        ))
     }
 
     /// Reads a `<cabinet>`: adds its hosts and their links to a zone with routing `Cluster`; returns the number of hosts, 0 if
     /// the element is not valid.
-    pub(super) fn cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
+    pub(super) fn read_cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
         ];
         self.reader.check_attributes(node, &known);
         if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
-            let problem = self.reader.problem(
+            let problem = self.reader.problem_at_element(
                 node,
                 "a `<cabinet>` is not in a zone with routing `Cluster`",
             );
-            self.reader.record(
+            self.reader.record_once(
                 problem
                     .hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"),
             );
             return 0;
         }
-        let hosts = self.hosts_of(node);
-        let bandwidth = self.reader.bandwidth(node, "bw");
-        let latency = self.reader.latency(node, "lat");
+        let hosts = self.read_hosts(node);
+        let bandwidth = self.reader.read_bandwidth(node, "bw");
+        let latency = self.reader.read_latency(node, "lat");
         let (Some(hosts), Some(bandwidth), Some(latency)) = (hosts, bandwidth, latency) else {
             return 0;
         };
         let links = HostLinks {
-            link: LinkParts {
+            access_link: LinkProperties {
                 is_duplex: true,
                 ..shared_link(bandwidth, latency)
             },
             loopback: None,
             limiter: None,
         };
-        let bytes = memory_of_hosts(hosts.count(), &hosts.host(0).name, 2, 0);
-        if !self.has_room(node, hosts.count(), bytes) {
+        let bytes = memory_of_hosts(hosts.host_count(), &hosts.create_host(0).name, 2, 0);
+        if !self.reserve_room(node, hosts.host_count(), bytes) {
             return 0;
         }
-        for (local, radical) in (place.local..).zip(hosts.numbers()) {
-            let host = hosts.host(radical);
+        for (local, radical) in (place.member_number..).zip(hosts.host_numbers()) {
+            let host = hosts.create_host(radical);
             let name = format!("link_{}", host.name);
-            self.add_host(node, host, Place { local, ..place });
+            self.add_host(
+                node,
+                host,
+                Place {
+                    member_number: local,
+                    ..place
+                },
+            );
             let member = self.add_private_links(node, &name, &links);
-            self.set_private_links(Place { local, ..place }, member);
+            self.set_private_links(
+                Place {
+                    member_number: local,
+                    ..place
+                },
+                member,
+            );
         }
-        u32::try_from(hosts.count()).expect("the number of hosts is checked")
+        u32::try_from(hosts.host_count()).expect("the number of hosts is checked")
     }
 
     /// Stores the links of a host in a zone with routing `Cluster`, in which each host has links for itself.
     pub(super) fn set_private_links(&mut self, place: Place, member: MemberLinks) {
         if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
-            let local = place.local as usize;
+            let local = place.member_number as usize;
             star.members
                 .resize_with(star.members.len().max(local + 1), Default::default);
             star.members[local] = member;
@@ -331,12 +367,12 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 
     /// Reads the backbone link of a zone with routing `Cluster`; `None` if an attribute is not valid.
-    pub(super) fn backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
+    pub(super) fn read_backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
             .check_attributes(node, &["id", "bandwidth", "latency"]);
-        let name = self.reader.name(node, "id");
-        let bandwidth = self.reader.bandwidth(node, "bandwidth");
-        let latency = self.reader.latency(node, "latency");
+        let name = self.reader.read_name(node, "id");
+        let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
+        let latency = self.reader.read_latency(node, "latency");
         Some(self.add_link(node, name?, shared_link(bandwidth?, latency?)))
     }
 
@@ -346,7 +382,7 @@ impl<'a> Builder<'_, 'a, '_> {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {
                 star.members
-                    .resize_with(part.members as usize, Default::default);
+                    .resize_with(part.member_count as usize, Default::default);
                 for member in star
                     .members
                     .iter_mut()
@@ -355,13 +391,13 @@ impl<'a> Builder<'_, 'a, '_> {
                     member.backbone = part.backbone;
                 }
             }
-            Routing::Vivaldi(vivaldi) => vivaldi.members.resize(part.members as usize, None),
+            Routing::Vivaldi(vivaldi) => vivaldi.members.resize(part.member_count as usize, None),
             _ => {}
         }
     }
 
     /// Reads a `<peer>`, a host with coordinates and one link per direction; returns whether the element is valid.
-    pub(super) fn peer(&mut self, node: Node<'a>, place: Place) -> bool {
+    pub(super) fn read_peer(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
             "speed",
@@ -378,27 +414,30 @@ impl<'a> Builder<'_, 'a, '_> {
         if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
             let problem = self
                 .reader
-                .problem(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
-            self.reader.record(
+                .problem_at_element(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
+            self.reader.record_once(
                 problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"),
             );
             return false;
         }
-        let Some(name) = self.reader.name(node, "id") else {
+        let Some(name) = self.reader.read_name(node, "id") else {
             return false;
         };
-        let speed = self.reader.speed(node);
+        let speed = self.reader.read_speed(node);
         let bandwidths =
-            ["bw_out", "bw_in"].map(|bandwidth| self.reader.bandwidth(node, bandwidth));
-        let coordinates = self.coordinates(node);
+            ["bw_out", "bw_in"].map(|bandwidth| self.reader.read_bandwidth(node, bandwidth));
+        let coordinates = self.read_coordinates(node);
         let file = self
             .reader
             .either_attribute(node, ["speed_file", "availability_file"]);
         let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
-        let profile = self
-            .reader
-            .profile(node, name, attribute, super::profile::Connection::Speed);
-        self.read_state(node, name, super::profile::Connection::HostState);
+        let profile = self.reader.profile_of_element(
+            node,
+            name,
+            attribute,
+            super::profile::TracedQuantity::Speed,
+        );
+        self.read_state(node, name, super::profile::TracedQuantity::HostState);
         let (Some(speed), [Some(out), Some(into)], Some(coordinates)) =
             (speed, bandwidths, coordinates)
         else {
@@ -419,7 +458,7 @@ impl<'a> Builder<'_, 'a, '_> {
             self.add_link(node, &format!("link_{name}_{direction}"), parts)
         });
         let (links, at) = (Some(links), coordinates);
-        self.set_placed(
+        self.set_located_member(
             place,
             LocatedMember {
                 links,
@@ -435,9 +474,9 @@ impl<'a> Builder<'_, 'a, '_> {
         let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
         if is_distance
             && self.reader.attribute(node, "coordinates").is_some()
-            && let Some(at) = self.coordinates(node)
+            && let Some(at) = self.read_coordinates(node)
         {
-            self.set_placed(
+            self.set_located_member(
                 place,
                 LocatedMember {
                     links: None,
@@ -448,16 +487,18 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 
     /// Stores the coordinates and links of a member of a zone with routing `Vivaldi`.
-    fn set_placed(&mut self, place: Place, member: LocatedMember) {
+    fn set_located_member(&mut self, place: Place, member: LocatedMember) {
         if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
-            vivaldi.members.resize(place.local as usize + 1, None);
-            vivaldi.members[place.local as usize] = Some(member);
+            vivaldi
+                .members
+                .resize(place.member_number as usize + 1, None);
+            vivaldi.members[place.member_number as usize] = Some(member);
         }
     }
 
     /// Reads the attribute `coordinates`: three numbers, which are a position in the plane and a height; `None` if the attribute
     /// is not valid.
-    fn coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
+    fn read_coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
         let text = self.reader.required_attribute(node, "coordinates")?;
         let numbers: Option<Vec<f64>> = text
             .split_whitespace()
@@ -471,9 +512,11 @@ impl<'a> Builder<'_, 'a, '_> {
         let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
         if coordinates.is_none() {
             let message = format!("the coordinates `{text}` are not three numbers");
-            let problem = self.reader.problem_at(node, "coordinates", message);
+            let problem = self
+                .reader
+                .problem_at_attribute(node, "coordinates", message);
             self.reader
-                .record(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
+                .record_once(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
         }
         coordinates
     }

@@ -9,7 +9,7 @@ pub(super) const MEMORY_PROPERTY: &str = "migsim.memory";
 
 /// What a setting of `SimGrid` means for a simulation by migsim.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum SettingMeaning {
     /// The setting corresponds to a key of `network` in an experiment, given with its value.
     Setting(&'static str, String),
     /// The setting may change simulated times and has no counterpart in migsim.
@@ -19,7 +19,7 @@ pub(super) enum Meaning {
 }
 
 /// Constants of the network model: for each, the key in SimGrid, in lower case with dashes, and the key in migsim.
-const CONSTANTS: [(&str, &str); 8] = [
+const NETWORK_CONSTANTS: [(&str, &str); 8] = [
     ("network/latency-factor", "latency_factor"),
     ("network/bandwidth-factor", "bandwidth_factor"),
     ("network/weight-s", "weight_s"),
@@ -32,7 +32,7 @@ const CONSTANTS: [(&str, &str); 8] = [
 
 /// Settings that change no simulated time, although they belong to a group that may change simulated times: they control how
 /// `SimGrid` computes.
-const HARMLESS: [&str; 8] = [
+const HARMLESS_SETTINGS: [&str; 8] = [
     "network/optim",
     "cpu/optim",
     "host/optim",
@@ -44,7 +44,7 @@ const HARMLESS: [&str; 8] = [
 ];
 
 /// Prefixes of the keys of SimGrid's settings that may change simulated times.
-const GROUPS: [&str; 9] = [
+const TIMING_PREFIXES: [&str; 9] = [
     "network/",
     "cpu/",
     "host/",
@@ -57,34 +57,36 @@ const GROUPS: [&str; 9] = [
 ];
 
 /// Returns the meaning of a setting of `SimGrid`. Older versions of `SimGrid` write `_` for `-` in keys.
-pub(super) fn meaning(key: &str, value: &str) -> Meaning {
+pub(super) fn meaning_of_setting(key: &str, value: &str) -> SettingMeaning {
     let key = key.to_ascii_lowercase().replace('_', "-");
-    if let Some((_, ours)) = CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
+    if let Some((_, ours)) = NETWORK_CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
         return match (*ours, value.trim().to_ascii_lowercase().as_str()) {
-            ("crosstraffic", "yes" | "on" | "true" | "1") => constant(ours, "true"),
-            ("crosstraffic", "no" | "off" | "false" | "0") => constant(ours, "false"),
-            (_, number) if number.parse::<f64>().is_ok() => constant(ours, number),
+            ("crosstraffic", "yes" | "on" | "true" | "1") => constant_meaning(ours, "true"),
+            ("crosstraffic", "no" | "off" | "false" | "0") => constant_meaning(ours, "false"),
+            (_, number) if number.parse::<f64>().is_ok() => constant_meaning(ours, number),
             // Factors by size (`65472:11.6;15424:3.4`), numbers with units.
-            _ => Meaning::None,
+            _ => SettingMeaning::None,
         };
     }
     match key.as_str() {
         "network/model" => match value.trim().to_ascii_lowercase().as_str() {
-            preset @ ("cm02" | "lv08") => Meaning::Setting("model", preset.to_owned()),
-            _ => Meaning::None,
+            preset @ ("cm02" | "lv08") => SettingMeaning::Setting("model", preset.to_owned()),
+            _ => SettingMeaning::None,
         },
         // The usual models of hosts and processors; their network has a key of its own.
-        "host/model" | "workstation/model" if value == "default" => Meaning::Harmless,
-        "cpu/model" if value == "Cas01" => Meaning::Harmless,
-        known if HARMLESS.contains(&known) => Meaning::Harmless,
-        other if GROUPS.iter().any(|group| other.starts_with(group)) => Meaning::None,
-        _ => Meaning::Harmless,
+        "host/model" | "workstation/model" if value == "default" => SettingMeaning::Harmless,
+        "cpu/model" if value == "Cas01" => SettingMeaning::Harmless,
+        known if HARMLESS_SETTINGS.contains(&known) => SettingMeaning::Harmless,
+        other if TIMING_PREFIXES.iter().any(|group| other.starts_with(group)) => {
+            SettingMeaning::None
+        }
+        _ => SettingMeaning::Harmless,
     }
 }
 
 /// Returns the meaning of a constant of the network model: the key `name` of `network`, with this value.
-fn constant(name: &'static str, value: &str) -> Meaning {
-    Meaning::Setting(name, value.to_owned())
+fn constant_meaning(name: &'static str, value: &str) -> SettingMeaning {
+    SettingMeaning::Setting(name, value.to_owned())
 }
 
 /// Returns the command-line flag that sets a key of `network` to a value.
@@ -98,12 +100,12 @@ pub(super) fn network_flag(key: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, meaning, network_flag};
+    use super::{SettingMeaning, meaning_of_setting, network_flag};
 
     #[test]
     fn what_changes_times_is_a_setting_or_told() {
-        let written = |key: &str, value: &str| match meaning(key, value) {
-            Meaning::Setting(key, value) => network_flag(key, &value),
+        let written = |key: &str, value: &str| match meaning_of_setting(key, value) {
+            SettingMeaning::Setting(key, value) => network_flag(key, &value),
             other => format!("{other:?}"),
         };
         assert_eq!(written("network/model", "CM02"), "--network cm02");
@@ -115,14 +117,29 @@ mod tests {
             written("network/crosstraffic", "no"),
             "--net crosstraffic=false"
         );
-        assert_eq!(meaning("network/model", "ns-3"), Meaning::None);
         assert_eq!(
-            meaning("smpi/bw-factor", "65472:0.9;5000:0.6"),
-            Meaning::None
+            meaning_of_setting("network/model", "ns-3"),
+            SettingMeaning::None
         );
-        assert_eq!(meaning("network/loopback-lat", "1e-6"), Meaning::None);
-        assert_eq!(meaning("host/model", "ptask_L07"), Meaning::None);
-        assert_eq!(meaning("network/optim", "Full"), Meaning::Harmless);
-        assert_eq!(meaning("tracing", "yes"), Meaning::Harmless);
+        assert_eq!(
+            meaning_of_setting("smpi/bw-factor", "65472:0.9;5000:0.6"),
+            SettingMeaning::None
+        );
+        assert_eq!(
+            meaning_of_setting("network/loopback-lat", "1e-6"),
+            SettingMeaning::None
+        );
+        assert_eq!(
+            meaning_of_setting("host/model", "ptask_L07"),
+            SettingMeaning::None
+        );
+        assert_eq!(
+            meaning_of_setting("network/optim", "Full"),
+            SettingMeaning::Harmless
+        );
+        assert_eq!(
+            meaning_of_setting("tracing", "yes"),
+            SettingMeaning::Harmless
+        );
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node;
 
 use super::cluster::parse_radical;
-use super::lenient::parse;
+use super::lenient::parse_leniently;
 use super::rules::replace_rules;
 use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
@@ -33,39 +33,39 @@ pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 #[derive(Debug, Default)]
 pub(super) struct Expander {
     /// Names in each `<set>`, by the id of the set.
-    sets: BTreeMap<String, Vec<String>>,
+    set_names: BTreeMap<String, Vec<String>>,
     /// Files that were included: path and SHA-256 of each.
-    pub(super) files: Vec<(String, String)>,
+    pub(super) included_files: Vec<(String, String)>,
     /// Number of rounds of replacement so far.
-    rounds: usize,
+    round_count: usize,
     /// Path and text of the last included file, until its content is inserted into the expanded text; `None` at other times.
-    included: Option<(String, String)>,
+    last_included_file: Option<(String, String)>,
     /// Included files, with the positions of their contents in the expanded text.
-    pieces: Vec<Piece>,
+    inserted_files: Vec<InsertedFile>,
     /// Whether files outside the folder of the platform may be included.
-    may_leave: bool,
+    may_include_outside: bool,
 }
 
 /// An included file whose content has been inserted into one line of the expanded text.
 #[derive(Debug)]
-struct Piece {
+struct InsertedFile {
     /// Line and column of the first inserted character in the expanded text, counted from 1.
-    begin: (usize, usize),
+    insertion_start: (usize, usize),
     /// Path of the included file.
     path: String,
     /// Whole text of the included file.
     text: String,
 }
 
-impl Piece {
+impl InsertedFile {
     /// Converts a line and column of the expanded text into a line and column of the included file; `None` if the position is
     /// outside the inserted content.
-    fn place_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
-        let content = content(&self.text);
-        let letters = column.checked_sub(self.begin.1)?;
+    fn position_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+        let content = content_to_insert(&self.text);
+        let letters = column.checked_sub(self.insertion_start.1)?;
         let (offset, _) = content.char_indices().nth(letters)?;
         let start = content.as_ptr().addr() - self.text.as_ptr().addr();
-        (line == self.begin.0).then(|| line_column(&self.text, start + offset))
+        (line == self.insertion_start.0).then(|| line_column(&self.text, start + offset))
     }
 }
 
@@ -74,21 +74,26 @@ impl Expander {
     /// platform.
     pub(super) fn new(may_leave: bool) -> Self {
         Self {
-            may_leave,
+            may_include_outside: may_leave,
             ..Self::default()
         }
     }
 
     /// Moves a problem from its position in the expanded text to the line and column in the included file. The problem keeps its
     /// position if it is not in an included file, or if more than one round of replacement was needed.
-    pub(super) fn in_file(&self, problem: Problem) -> Problem {
-        let place = problem.location.line_column.filter(|_| self.rounds == 1);
+    pub(super) fn relocate_problem(&self, problem: Problem) -> Problem {
+        let place = problem
+            .location
+            .line_column
+            .filter(|_| self.round_count == 1);
         let found = place.and_then(|place| {
-            let mut pieces = self.pieces.iter();
-            pieces.find_map(|piece| Some((piece, piece.place_in_file(place)?)))
+            let mut pieces = self.inserted_files.iter();
+            pieces.find_map(|piece| Some((piece, piece.position_in_file(place)?)))
         });
         match found {
-            Some((piece, (line, column))) => problem.source(&piece.path).at(line, column),
+            Some((piece, (line, column))) => {
+                problem.source(&piece.path).at_line_column(line, column)
+            }
             None => problem,
         }
     }
@@ -108,20 +113,20 @@ impl Expander {
             return Ok(None);
         }
         let mut mended = String::new();
-        let document = parse(source, text, &mut mended)?;
+        let document = parse_leniently(source, text, &mut mended)?;
         let mut found = Vec::new();
-        list_replaceable(document.root_element(), &mut found);
+        collect_replaceable_elements(document.root_element(), &mut found);
         let text = document.input_text();
         let at = |node: Node<'_, '_>, problem: Problem| {
             let place = document.text_pos_at(node.range().start);
             let problem = problem.source(source);
-            problem.at(place.row as usize, place.col as usize)
+            problem.at_line_column(place.row as usize, place.col as usize)
         };
-        self.rounds += 1;
+        self.round_count += 1;
         if found.is_empty() {
             return replace_rules(document.root_element(), at);
         }
-        if self.rounds > MAX_ROUNDS {
+        if self.round_count > MAX_ROUNDS {
             let problem = Problem::new(format!(
                 "the files include each other at more than {MAX_ROUNDS} levels"
             ));
@@ -131,15 +136,19 @@ impl Expander {
         let (mut new, mut done) = (String::new(), 0);
         for node in found {
             let range = node.range();
-            let with = self.replacement(source, text, node);
+            let with = self.replacement_of_element(source, text, node);
             let with = with.map_err(|problem| match problem.location.source {
                 Some(_) => problem, // in an included file
                 None => at(node, problem),
             })?;
             new.push_str(&text[done..range.start]);
-            if let Some((path, text)) = self.included.take() {
+            if let Some((path, text)) = self.last_included_file.take() {
                 let begin = line_column(&new, new.len());
-                self.pieces.push(Piece { begin, path, text });
+                self.inserted_files.push(InsertedFile {
+                    insertion_start: begin,
+                    path,
+                    text,
+                });
             }
             new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
@@ -156,7 +165,7 @@ impl Expander {
         Ok(Some(new))
     }
 
-    fn replacement(
+    fn replacement_of_element(
         &mut self,
         source: &str,
         text: &str,
@@ -180,15 +189,17 @@ impl Expander {
                 }
                 let numbers = ranges.into_iter().flat_map(|(from, to)| from..=to);
                 let names = numbers.map(|number| format!("{}{number}{}", around[0], around[1]));
-                self.sets.insert(id.to_owned(), names.collect());
+                self.set_names.insert(id.to_owned(), names.collect());
                 Ok(String::new())
             }
             _ => {
                 let id = given("set_id")?;
-                let Some(names) = self.sets.get(id) else {
+                let Some(names) = self.set_names.get(id) else {
                     let problem =
                         Problem::new(format!("unknown set `{id}`")).with_unknown_name("set", id);
-                    return Err(problem.known("sets", self.sets.keys().map(String::as_str)));
+                    return Err(
+                        problem.with_known_names("sets", self.set_names.keys().map(String::as_str))
+                    );
                 };
                 let inside = node.first_child().zip(node.last_child());
                 let body = inside.map_or("", |(first, last)| {
@@ -211,8 +222,8 @@ impl Expander {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         // SimGrid also searches it in the folder of the command.
         let beside = folder.join(file);
-        if !self.may_leave {
-            check_inside(folder, &beside, file)?;
+        if !self.may_include_outside {
+            check_inside_folder(folder, &beside, file)?;
         }
         let is_elsewhere = !beside.exists() && Path::new(file).exists();
         let path = if is_elsewhere {
@@ -226,18 +237,18 @@ impl Expander {
                 .hint("name an existing file; a relative path counts from the folder of this file")
         })?;
         let hash = sha256(text.as_bytes());
-        if !self.files.iter().any(|(known, _)| *known == path) {
-            self.files.push((path.clone(), hash));
+        if !self.included_files.iter().any(|(known, _)| *known == path) {
+            self.included_files.push((path.clone(), hash));
         }
-        check_content(&path, &text)?;
-        let inside = content(&text).to_owned();
-        self.included = Some((path, text));
+        check_included_file(&path, &text)?;
+        let inside = content_to_insert(&text).to_owned();
+        self.last_included_file = Some((path, text));
         Ok(inside)
     }
 }
 
 /// Returns an error if a file is outside the folder of the platform.
-fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
+fn check_inside_folder(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -260,14 +271,14 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
 
 /// Returns an error, with line and column, if an included file is not XML. An included file may consist of several elements
 /// without a common root.
-fn check_content(path: &str, text: &str) -> Result<(), Problem> {
+fn check_included_file(path: &str, text: &str) -> Result<(), Problem> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let mut mended = String::new();
-    if let Err(problem) = parse(path, start, &mut mended) {
+    if let Err(problem) = parse_leniently(path, start, &mut mended) {
         // Several elements are no document, but are one inside another element.
-        let whole = format!("<platform>{}</platform>", content(text));
+        let whole = format!("<platform>{}</platform>", content_to_insert(text));
         let mut mended = String::new();
-        if parse(path, &whole, &mut mended).is_err() {
+        if parse_leniently(path, &whole, &mut mended).is_err() {
             return Err(problem.source(path));
         }
     }
@@ -275,7 +286,7 @@ fn check_content(path: &str, text: &str) -> Result<(), Problem> {
 }
 
 /// Appends the outermost elements that stand for other elements to `found`, in the order of the text.
-fn list_replaceable<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
+fn collect_replaceable_elements<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     let mut next = vec![node];
     while let Some(node) = next.pop() {
         if ELEMENTS.contains(&node.tag_name().name()) {
@@ -289,7 +300,7 @@ fn list_replaceable<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
 
 /// Returns the part of an included file that is inserted: without XML declarations, and only the elements inside `<platform>` if
 /// there is such an element.
-fn content(text: &str) -> &str {
+fn content_to_insert(text: &str) -> &str {
     let mut rest = text.trim_start_matches('\u{feff}').trim();
     for _ in 0..text.len() {
         let end = if rest.starts_with("<!--") {
@@ -318,8 +329,8 @@ fn content(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{from_simgrid, from_simgrid_within};
-    use super::content;
+    use super::super::{from_simgrid, from_simgrid_within_limits};
+    use super::content_to_insert;
     use migsim_base::memory::Limits;
 
     fn read(text: &str) -> Result<Vec<String>, String> {
@@ -379,10 +390,10 @@ mod tests {
         let text = "<platform version='3'><include file='../q.xml'/></platform>";
         let read = |may_include_outside| {
             let limits = Limits {
-                may_include_outside,
+                may_include_outside_files: may_include_outside,
                 ..Limits::default()
             };
-            from_simgrid_within(path.to_str().unwrap(), text, limits)
+            from_simgrid_within_limits(path.to_str().unwrap(), text, limits)
         };
         assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
         let error = read(false).unwrap_err().to_string();
@@ -408,8 +419,14 @@ mod tests {
 
     #[test]
     fn declarations_are_no_content() {
-        assert_eq!(content("<?xml?> <!-- <a> --><b/><c/>"), "<b/><c/>");
-        assert_eq!(content("<platform version='3'><b/></platform>"), "<b/>");
-        assert_eq!(content("<!-- open"), "<!-- open");
+        assert_eq!(
+            content_to_insert("<?xml?> <!-- <a> --><b/><c/>"),
+            "<b/><c/>"
+        );
+        assert_eq!(
+            content_to_insert("<platform version='3'><b/></platform>"),
+            "<b/>"
+        );
+        assert_eq!(content_to_insert("<!-- open"), "<!-- open");
     }
 }

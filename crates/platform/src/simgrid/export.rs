@@ -10,7 +10,7 @@ pub struct Export {
     /// Content of the platform file, in XML.
     pub xml: String,
     /// Profile files that the platform file refers to: file name and content of each.
-    pub profiles: Vec<(String, String)>,
+    pub profile_files: Vec<(String, String)>,
     /// Notes for the user about how `SimGrid` interprets the platform.
     pub notes: Vec<String>,
 }
@@ -19,7 +19,7 @@ pub struct Export {
 const MAX_NAME_LENGTH: usize = 200;
 
 /// Converts a name into a part of a file name that is safe on any operating system. Different names give different file names.
-pub(super) fn file_name(name: &str) -> String {
+pub(super) fn safe_file_name(name: &str) -> String {
     let mut file = String::new();
     for letter in name.chars() {
         if letter.is_control() || r#"/\%:*?"<>|"#.contains(letter) {
@@ -37,7 +37,7 @@ pub(super) fn file_name(name: &str) -> String {
 }
 
 /// Replaces the characters of a name that are not allowed in an XML attribute by entities.
-pub(crate) fn escape(name: &str) -> String {
+pub(crate) fn escape_attribute(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('"', "&quot;")
@@ -49,10 +49,13 @@ mod tests {
 
     #[test]
     fn names_become_files_of_the_folder() {
-        assert_eq!(file_name("Labtec-0"), "Labtec-0");
-        assert_eq!(file_name("../a%b"), "..%2fa%25b");
-        assert_ne!(file_name("a/b"), file_name("a%2fb"));
+        assert_eq!(safe_file_name("Labtec-0"), "Labtec-0");
+        assert_eq!(safe_file_name("../a%b"), "..%2fa%25b");
+        assert_ne!(safe_file_name("a/b"), safe_file_name("a%2fb"));
         let (one, two) = ("ü".repeat(300), "ü".repeat(301));
-        assert!(file_name(&one).len() <= MAX_NAME_LENGTH + 1 && file_name(&one) != file_name(&two));
+        assert!(
+            safe_file_name(&one).len() <= MAX_NAME_LENGTH + 1
+                && safe_file_name(&one) != safe_file_name(&two)
+        );
     }
 }

@@ -3,22 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::Builder;
-use crate::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
+use super::tree::ZoneTreeBuilder;
+use crate::zones::{HostOrRouterId, Member, OWN_GATEWAY, RouteTable, Routing, ZoneId};
 use migsim_base::units::to_u32;
 
 /// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If both are the same host,
 /// this host has no links or no coordinates.
-type Gap = (ZoneId, [Point; 2]);
+type MissingRoute = (ZoneId, [HostOrRouterId; 2]);
 
-impl Builder<'_, '_, '_> {
+impl ZoneTreeBuilder<'_, '_, '_> {
     /// Adds notes about zones in which hosts have no route to a gateway, no links or no coordinates.
     pub(super) fn note_missing_routes(&mut self) {
         if !self.reader.problems.is_empty() {
             return;
         }
-        let mut hosts: BTreeMap<ZoneId, Vec<Point>> = BTreeMap::new();
-        for &host in &self.points {
+        let mut hosts: BTreeMap<ZoneId, Vec<HostOrRouterId>> = BTreeMap::new();
+        for &host in &self.host_numbers {
             hosts
                 .entry(self.zones.zone_of(host))
                 .or_default()
@@ -47,21 +47,25 @@ impl Builder<'_, '_, '_> {
 
     /// Adds a note that describes the first of the missing routes `gaps` and counts the other zones. The note states what is
     /// missing (`what`) and the consequence (`effect`).
-    fn note_missing_route(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
+    fn note_missing_route(&mut self, what: &str, effect: &str, gaps: &[MissingRoute]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
         };
         let first = if from == to {
-            format!("for host `{}`", self.name_of(from))
+            format!("for host `{}`", self.host_or_router_name(from))
         } else {
-            format!("from `{}` to `{}`", self.name_of(from), self.name_of(to))
+            format!(
+                "from `{}` to `{}`",
+                self.host_or_router_name(from),
+                self.host_or_router_name(to)
+            )
         };
         let name = &self.zones.zone(zone).name;
         let others = match gaps.len() - 1 {
             0 => String::new(),
             others => format!(
                 " (and {} likewise)",
-                migsim_base::words::counted(others, "zone")
+                migsim_base::words::format_count(others, "zone")
             ),
         };
         let note = format!("zone `{name}` {what} {first}{others}: {effect}, as in SimGrid");
@@ -70,16 +74,19 @@ impl Builder<'_, '_, '_> {
 
     /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
     /// the first missing route.
-    fn zones_with_missing_routes(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
+    fn zones_with_missing_routes(
+        &self,
+        hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
+    ) -> Vec<MissingRoute> {
         let mut gaps = Vec::new();
         for (zone, gateways) in self.gateways_of_zones() {
             let Routing::Full(table) = &self.zones.zone(zone).routing else {
                 continue;
             };
-            let is_missing = |(from, to): &(Point, Point)| {
+            let is_missing = |(from, to): &(HostOrRouterId, HostOrRouterId)| {
                 from != to
                     && table
-                        .find(self.number_in_zone(*from), self.number_in_zone(*to))
+                        .find_route(self.number_in_zone(*from), self.number_in_zone(*to))
                         .is_none()
             };
             let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
@@ -100,36 +107,37 @@ impl Builder<'_, '_, '_> {
     /// the zone and the number of the host in the zone.
     fn zones_with_host(
         &self,
-        hosts: &BTreeMap<ZoneId, Vec<Point>>,
+        hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
         holds: impl Fn(&Routing, usize) -> bool,
-    ) -> Vec<Gap> {
-        let first = |(&zone, hosts): (&ZoneId, &Vec<Point>)| {
+    ) -> Vec<MissingRoute> {
+        let first = |(&zone, hosts): (&ZoneId, &Vec<HostOrRouterId>)| {
             let routing = &self.zones.zone(zone).routing;
-            let is_it = |host: &&Point| holds(routing, self.number_in_zone(**host) as usize);
+            let is_it =
+                |host: &&HostOrRouterId| holds(routing, self.number_in_zone(**host) as usize);
             Some((zone, [*hosts.iter().find(is_it)?; 2]))
         };
         hosts.iter().filter_map(first).collect()
     }
 
     /// Returns the number of a host or router within its zone.
-    fn number_in_zone(&self, point: Point) -> u32 {
-        let place = self.zones.place_of(Member::Point(point));
-        place.map_or(0, |place| place.local)
+    fn number_in_zone(&self, point: HostOrRouterId) -> u32 {
+        let place = self.zones.place_of(Member::HostOrRouter(point));
+        place.map_or(0, |place| place.member_number)
     }
 
     /// Returns, for each zone, the hosts and routers at which routes of the file enter or leave the zone. The value is true if
     /// messages between other zones may enter or leave at this host or router.
-    fn gateways_of_zones(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
-        let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
+    fn gateways_of_zones(&self) -> BTreeMap<ZoneId, BTreeMap<HostOrRouterId, bool>> {
+        let mut gateways: BTreeMap<ZoneId, BTreeMap<HostOrRouterId, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
         for (id, zone) in zones {
             let is_passed = !matches!(zone.routing, Routing::Full(_));
-            let table = self.zones.table(to_u32(id));
-            let written = table.into_iter().flat_map(Table::edges);
+            let table = self.zones.route_table(to_u32(id));
+            let written = table.into_iter().flat_map(RouteTable::routes);
             let written = written.map(|(_, _, edge)| edge.gateways);
             let bypasses = zone.bypasses.values().map(|bypass| bypass.gateways);
             for gateway in written.chain(bypasses).flatten() {
-                if gateway != ITSELF {
+                if gateway != OWN_GATEWAY {
                     let zone = self.zones.zone_of(gateway);
                     let known = gateways.entry(zone).or_default();
                     *known.entry(gateway).or_default() |= is_passed;
@@ -140,9 +148,9 @@ impl Builder<'_, '_, '_> {
     }
 
     /// Returns the name of a host or router. The search takes time in proportion to the number of hosts, routers and zones.
-    fn name_of(&self, point: Point) -> &str {
-        let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
-        let found = self.members.iter().find(is_it);
+    fn host_or_router_name(&self, point: HostOrRouterId) -> &str {
+        let is_it = |(_, member): &(&String, &Member)| **member == Member::HostOrRouter(point);
+        let found = self.members_by_name.iter().find(is_it);
         found.map_or("", |(name, _)| name)
     }
 }

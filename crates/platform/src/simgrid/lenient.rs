@@ -11,7 +11,7 @@ const MAX_ATTRIBUTES: usize = 1000;
 
 /// Parses the text of an XML file. If the text is not valid XML, a repaired text is written to `into` and parsed instead, because
 /// SimGrid's parser accepts such texts.
-pub(super) fn parse<'t>(
+pub(super) fn parse_leniently<'t>(
     source: &str,
     text: &'t str,
     into: &'t mut String,
@@ -25,7 +25,7 @@ pub(super) fn parse<'t>(
     match Document::parse_with_options(text, options()) {
         Ok(document) => Ok(document),
         Err(error) => {
-            *into = repair(text);
+            *into = repair_xml(text);
             Document::parse_with_options(into, options())
                 .map_err(|_| invalid_xml_error(source, text, &error))
         }
@@ -43,7 +43,7 @@ fn invalid_xml_error(source: &str, text: &str, error: &roxmltree::Error) -> Prob
     };
     Problem::new(format!("not valid XML: {message}"))
         .source(source)
-        .at(line, column)
+        .at_line_column(line, column)
 }
 
 /// Returns an error if an element has too many attributes. The time is proportional to the length of the text, which need not be
@@ -69,7 +69,9 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
                 name.unwrap_or("")
             );
             let (line, column) = line_column(text, start);
-            return Err(Problem::new(message).source(source).at(line, column));
+            return Err(Problem::new(message)
+                .source(source)
+                .at_line_column(line, column));
         }
         at = end;
     }
@@ -102,7 +104,7 @@ fn end_and_attribute_count(bytes: &[u8], start: usize) -> (usize, usize) {
 
 /// Returns the text with blanks in place of what XML does not allow: a declaration that is not at the beginning of the text, and
 /// `--` in comments.
-pub(super) fn repair(text: &str) -> String {
+pub(super) fn repair_xml(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest
@@ -138,7 +140,7 @@ pub(super) fn repair(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_attributes, repair};
+    use super::{check_attributes, repair_xml};
 
     #[test]
     fn elements_with_too_many_attributes_are_refused_with_their_place() {
@@ -168,7 +170,7 @@ mod tests {
     fn comments_lose_their_dashes_and_a_late_declaration_goes() {
         let text = "\n<!-- a -- b --->\n<?xml version='1.0'\n?><a/><!--";
         assert_eq!(
-            repair(text),
+            repair_xml(text),
             "\n<!-- a    b  -->\n                   \n  <a/><!--"
         );
     }

@@ -40,20 +40,20 @@ mod write;
 mod xml;
 
 pub use export::Export;
-pub(super) use export::escape;
+pub(super) use export::escape_attribute;
 pub use profile::read_profile;
 pub use write::{to_simgrid, to_simgrid_as_read};
 
 use std::sync::Arc;
 
 use super::zones::Routing;
-use super::{Grouping, LoadedPlatform, Platform, Routes};
+use super::{GroupingRule, LoadedPlatform, Platform, Routes};
 use expand::Expander;
-use lenient::parse;
-use migsim_base::document::{limited, sha256};
+use lenient::parse_leniently;
+use migsim_base::document::{limit_problems, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
-use tree::{Builder, Node};
+use tree::{Node, ZoneTreeBuilder};
 use xml::{Reader, Version};
 
 /// Reads a `SimGrid` platform; `source` is the path of the file, in whose folder profile files are searched.
@@ -61,11 +61,11 @@ use xml::{Reader, Version};
 /// # Errors
 /// All problems of the file, each with its line and column; an unsupported element is a problem.
 pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
-    from_simgrid_within(source, text, Limits::default())
+    from_simgrid_within_limits(source, text, Limits::default())
 }
 
 /// Reads a `SimGrid` platform as [`from_simgrid`] does; refuses a platform that is larger than `limits` allow.
-pub(super) fn from_simgrid_within(
+pub(super) fn from_simgrid_within_limits(
     source: &str,
     text: &str,
     limits: Limits,
@@ -84,12 +84,12 @@ pub(super) fn from_translation(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    let mut expansion = Expander::new(limits.may_include_outside);
-    read(source, text, limits, &mut expansion).map_err(|error| {
+    let mut expansion = Expander::new(limits.may_include_outside_files);
+    read_expanded_platform(source, text, limits, &mut expansion).map_err(|error| {
         let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
-        let error = error.map(|problem| {
+        let error = error.map_problems(|problem| {
             if is_here(&problem) {
-                expansion.in_file(problem)
+                expansion.relocate_problem(problem)
             } else {
                 problem
             }
@@ -114,7 +114,7 @@ fn limit_columns(mut error: Error, source: &str, text: &str) -> Error {
     error
 }
 
-fn read(
+fn read_expanded_platform(
     source: &str,
     text: &str,
     limits: Limits,
@@ -127,10 +127,10 @@ fn read(
     }
     let content = expanded.as_deref().unwrap_or(content);
     let mut lenient = String::new();
-    let document = parse(source, content, &mut lenient)?;
+    let document = parse_leniently(source, content, &mut lenient)?;
     let mut reader = Reader::new(source, &document);
     let platform = read_root(&mut reader, document.root_element(), limits);
-    reader.check_connections();
+    reader.check_trace_connections();
     let problems = std::mem::take(&mut reader.problems);
     match platform {
         Some(platform) if problems.is_empty() => Ok(LoadedPlatform {
@@ -140,28 +140,29 @@ fn read(
             source: source.to_owned(),
             sha256: sha256(text.as_bytes()),
             built_in: None,
-            tree: Some(TreeText {
-                is_whole: reader.version == Version::Four && !reader.has_profile_files(),
+            zone_tree_text: Some(ZoneTreeText {
+                is_complete_platform: reader.version == Version::Four
+                    && !reader.has_profile_files(),
                 text: Arc::from(content),
             }),
-            settings: reader.settings.clone(),
+            experiment_settings: reader.settings.clone(),
             notes: reader.all_notes(),
-            profile_files: std::mem::take(&mut expansion.files)
+            profile_files: std::mem::take(&mut expansion.included_files)
                 .into_iter()
                 .chain(reader.profile_files())
                 .collect(),
         }),
-        _ => Err(Error::Input(limited(problems))),
+        _ => Err(Error::Input(limit_problems(problems))),
     }
 }
 
 /// The text of a tree of zones in `SimGrid`'s format, in which `<include>`, `<set>` and `<foreach>` are already replaced.
 #[derive(Clone, Debug)]
-pub struct TreeText {
+pub struct ZoneTreeText {
     /// Content of the platform file, in XML.
     pub text: Arc<str>,
     /// Whether the text is a complete platform of version 4 that refers to no profile files.
-    pub is_whole: bool,
+    pub is_complete_platform: bool,
 }
 
 /// Reads the content of `<platform>`: the version, the traces, and the outermost zone with everything inside it; `None` if the
@@ -172,7 +173,7 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
             "`<{}>` is not a SimGrid platform (`<platform>`)",
             root.tag_name().name()
         );
-        reader.report(root, message);
+        reader.report_at_element(root, message);
         return None;
     }
     reader.check_attributes(root, &["version"]);
@@ -181,9 +182,9 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         "4" | "4.0" | "4.1" => Version::Four,
         other => {
             let problem = reader
-                .problem_at(root, "version", format!("unknown version `{other}`"))
+                .problem_at_attribute(root, "version", format!("unknown version `{other}`"))
                 .with_unknown_name("version", other);
-            reader.record(problem.known("versions", ["3", "4", "4.1"]));
+            reader.record_once(problem.with_known_names("versions", ["3", "4", "4.1"]));
             return None;
         }
     };
@@ -193,16 +194,18 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         }
     }
     let mut zone = None;
-    for child in reader.elements(root) {
+    for child in reader.child_elements(root) {
         match child.tag_name().name() {
             "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
             "zone" | "AS" | "cluster" => {
-                let problem = reader.problem(child, "there is more than one outermost zone");
-                reader.record(problem.hint("put these zones into one zone with routing `Full`"));
+                let problem =
+                    reader.problem_at_element(child, "there is more than one outermost zone");
+                reader
+                    .record_once(problem.hint("put these zones into one zone with routing `Full`"));
             }
             "trace" | "trace_connect" => {}
             "config" => reader.read_config(child),
-            name @ ("prop" | "random" | "actor" | "process") => reader.count_ignored(name),
+            name @ ("prop" | "random" | "actor" | "process") => reader.count_ignored_element(name),
             _ => reader.report_unknown_element(
                 child,
                 &["zone", "cluster", "trace", "trace_connect", "config"],
@@ -210,21 +213,21 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         }
     }
     let Some(zone) = zone else {
-        reader.report(root, "the platform has no zone");
+        reader.report_at_element(root, "the platform has no zone");
         return None;
     };
-    let mut builder = Builder::new(reader, limits);
+    let mut builder = ZoneTreeBuilder::new(reader, limits);
     builder.read_zone_or_cluster(zone, None);
     builder.read_routes();
     builder.note_missing_routes();
     builder.finish(zone)
 }
 
-impl<'a> Builder<'_, 'a, '_> {
+impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Returns the completed platform; `None` if the file has problems.
     fn finish(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
-            self.reader.report(zone, "the zone has no hosts");
+            self.reader.report_at_element(zone, "the zone has no hosts");
         }
         if !self.reader.problems.is_empty() {
             return None;
@@ -236,7 +239,7 @@ impl<'a> Builder<'_, 'a, '_> {
             );
         let by_name = is_plain
             && self
-                .points
+                .host_numbers
                 .iter()
                 .all(|point| self.zones.zone_of(*point) == 0);
         let mut platform = Platform {
@@ -246,15 +249,15 @@ impl<'a> Builder<'_, 'a, '_> {
             links: self.links,
             routes: Routes::Zoned {
                 zones: Arc::new(self.zones),
-                points: self.points,
+                host_numbers: self.host_numbers,
             },
-            loopbacks: Vec::new(),
-            failure: self.failure,
+            loopback_links: Vec::new(),
+            first_failure: self.earliest_failure,
         };
-        platform.group(if by_name {
-            Grouping::Names
+        platform.group_hosts(if by_name {
+            GroupingRule::Names
         } else {
-            Grouping::Zones
+            GroupingRule::Zones
         });
         Some(platform)
     }

@@ -13,28 +13,28 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::config::{self, Meaning};
-use super::export::{Export, escape, file_name};
-use super::lenient::parse;
+use super::config::{self, SettingMeaning};
+use super::export::{Export, escape_attribute, safe_file_name};
+use super::lenient::parse_leniently;
 use super::tree::{Node, ROUTINGS};
-use super::units::{self, BANDWIDTH, LATENCY, SPEED, Units};
+use super::units::{self, BANDWIDTH_UNITS, LATENCY_UNITS, SPEED_UNITS, Units};
 use super::xml::{Reader, Version};
 use migsim_base::error::Error;
 
 /// Elements whose names differ between versions of SimGrid's format: the name in version 3 and the name in version 4.
-const ELEMENTS: [(&str, &str); 3] = [
+const RENAMED_ELEMENTS: [(&str, &str); 3] = [
     ("AS", "zone"),
     ("ASroute", "zoneRoute"),
     ("bypassASroute", "bypassZoneRoute"),
 ];
 /// Attributes whose names differ between versions of SimGrid's format: the name in version 3 and the name in version 4.
-const ATTRIBUTES: [(&str, &str); 3] = [
+const RENAMED_ATTRIBUTES: [(&str, &str); 3] = [
     ("power", "speed"),
     ("cores", "core"),
     ("availability_file", "speed_file"),
 ];
 /// Elements that are not written, because they have no effect on hosts, links and routes.
-const LEFT_OUT: [&str; 10] = [
+const OMITTED_ELEMENTS: [&str; 10] = [
     "random",
     "disk",
     "storage",
@@ -48,20 +48,20 @@ const LEFT_OUT: [&str; 10] = [
 ];
 /// Attributes whose value is a quantity: for each, the name, the allowed units, and the unit of a number that is written without
 /// a unit.
-const QUANTITIES: [(&str, &Units, &str); 13] = [
-    ("speed", &SPEED, "f"),
-    ("power", &SPEED, "f"),
-    ("bandwidth", &BANDWIDTH, "Bps"),
-    ("bw", &BANDWIDTH, "Bps"),
-    ("bb_bw", &BANDWIDTH, "Bps"),
-    ("loopback_bw", &BANDWIDTH, "Bps"),
-    ("limiter_link", &BANDWIDTH, "Bps"),
-    ("bw_in", &BANDWIDTH, "Bps"),
-    ("bw_out", &BANDWIDTH, "Bps"),
-    ("latency", &LATENCY, "s"),
-    ("lat", &LATENCY, "s"),
-    ("bb_lat", &LATENCY, "s"),
-    ("loopback_lat", &LATENCY, "s"),
+const QUANTITY_ATTRIBUTES: [(&str, &Units, &str); 13] = [
+    ("speed", &SPEED_UNITS, "f"),
+    ("power", &SPEED_UNITS, "f"),
+    ("bandwidth", &BANDWIDTH_UNITS, "Bps"),
+    ("bw", &BANDWIDTH_UNITS, "Bps"),
+    ("bb_bw", &BANDWIDTH_UNITS, "Bps"),
+    ("loopback_bw", &BANDWIDTH_UNITS, "Bps"),
+    ("limiter_link", &BANDWIDTH_UNITS, "Bps"),
+    ("bw_in", &BANDWIDTH_UNITS, "Bps"),
+    ("bw_out", &BANDWIDTH_UNITS, "Bps"),
+    ("latency", &LATENCY_UNITS, "s"),
+    ("lat", &LATENCY_UNITS, "s"),
+    ("bb_lat", &LATENCY_UNITS, "s"),
+    ("loopback_lat", &LATENCY_UNITS, "s"),
 ];
 
 /// Rewrites a platform in version 4.1 of SimGrid's format; `text` contains no `<include>`, and `source` is the path of the file,
@@ -69,9 +69,9 @@ const QUANTITIES: [(&str, &Units, &str); 13] = [
 ///
 /// # Errors
 /// A profile file that the platform refers to can no longer be read.
-pub(super) fn rewrite(source: &str, text: &str) -> Result<Export, Error> {
+pub(super) fn rewrite_as_version_4(source: &str, text: &str) -> Result<Export, Error> {
     let mut lenient = String::new();
-    let document = parse(source, text, &mut lenient)?;
+    let document = parse_leniently(source, text, &mut lenient)?;
     let root = document.root_element();
     let mut reader = Reader::new(source, &document);
     reader.version = match root.attribute("version") {
@@ -88,7 +88,7 @@ pub(super) fn rewrite(source: &str, text: &str) -> Result<Export, Error> {
         xml: String::from(
             "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n",
         ),
-        profiles: BTreeMap::new(),
+        profile_files: BTreeMap::new(),
     };
     let elements = || root.children().filter(Node::is_element);
     let is_config = |node: &Node<'_>| node.has_tag_name("config");
@@ -102,7 +102,7 @@ pub(super) fn rewrite(source: &str, text: &str) -> Result<Export, Error> {
     }
     Ok(Export {
         xml: writer.xml,
-        profiles: writer.profiles.into_iter().collect(),
+        profile_files: writer.profile_files.into_iter().collect(),
         notes: Vec::new(),
     })
 }
@@ -113,21 +113,25 @@ struct Modern<'a, 'input> {
     /// XML text of version 4.1 that has been written so far.
     xml: String,
     /// Name and content of each profile file that is written beside the platform.
-    profiles: BTreeMap<String, String>,
+    profile_files: BTreeMap<String, String>,
 }
 
 impl<'a> Modern<'a, '_> {
     /// Writes an element with its attributes and everything inside it, indented by `depth` spaces.
     fn write_element(&mut self, node: Node<'a>, depth: usize) {
         let name = node.tag_name().name();
-        if LEFT_OUT.contains(&name) || is_route_to_itself(node) {
+        if OMITTED_ELEMENTS.contains(&name) || is_route_to_itself(node) {
             return;
         }
         if name == "trace" {
             return self.write_trace(node, depth);
         }
         let indent = " ".repeat(depth);
-        let _ = write!(self.xml, "{indent}<{}", new_name(&ELEMENTS, name));
+        let _ = write!(
+            self.xml,
+            "{indent}<{}",
+            version_4_name(&RENAMED_ELEMENTS, name)
+        );
         for attribute in node.attributes() {
             self.write_attribute(node, attribute.name(), attribute.value());
         }
@@ -147,7 +151,11 @@ impl<'a> Modern<'a, '_> {
             }
         }
         let indent = if is_line { "" } else { &indent };
-        let _ = writeln!(self.xml, "{indent}</{}>", new_name(&ELEMENTS, name));
+        let _ = writeln!(
+            self.xml,
+            "{indent}</{}>",
+            version_4_name(&RENAMED_ELEMENTS, name)
+        );
     }
 
     /// Writes an attribute under its name of version 4, with units added to numbers.
@@ -156,7 +164,9 @@ impl<'a> Modern<'a, '_> {
         if matches!(name, "availability" | "state") || (value.trim().is_empty() && !may_be_empty) {
             return;
         }
-        let unit = QUANTITIES.iter().find(|(known, ..)| *known == name);
+        let unit = QUANTITY_ATTRIBUTES
+            .iter()
+            .find(|(known, ..)| *known == name);
         let written = match (name, unit) {
             (_, Some((_, units, unit))) => with_unit(value, units, unit),
             ("routing", _) => canonical_routing(value).to_owned(),
@@ -170,7 +180,10 @@ impl<'a> Modern<'a, '_> {
                 _ => value.to_owned(),
             },
         };
-        let (name, written) = (new_name(&ATTRIBUTES, name), escape(&written));
+        let (name, written) = (
+            version_4_name(&RENAMED_ATTRIBUTES, name),
+            escape_attribute(&written),
+        );
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
@@ -182,12 +195,13 @@ impl<'a> Modern<'a, '_> {
         let name = if is_plain {
             value.to_owned()
         } else {
-            file_name(value)
+            safe_file_name(value)
         };
-        if !self.profiles.contains_key(&name)
-            && let Some(events) = self.reader.modern_events_in_file(node, attribute)
+        if !self.profile_files.contains_key(&name)
+            && let Some(events) = self.reader.version_4_events_in_file(node, attribute)
         {
-            self.profiles.insert(name.clone(), events.to_file_text());
+            self.profile_files
+                .insert(name.clone(), events.to_file_text());
         }
         name
     }
@@ -197,9 +211,9 @@ impl<'a> Modern<'a, '_> {
         let Some(id) = node.attribute("id") else {
             return;
         };
-        if let Some(events) = self.reader.modern_events_of_trace(id) {
+        if let Some(events) = self.reader.version_4_events_of_trace(id) {
             let period = events.period().unwrap_or(0.0);
-            let (indent, id) = (" ".repeat(depth), escape(id));
+            let (indent, id) = (" ".repeat(depth), escape_attribute(id));
             let _ = write!(
                 self.xml,
                 "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
@@ -214,11 +228,11 @@ impl<'a> Modern<'a, '_> {
         let props = node.children().filter(Node::is_element);
         let kept: Vec<String> = props
             .filter(|&prop| {
-                let meaning = config::meaning(of(prop, "id"), of(prop, "value"));
-                matches!(meaning, Meaning::Setting(..))
+                let meaning = config::meaning_of_setting(of(prop, "id"), of(prop, "value"));
+                matches!(meaning, SettingMeaning::Setting(..))
             })
             .map(|prop| {
-                let [id, value] = ["id", "value"].map(|name| escape(of(prop, name)));
+                let [id, value] = ["id", "value"].map(|name| escape_attribute(of(prop, name)));
                 format!("  <prop id=\"{id}\" value=\"{value}\"/>\n")
             })
             .collect();
@@ -236,7 +250,7 @@ fn is_route_to_itself(node: Node<'_>) -> bool {
 
 /// Returns the name of an element or attribute in version 4, according to the pairs `names` of old and new names; `name` itself
 /// if it did not change.
-fn new_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
+fn version_4_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     let known = names.iter().find(|(old, _)| *old == name);
     known.map_or(name, |(_, new)| new)
 }
@@ -264,7 +278,7 @@ fn canonical_routing(value: &str) -> &str {
 
 /// Adds the unit to each number without a unit in a list that is separated by commas.
 fn with_unit(value: &str, units: &Units, unit: &str) -> String {
-    let one = |text: &str| match units::parse(text, units) {
+    let one = |text: &str| match units::parse_with_units(text, units) {
         Ok((_, true)) => format!("{}{unit}", text.trim()),
         _ => text.trim().to_owned(),
     };
@@ -276,7 +290,7 @@ mod tests {
     use std::fs;
 
     use super::super::{from_simgrid, to_simgrid_as_read};
-    use super::{QUANTITIES, with_unit};
+    use super::{QUANTITY_ATTRIBUTES, with_unit};
     use crate::{LoadedPlatform, Route};
     use migsim_base::units::HostId;
 
@@ -336,21 +350,21 @@ mod tests {
             "speed.prof".to_owned(),
             "PERIODICITY 3\n0 1\n2 0.5\n".to_owned(),
         );
-        assert_eq!(export.profiles, [speed]);
-        write("speed.prof", &export.profiles[0].1);
+        assert_eq!(export.profile_files, [speed]);
+        write("speed.prof", &export.profile_files[0].1);
         let again = from_simgrid(path.to_str().unwrap(), &export.xml).unwrap();
         let of = |loaded: &LoadedPlatform| {
             format!("{:?} {:?}", loaded.platform.hosts, loaded.platform.links)
         };
         assert_eq!(of(&loaded), of(&again));
-        assert_eq!(loaded.settings, again.settings);
+        assert_eq!(loaded.experiment_settings, again.experiment_settings);
         assert_eq!(routes(&loaded), routes(&again));
         assert!(!again.notes.iter().any(|note| note.contains("without unit")));
     }
 
     #[test]
     fn each_number_of_a_list_gets_a_unit() {
-        let speeds = QUANTITIES[0].1;
+        let speeds = QUANTITY_ATTRIBUTES[0].1;
         assert_eq!(with_unit("1e9, 2Gf,3", speeds, "f"), "1e9f,2Gf,3f");
     }
 }

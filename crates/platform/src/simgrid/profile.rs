@@ -15,7 +15,7 @@ use migsim_base::error::Problem;
 
 /// Quantity of a host or link that a profile changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Connection {
+pub(super) enum TracedQuantity {
     Speed,
     Bandwidth,
     Latency,
@@ -29,21 +29,22 @@ pub(super) enum Connection {
 #[derive(Debug, Default)]
 pub(super) struct Traces<'a> {
     /// Events of each `<trace>`, by the id of the trace; `None` if the trace has errors.
-    pub inline: BTreeMap<&'a str, Option<Events>>,
+    pub inline_events: BTreeMap<&'a str, Option<Events>>,
     /// Each `<trace_connect>`, by the name of its host or link and the quantity: the XML element, the id of the trace, and
     /// whether a host or link with this name was found.
-    pub connected: BTreeMap<(&'a str, Connection), (Node<'a, 'a>, &'a str, bool)>,
+    pub trace_connections: BTreeMap<(&'a str, TracedQuantity), (Node<'a, 'a>, &'a str, bool)>,
     /// Profile files by path: the events or the problem, and the SHA-256 of the file.
-    pub files: BTreeMap<String, (Result<Events, Problem>, String)>,
+    pub profile_files: BTreeMap<String, (Result<Events, Problem>, String)>,
 }
 
 /// Reads a profile file; returns its events or the problem, and the SHA-256 of the file (empty if the file cannot be read).
-pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
+pub(super) fn read_profile_file(path: &str) -> (Result<Events, Problem>, String) {
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
             let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let events = Events::read(content, None).map_err(|wrong| problem_in_file(path, wrong));
+            let events =
+                Events::parse_events(content, None).map_err(|wrong| problem_in_file(path, wrong));
             (events, sha256(text.as_bytes()))
         }
     }
@@ -51,7 +52,9 @@ pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
 
 /// Creates a problem that is located at a line of the file `path`.
 pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> Problem {
-    Problem::new(message).source(path).at(line.max(1), 1)
+    Problem::new(message)
+        .source(path)
+        .at_line_column(line.max(1), 1)
 }
 
 /// Reads a profile from the text of a file in SimGrid's format; `path` names the file in messages.
@@ -60,7 +63,7 @@ pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> P
 /// A line is not an event of a profile; the error contains the number of the line.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    parse(text, None).map_err(|wrong| problem_in_file(path, wrong))
+    parse_profile(text, None).map_err(|wrong| problem_in_file(path, wrong))
 }
 
 /// The events of a profile in SimGrid's format, with the period after which they repeat.
@@ -69,15 +72,15 @@ pub(super) struct Events {
     /// Time \[s\] and value of each event.
     steps: Vec<(f64, f64)>,
     /// Number of the line of each event, counted from 1.
-    lines: Vec<usize>,
+    line_numbers: Vec<usize>,
     /// Time after which the events repeat \[s\]; `None` or 0 if the events happen once.
-    repeat: Option<f64>,
+    repeat_period: Option<f64>,
 }
 
 impl Events {
     /// Reads events from a text; `period` \[s\] is used unless the text states a period. Of two events at the same time, the
     /// second event replaces the first. An error consists of a line number and a message.
-    pub(super) fn read(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
+    pub(super) fn parse_events(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
         let (mut period, mut pause) = (period, None);
         let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
         let text = text.replace("\r\n", "\n");
@@ -116,21 +119,22 @@ impl Events {
         }
         Ok(Self {
             steps,
-            lines,
-            repeat: period.or(pause.map(|pause| last + pause)),
+            line_numbers: lines,
+            repeat_period: period.or(pause.map(|pause| last + pause)),
         })
     }
 
     /// Converts the events into a profile; an error consists of a line number and a message.
-    pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
+    pub(super) fn to_profile(&self) -> Result<Profile, (usize, String)> {
         let broken = (0..self.steps.len()).find(|&at| !is_valid_step(&self.steps, at));
-        let line = broken.map_or(1, |at| self.lines[at]);
-        Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
+        let line = broken.map_or(1, |at| self.line_numbers[at]);
+        Profile::new(self.steps.clone(), self.repeat_period)
+            .map_err(|problem| (line, problem.message))
     }
 
     /// Returns the time after which the events repeat \[s\]; `None` if the events happen once.
     pub(super) fn period(&self) -> Option<f64> {
-        self.repeat.filter(|&period| period > 0.0)
+        self.repeat_period.filter(|&period| period > 0.0)
     }
 
     /// Returns the events as text, one per line.
@@ -153,28 +157,28 @@ impl Events {
     /// happened.
     pub(super) fn exceeds_period(&self) -> bool {
         let last = self.steps.last().map_or(0.0, |step| step.0);
-        self.repeat
+        self.repeat_period
             .is_some_and(|repeat| repeat > 0.0 && repeat < last)
     }
 
     /// Returns the same events with a longer period, so that a repetition begins one original period after the last event.
     pub(super) fn with_period_after_last(mut self) -> Self {
         let last = self.steps.last().map_or(0.0, |step| step.0);
-        self.repeat = self.repeat.map(|period| last + period);
+        self.repeat_period = self.repeat_period.map(|period| last + period);
         self
     }
 
     /// Returns the time \[s\] of the first event that switches a host or link off (a value of 0 or less); `None` if no event
     /// switches it off.
-    pub(super) fn first_failure(&self) -> Option<f64> {
+    pub(super) fn first_failure_time(&self) -> Option<f64> {
         let off = self.steps.iter().find(|step| step.1 <= 0.0);
         off.map(|step| step.0.max(0.0))
     }
 }
 
 /// Reads a profile from its text; an error consists of a line number and a message.
-fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
-    Events::read(text, period)?.profile()
+fn parse_profile(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
+    Events::parse_events(text, period)?.to_profile()
 }
 
 /// Whether [`Profile::new`] accepts the step with index `at`, given the step before it.
@@ -189,12 +193,15 @@ mod tests {
 
     #[test]
     fn periodicity_shifts_and_loopafter_waits() {
-        let shifted = parse("# load\nPERIODICITY 2\n0 0.5\n1 0.25\n", None).unwrap();
+        let shifted = parse_profile("# load\nPERIODICITY 2\n0 0.5\n1 0.25\n", None).unwrap();
         assert_eq!(shifted.step(2), Some((2.0, 0.5)));
         // The last event is at 1, so the next round begins at 1 + 2 = 3.
-        let waiting = parse("0.5 0.5\r\n1 0.25\r\nLOOPAFTER 2", None).unwrap();
+        let waiting = parse_profile("0.5 0.5\r\n1 0.25\r\nLOOPAFTER 2", None).unwrap();
         assert_eq!(waiting.step(2), Some((3.5, 0.5)));
-        assert_eq!(parse("1 2", Some(4.0)).unwrap().step(1), Some((5.0, 2.0)));
+        assert_eq!(
+            parse_profile("1 2", Some(4.0)).unwrap().step(1),
+            Some((5.0, 2.0))
+        );
     }
 
     #[test]
@@ -206,7 +213,7 @@ mod tests {
 
     #[test]
     fn of_two_steps_at_one_date_the_second_one_holds() {
-        let profile = parse("0 1\n5 0.5\n5 0.25\n", None).unwrap();
+        let profile = parse_profile("0 1\n5 0.5\n5 0.25\n", None).unwrap();
         assert_eq!(
             profile.steps_without_repetition(),
             [(0.0, 1.0), (5.0, 0.25)]
@@ -217,19 +224,19 @@ mod tests {
     fn a_line_ends_once_whatever_ends_it() {
         for end in ["\n", "\r", "\r\n"] {
             let text = ["0 0.5", "1 0.6", "2 x", ""].join(end);
-            assert_eq!(parse(&text, None).unwrap_err().0, 3);
+            assert_eq!(parse_profile(&text, None).unwrap_err().0, 3);
         }
     }
 
     #[test]
     fn broken_lines_are_named() {
-        let line = |text| parse(text, None).unwrap_err().0;
+        let line = |text| parse_profile(text, None).unwrap_err().0;
         assert_eq!(line("0 1\n1 x"), 2);
         assert_eq!(line("0 1\n\n1 2 3"), 3);
         assert_eq!(line("1 1\n# c\n0 2\n3 4"), 3);
         assert_eq!(line("0 1\nSTOCHASTIC"), 2);
-        assert!(parse("", None).is_err());
-        assert!(parse("0 1\n2 1\nPERIODICITY 1", None).is_err());
-        assert!(parse("0 1\nLOOPAFTER NaN", None).is_err());
+        assert!(parse_profile("", None).is_err());
+        assert!(parse_profile("0 1\n2 1\nPERIODICITY 1", None).is_err());
+        assert!(parse_profile("0 1\nLOOPAFTER NaN", None).is_err());
     }
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::tree::{Builder, NamedLink, Node, UnroutedZone};
+use super::tree::{NamedLink, Node, UnroutedZone, ZoneTreeBuilder};
 use crate::zones::{
-    Bypass, Dijkstra, Floyd, ITSELF, Member, MemberLinks, Place, Point, Routing, Table, ZoneId,
+    Bypass, Dijkstra, Floyd, HostOrRouterId, Member, MemberLinks, OWN_GATEWAY, Place, RouteTable,
+    Routing, ZoneId,
 };
 use migsim_base::units::LinkId;
 
 /// A link of a route, and the link that the route in the opposite direction crosses in its place.
-type Step = (LinkId, LinkId);
+type RouteStep = (LinkId, LinkId);
 
-impl<'a> Builder<'_, 'a, '_> {
+impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Reads the routes of all zones and stores them in these zones.
     pub(super) fn read_routes(&mut self) {
         for part in std::mem::take(&mut self.unrouted_zones) {
@@ -21,14 +22,14 @@ impl<'a> Builder<'_, 'a, '_> {
 
     /// Reads the routes, bypass routes and host links of one zone.
     fn read_routes_of_zone(&mut self, part: &UnroutedZone<'a>) {
-        let mut table = Table::default();
+        let mut table = RouteTable::default();
         let mut pairs = BTreeSet::new();
         let mut mentioned = Vec::new();
         let routing = part.node.attribute("routing").unwrap_or("Full");
         let is_written = ["Full", "Floyd", "Dijkstra", "DijkstraCache"]
             .iter()
             .any(|known| known.eq_ignore_ascii_case(routing));
-        for node in self.reader.elements(part.node) {
+        for node in self.reader.child_elements(part.node) {
             match node.tag_name().name() {
                 "route" | "zoneRoute" | "ASroute" if is_written => {
                     self.read_route(node, part.zone, &mut table, &mut pairs, &mut mentioned);
@@ -36,7 +37,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 "route" | "zoneRoute" | "ASroute" => {
                     let message =
                         format!("a zone with routing `{routing}` cannot have explicit routes");
-                    self.reader.report(node, message);
+                    self.reader.report_at_element(node, message);
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
                     self.read_bypass(node, part.zone);
@@ -45,25 +46,28 @@ impl<'a> Builder<'_, 'a, '_> {
                 _ => {}
             }
         }
-        table.sort();
+        table.sort_routes();
         let zone = self.zones.zone_mut(part.zone);
         match routing.to_ascii_lowercase().as_str() {
             "full" => zone.routing = Routing::Full(table),
-            "floyd" if part.members > Floyd::MAX_MEMBERS => {
+            "floyd" if part.member_count > Floyd::MAX_MEMBERS => {
                 let message = format!(
                     "a zone with routing `Floyd` has {} members, which is too many",
-                    part.members
+                    part.member_count
                 );
-                let problem = self.reader.problem_at(part.node, "routing", message);
+                let problem = self
+                    .reader
+                    .problem_at_attribute(part.node, "routing", message);
                 let hint = format!(
                     "reduce them to {} or fewer, or use routing `Dijkstra`, which finds routes of as few links",
                     Floyd::MAX_MEMBERS
                 );
-                self.reader.record(problem.hint(hint));
+                self.reader.record_once(problem.hint(hint));
             }
-            "floyd" => zone.routing = Routing::Floyd(Floyd::new(table, part.members)),
+            "floyd" => zone.routing = Routing::Floyd(Floyd::new(table, part.member_count)),
             "dijkstra" | "dijkstracache" => {
-                zone.routing = Routing::Dijkstra(Dijkstra::new(table, part.members, &mentioned));
+                zone.routing =
+                    Routing::Dijkstra(Dijkstra::new(table, part.member_count, &mentioned));
             }
             _ => {}
         }
@@ -73,42 +77,44 @@ impl<'a> Builder<'_, 'a, '_> {
         &mut self,
         node: Node<'a>,
         zone: ZoneId,
-        table: &mut Table,
+        table: &mut RouteTable,
         pairs: &mut BTreeSet<(u32, u32)>,
         mentioned: &mut Vec<u32>,
     ) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
         self.reader.check_attributes(node, &known);
-        let ends = ["src", "dst"].map(|attribute| self.member_of(node, attribute, zone));
+        let ends = ["src", "dst"].map(|attribute| self.member_in_zone(node, attribute, zone));
         let steps = self.read_links(node);
         let is_symmetrical = self.reader.is_symmetrical(node);
         let [Some((from, a)), Some((to, b))] = ends else {
             return;
         };
         let gateways = [("gw_src", from), ("gw_dst", to)]
-            .map(|(attribute, member)| self.gateway(node, attribute, member));
+            .map(|(attribute, member)| self.read_gateway(node, attribute, member));
         let [Some(out), Some(into)] = gateways else {
             return;
         };
         let mut is_new = pairs.insert((a, b));
         mentioned.extend([a, b]);
-        table.add(a, b, steps.iter().map(|step| step.0), [out, into]);
+        table.add_route(a, b, steps.iter().map(|step| step.0), [out, into]);
         if is_symmetrical && a != b {
             is_new &= pairs.insert((b, a));
-            table.add(b, a, steps.iter().rev().map(|step| step.1), [into, out]);
+            table.add_route(b, a, steps.iter().rev().map(|step| step.1), [into, out]);
         }
         if !is_new {
-            let problem = self.reader.problem(node, "this route is given twice");
-            self.reader.record(
+            let problem = self
+                .reader
+                .problem_at_element(node, "this route is given twice");
+            self.reader.record_once(
                 problem.hint("remove one of the two, or add symmetrical=\"no\": without it, a route also gives the way back"),
             );
         }
     }
 
     /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if nothing has this name.
-    fn member_named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
+    fn find_member(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
         let name = self.reader.required_attribute(node, attribute)?;
-        let member = self.members.get(name).copied();
+        let member = self.members_by_name.get(name).copied();
         if member.is_none() {
             let what = if node.has_tag_name("route") {
                 "host"
@@ -122,22 +128,25 @@ impl<'a> Builder<'_, 'a, '_> {
 
     /// Returns the member of a zone that an attribute names, and the number of the member in this zone; reports a problem and
     /// returns `None` if the zone has no such member.
-    fn member_of(
+    fn member_in_zone(
         &mut self,
         node: Node<'a>,
         attribute: &str,
         zone: ZoneId,
     ) -> Option<(Member, u32)> {
-        let member = self.member_named(node, attribute)?;
+        let member = self.find_member(node, attribute)?;
         match self.zones.place_of(member) {
-            Some(Place { zone: held, local }) if held == zone => Some((member, local)),
+            Some(Place {
+                zone: held,
+                member_number: local,
+            }) if held == zone => Some((member, local)),
             _ => {
                 let name = node.attribute(attribute).unwrap_or("");
                 let of = &self.zones.zone(zone).name;
                 let message = format!("`{name}` is not directly in zone `{of}`");
-                let problem = self.reader.problem_at(node, attribute, message);
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
                 let hint = "name two elements of this zone; between zones, write a `<zoneRoute>`";
-                self.reader.record(problem.hint(hint));
+                self.reader.record_once(problem.hint(hint));
                 None
             }
         }
@@ -145,9 +154,14 @@ impl<'a> Builder<'_, 'a, '_> {
 
     /// Returns the host or router through which a route enters or leaves `member` if `member` is a zone. A host or router is its
     /// own gateway, for which the function returns a special value.
-    fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
+    fn read_gateway(
+        &mut self,
+        node: Node<'a>,
+        attribute: &str,
+        member: Member,
+    ) -> Option<HostOrRouterId> {
         let Member::Zone(zone) = member else {
-            return Some(ITSELF);
+            return Some(OWN_GATEWAY);
         };
         if self.reader.attribute(node, attribute).is_none() {
             let only = self.gateways.get(&zone).copied();
@@ -156,14 +170,14 @@ impl<'a> Builder<'_, 'a, '_> {
                 let message = format!(
                     "attribute `{attribute}` is missing, and zone `{name}` has more than one possible gateway"
                 );
-                self.reader.report(node, message);
+                self.reader.report_at_element(node, message);
             }
             return only;
         }
-        let found = self.member_named(node, attribute)?;
+        let found = self.find_member(node, attribute)?;
         let depth = self.zones.depth(zone);
         match found {
-            Member::Point(point)
+            Member::HostOrRouter(point)
                 if self.zones.ancestor(self.zones.zone_of(point), depth) == zone =>
             {
                 Some(point)
@@ -172,8 +186,8 @@ impl<'a> Builder<'_, 'a, '_> {
                 let name = node.attribute(attribute).unwrap_or("");
                 let of = &self.zones.zone(zone).name;
                 let message = format!("gateway `{name}` is not a host or router in zone `{of}`");
-                let problem = self.reader.problem_at(node, attribute, message);
-                self.reader.record(problem);
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
+                self.reader.record_once(problem);
                 None
             }
         }
@@ -183,13 +197,13 @@ impl<'a> Builder<'_, 'a, '_> {
     fn read_bypass(&mut self, node: Node<'a>, zone: ZoneId) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
         self.reader.check_attributes(node, &known);
-        let ends = ["src", "dst"].map(|attribute| self.member_named(node, attribute));
+        let ends = ["src", "dst"].map(|attribute| self.find_member(node, attribute));
         let steps = self.read_links(node);
         let [Some(from), Some(to)] = ends else {
             return;
         };
         let gateways = [("gw_src", from), ("gw_dst", to)]
-            .map(|(attribute, member)| self.gateway(node, attribute, member));
+            .map(|(attribute, member)| self.read_gateway(node, attribute, member));
         let [Some(out), Some(into)] = gateways else {
             return;
         };
@@ -199,18 +213,19 @@ impl<'a> Builder<'_, 'a, '_> {
         };
         let bypasses = &mut self.zones.zone_mut(zone).bypasses;
         if bypasses.insert((from, to), bypass).is_some() {
-            self.reader.report(node, "this bypass route is given twice");
+            self.reader
+                .report_at_element(node, "this bypass route is given twice");
         }
     }
 
     /// Reads a `<host_link>`: the two links of a host in a zone with routing `Cluster`.
     fn read_host_link(&mut self, node: Node<'a>, part: &UnroutedZone<'a>) {
         self.reader.check_attributes(node, &["id", "up", "down"]);
-        let links = ["up", "down"].map(|attribute| self.single_link(node, attribute));
-        let member = self.member_of(node, "id", part.zone);
+        let links = ["up", "down"].map(|attribute| self.find_single_link(node, attribute));
+        let member = self.member_in_zone(node, "id", part.zone);
         if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
             let message = "a `<host_link>` is not in a zone with routing `Cluster`";
-            self.reader.report(node, message);
+            self.reader.report_at_element(node, message);
             return;
         }
         if let ([Some(up), Some(down)], Some((_, local))) = (links, member) {
@@ -220,21 +235,27 @@ impl<'a> Builder<'_, 'a, '_> {
                 ..MemberLinks::default()
             };
             let zone = part.zone;
-            self.set_private_links(Place { zone, local }, member);
+            self.set_private_links(
+                Place {
+                    zone,
+                    member_number: local,
+                },
+                member,
+            );
         }
     }
 
     /// Returns the link that an attribute names, which may be one direction of a duplex link; reports a problem and returns
     /// `None` if the name stands for both directions.
-    fn single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
+    fn find_single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
         let name = self.reader.required_attribute(node, attribute)?;
         match self.named_links.get(name) {
             Some(NamedLink::One(link)) => Some(*link),
             Some(NamedLink::Duplex(_)) => {
                 let message = format!("link `{name}` has two directions");
-                let problem = self.reader.problem_at(node, attribute, message);
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
                 self.reader
-                    .record(problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")));
+                    .record_once(problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")));
                 None
             }
             None => {
@@ -245,9 +266,9 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 
     /// Reads the links of a route, in order.
-    fn read_links(&mut self, node: Node<'a>) -> Vec<Step> {
+    fn read_links(&mut self, node: Node<'a>) -> Vec<RouteStep> {
         let mut steps = Vec::new();
-        for child in self.reader.elements(node) {
+        for child in self.reader.child_elements(node) {
             if child.tag_name().name() != "link_ctn" {
                 self.reader.report_unknown_element(child, &["link_ctn"]);
                 continue;
@@ -262,7 +283,7 @@ impl<'a> Builder<'_, 'a, '_> {
 
     /// Reads one link of a route, with its direction if the link is duplex; reports a problem and returns `None` if the element
     /// is not valid.
-    fn read_link(&mut self, node: Node<'a>, name: &str) -> Option<Step> {
+    fn read_link(&mut self, node: Node<'a>, name: &str) -> Option<RouteStep> {
         let direction = self.reader.attribute(node, "direction").unwrap_or("NONE");
         let Some(&link) = self.named_links.get(name) else {
             self.report_unknown(node, "id", "link", name);
@@ -275,23 +296,23 @@ impl<'a> Builder<'_, 'a, '_> {
             (NamedLink::Duplex(_), "NONE") => {
                 let message =
                     format!("link `{name}` is duplex, but the route does not give its direction");
-                let problem = self.reader.problem_at(node, "id", message);
+                let problem = self.reader.problem_at_attribute(node, "id", message);
                 self.reader
-                    .record(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
+                    .record_once(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
                 None
             }
             (NamedLink::One(_), "UP" | "DOWN") => {
                 let message = format!("link `{name}` has no directions");
-                let problem = self.reader.problem_at(node, "direction", message);
+                let problem = self.reader.problem_at_attribute(node, "direction", message);
                 let hint = "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"";
-                self.reader.record(problem.hint(hint));
+                self.reader.record_once(problem.hint(hint));
                 None
             }
             _ => {
                 let message = format!("unknown direction `{direction}`");
-                let problem = self.reader.problem_at(node, "direction", message);
+                let problem = self.reader.problem_at_attribute(node, "direction", message);
                 self.reader
-                    .record(problem.known("directions", ["UP", "DOWN", "NONE"]));
+                    .record_once(problem.with_known_names("directions", ["UP", "DOWN", "NONE"]));
                 None
             }
         }

@@ -17,7 +17,7 @@ use regex_lite::{Captures, Regex};
 use roxmltree::Node;
 
 use super::expand::MAX_TEXT_LENGTH;
-use super::export::escape;
+use super::export::escape_attribute;
 use migsim_base::error::Problem;
 
 /// Replaces all rules of a text by routes; returns the new text, or `None` if no zone has rules. `at` adds the line and column of
@@ -46,7 +46,8 @@ pub(super) fn replace_rules(
         if let Some(zone) = zone.filter(|_| joined_elements(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);
-            let routes = Rule::new(node).and_then(|rule| rule.write_routes(zone, &mut pairs));
+            let routes =
+                RoutingRule::new(node).and_then(|rule| rule.write_routes(zone, &mut pairs));
             let routes = routes.map_err(|problem| at(node, problem))?;
             new.extend(routes.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
@@ -80,15 +81,15 @@ fn joined_elements(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
 }
 
 /// A rule of a zone with routing `RuleBased`: it describes one route for each pair of members whose names match two patterns.
-struct Rule<'a, 'input> {
+struct RoutingRule<'a, 'input> {
     /// XML element of the rule.
     node: Node<'a, 'input>,
     /// Patterns for the names of the origin and of the destination.
     patterns: [Regex; 2],
 }
 
-impl<'a> Rule<'a, '_> {
-    fn new(node: Node<'a, 'a>) -> Result<Rule<'a, 'a>, Problem> {
+impl<'a> RoutingRule<'a, '_> {
+    fn new(node: Node<'a, 'a>) -> Result<RoutingRule<'a, 'a>, Problem> {
         let pattern = |attribute: &str| {
             let Some(pattern) = node.attribute(attribute) else {
                 return Err(Problem::new(format!("attribute `{attribute}` is missing")));
@@ -101,7 +102,7 @@ impl<'a> Rule<'a, '_> {
             })
         };
         let patterns = [pattern("src")?, pattern("dst")?];
-        Ok(Rule { node, patterns })
+        Ok(RoutingRule { node, patterns })
     }
 
     /// Returns the XML text of the routes for all pairs of members that match this rule and are not in `pairs`, which contains
@@ -131,7 +132,7 @@ impl<'a> Rule<'a, '_> {
                     && routes.len() <= MAX_TEXT_LENGTH
                     && pairs.insert([a, b].map(|id| id.get_usize()))
                 {
-                    let route = self.route([source, target], [src, dst])?;
+                    let route = self.write_route([source, target], [src, dst])?;
                     routes.push_str(&route);
                 }
             }
@@ -140,15 +141,20 @@ impl<'a> Rule<'a, '_> {
     }
 
     /// Returns the XML text of the route between one pair of members, in one direction.
-    fn route(&self, ends: [&str; 2], groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
+    fn write_route(&self, ends: [&str; 2], groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
         let tag = self.node.tag_name().name();
-        let [source, target] = ends.map(escape);
+        let [source, target] = ends.map(escape_attribute);
         let mut route = format!("<{tag} src=\"{source}\" dst=\"{target}\" symmetrical=\"no\"");
         let attributes = |route: &mut String, node: Node<'_, '_>, left_out: &[&str]| {
             let given = node.attributes();
             for attribute in given.filter(|attribute| !left_out.contains(&attribute.name())) {
-                let value = with_groups(attribute.value(), groups)?;
-                let _ = write!(route, " {}=\"{}\"", attribute.name(), escape(&value));
+                let value = insert_groups(attribute.value(), groups)?;
+                let _ = write!(
+                    route,
+                    " {}=\"{}\"",
+                    attribute.name(),
+                    escape_attribute(&value)
+                );
             }
             Ok::<(), Problem>(())
         };
@@ -165,7 +171,7 @@ impl<'a> Rule<'a, '_> {
 }
 
 /// Replaces references such as `$1src` and `$2dst` in a text by the parts of the names that the groups of the patterns matched.
-fn with_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
+fn insert_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
     let mut parts = text.split('$');
     let mut new = parts.next().unwrap_or("").to_owned();
     for part in parts {

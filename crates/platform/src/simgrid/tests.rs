@@ -38,7 +38,7 @@ fn hosts_are_grouped_by_name_and_ordered_by_cluster() {
     let links: Vec<u32> = back.links().map(|link| link.0).collect();
     assert_eq!(links, [1, 0]);
     // 1 ms + 10 us
-    assert!((platform.latency(&back).get() - 1.01e-3).abs() < 1e-15);
+    assert!((platform.route_latency(&back).get() - 1.01e-3).abs() < 1e-15);
     assert!(platform.route(HostId(0), HostId(1)).is_none());
 }
 
@@ -352,11 +352,11 @@ fn the_first_failure_is_kept() {
         let inside = format!(
             "<host id='a' speed='1f'/><host id='b' speed='1f'/><trace id='t' periodicity='9'>{values}</trace><trace_connect kind='HOST_AVAIL' trace='t' element='b'/>"
         );
-        zone("4.1", &inside).unwrap().platform.failure
+        zone("4.1", &inside).unwrap().platform.first_failure
     };
     assert_eq!(trace("0 1\n5 1"), None);
     let failure = trace("0 1\n5 -1\n6 1").unwrap();
-    assert_eq!((&*failure.name, failure.date.get()), ("b", 5.0));
+    assert_eq!((&*failure.name, failure.time.get()), ("b", 5.0));
 }
 
 #[test]
@@ -501,10 +501,10 @@ fn coordinates_stand_in_the_export_of_version_3_too() {
     for (to, latency) in [(1, 8e-3), (0, 2e-3)] {
         let route = again.route(HostId(0), HostId(to)).unwrap();
         assert_eq!(route.links().count(), 0);
-        assert_eq!(again.latency(&route).get(), latency);
+        assert_eq!(again.route_latency(&route).get(), latency);
     }
     let far = inside.replace("3  4 1", "1e308 -1e308 1e308");
     let far = zone("3", &far).unwrap().platform;
     let route = far.route(HostId(0), HostId(1)).unwrap();
-    assert!(far.latency(&route).get().is_finite());
+    assert!(far.route_latency(&route).get().is_finite());
 }

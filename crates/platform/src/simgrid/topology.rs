@@ -1,114 +1,127 @@
 //! Reads clusters with a topology: TORUS, `FAT_TREE` or DRAGONFLY.
 
-use super::cluster::{HostLinks, Hosts};
-use super::tree::{Builder, Node};
-use crate::assemble::{LinkParts, memory_of_hosts};
-use crate::zones::{Dragonfly, FatTree, Level, OwnLinks, Place, Routing, Torus};
+use super::cluster::{HostLinks, NumberedHosts};
+use super::tree::{Node, ZoneTreeBuilder};
+use crate::assemble::{LinkProperties, memory_of_hosts};
+use crate::zones::{
+    Dragonfly, FatTree, LevelConnections, Place, Routing, TopologyLinkKinds, Torus,
+};
 use migsim_base::units::{BytesPerSecond, LinkId};
 
 /// A topology of a cluster, with the number of its hosts and links.
 #[derive(Debug)]
-struct Shape {
+struct SizedTopology {
     routing: Routing,
     /// Number of hosts of the topology.
-    hosts: u32,
+    host_count: u32,
     /// Number of links of the topology.
-    links: u32,
+    link_count: u32,
 }
 
-impl<'a> Builder<'_, 'a, '_> {
+impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     /// Adds a cluster whose hosts are connected by a topology.
     pub(super) fn add_topology(
         &mut self,
         node: Node<'a>,
         place: Option<Place>,
-        hosts: &Hosts<'a>,
+        hosts: &NumberedHosts<'a>,
         links: &HostLinks,
     ) {
         let first = LinkId::from_index(self.links.len());
-        let own = OwnLinks {
-            is_duplex: links.link.is_duplex,
+        let own = TopologyLinkKinds {
+            is_duplex: links.access_link.is_duplex,
             has_loopback: links.loopback.is_some(),
             has_limiter: links.limiter.is_some(),
         };
         let shape = match read_topology(node, first, own) {
             Ok(shape) => shape,
             Err((attribute, message, hint)) => {
-                let problem = self.reader.problem_at(node, attribute, message);
-                self.reader.record(problem.hint(hint));
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
+                self.reader.record_once(problem.hint(hint));
                 return;
             }
         };
-        if hosts.count() < u64::from(shape.hosts) {
+        if hosts.host_count() < u64::from(shape.host_count) {
             let message = format!(
                 "the topology has {} hosts, but `radical` names only {}",
-                shape.hosts,
-                hosts.count()
+                shape.host_count,
+                hosts.host_count()
             );
-            let problem = self.reader.problem_at(node, "radical", message);
-            self.reader.record(
+            let problem = self.reader.problem_at_attribute(node, "radical", message);
+            self.reader.record_once(
                 problem.hint("give as many numbers in `radical` as the topology has hosts"),
             );
             return;
         }
-        let name = hosts.host(0).name;
-        let bytes = memory_of_hosts(u64::from(shape.hosts), &name, 0, 0);
-        let bytes = bytes.saturating_add(memory_of_hosts(u64::from(shape.links), &name, 1, 0));
-        if !self.has_room(node, u64::from(shape.hosts), bytes) {
+        let name = hosts.create_host(0).name;
+        let bytes = memory_of_hosts(u64::from(shape.host_count), &name, 0, 0);
+        let bytes = bytes.saturating_add(memory_of_hosts(u64::from(shape.link_count), &name, 1, 0));
+        if !self.reserve_room(node, u64::from(shape.host_count), bytes) {
             return;
         }
-        if hosts.count() > u64::from(shape.hosts) {
+        if hosts.host_count() > u64::from(shape.host_count) {
             let id = node.attribute("id").unwrap_or("");
-            let more = hosts.count() - u64::from(shape.hosts);
+            let more = hosts.host_count() - u64::from(shape.host_count);
             let note = format!(
                 "cluster `{id}` names {more} more hosts than its topology has; the last ones are left out"
             );
             self.reader.notes.push(note);
         }
-        self.links.reserve(shape.links as usize);
-        add_links(
+        self.links.reserve(shape.link_count as usize);
+        add_topology_links(
             &mut self.links,
             node.attribute("id").unwrap_or(""),
             &shape.routing,
             links,
         );
-        debug_assert_eq!(self.links.len() - first.index(), shape.links as usize);
+        debug_assert_eq!(self.links.len() - first.index(), shape.link_count as usize);
         let Some(zone) = self.add_zone(node, place, shape.routing) else {
             return;
         };
-        for (local, radical) in (0..shape.hosts).zip(hosts.numbers()) {
-            self.add_host(node, hosts.host(radical), Place { zone, local });
+        for (local, radical) in (0..shape.host_count).zip(hosts.host_numbers()) {
+            self.add_host(
+                node,
+                hosts.create_host(radical),
+                Place {
+                    zone,
+                    member_number: local,
+                },
+            );
         }
         self.add_cluster_router(
             node,
             hosts,
             Place {
                 zone,
-                local: shape.hosts,
+                member_number: shape.host_count,
             },
         );
     }
 }
 
 /// An error in the attributes of a topology: the attribute, the message and the hint.
-type Wrong = (&'static str, String, &'static str);
+type TopologyError = (&'static str, String, &'static str);
 
 /// Reads the topology of a `<cluster>`; `first` is the id that the first link of the topology will get.
-fn read_topology(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
+fn read_topology(
+    node: Node<'_>,
+    first: LinkId,
+    links: TopologyLinkKinds,
+) -> Result<SizedTopology, TopologyError> {
     let parameters = node.attribute("topo_parameters").unwrap_or("");
     let topology = node.attribute("topology").unwrap_or("");
     let (hint, found) = match topology {
         "TORUS" => (
             "write the sizes of the dimensions, such as `4,4,2`",
-            torus(parameters, first, links),
+            read_torus(parameters, first, links),
         ),
         "FAT_TREE" => (
             "write levels, children, parents and cables of each level, such as `2;4,4;1,2;1,2`",
-            fat_tree(parameters, first, links),
+            read_fat_tree(parameters, first, links),
         ),
         "DRAGONFLY" => (
             "write groups and links, chassis and links, blades and links, and hosts, such as `2,1;3,1;4,1;2`",
-            dragonfly(parameters, first, links),
+            read_dragonfly(parameters, first, links),
         ),
         _ => {
             let message = format!("unknown topology `{topology}`");
@@ -140,14 +153,18 @@ fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
 }
 
 /// Splits a text at semicolons into exactly `N` parts.
-fn split_parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
+fn split_at_semicolons<const N: usize>(text: &str) -> Result<[&str; N], String> {
     let parts: Vec<&str> = text.split(';').collect();
     let count = parts.len();
     <[&str; N]>::try_from(parts).map_err(|_| format!("`{text}` has {count} parts, not {N}"))
 }
 
 /// Reads the parameters of a torus; `None` if the torus has too many hosts or links.
-fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
+fn read_torus(
+    text: &str,
+    first: LinkId,
+    links: TopologyLinkKinds,
+) -> Result<Option<SizedTopology>, String> {
     let dimensions = parse_numbers(text)?;
     let hosts = dimensions
         .iter()
@@ -155,23 +172,27 @@ fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, St
     let per_host = u64::from(links.links_per_host())
         + u64::from(links.links_per_connection()) * dimensions.len() as u64;
     let torus = Routing::Torus(Torus {
-        dimensions,
-        first,
-        links,
+        dimension_sizes: dimensions,
+        first_link: first,
+        link_kinds: links,
     });
     let shape = hosts.and_then(|hosts| {
-        Some(Shape {
+        Some(SizedTopology {
             routing: torus,
-            hosts,
-            links: u32::try_from(u64::from(hosts).checked_mul(per_host)?).ok()?,
+            host_count: hosts,
+            link_count: u32::try_from(u64::from(hosts).checked_mul(per_host)?).ok()?,
         })
     });
     Ok(shape)
 }
 
 /// Reads the parameters of a fat tree; `None` if the fat tree has too many hosts or links.
-fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
-    let [levels, children, parents, cables] = split_parts(text)?;
+fn read_fat_tree(
+    text: &str,
+    first: LinkId,
+    links: TopologyLinkKinds,
+) -> Result<Option<SizedTopology>, String> {
+    let [levels, children, parents, cables] = split_at_semicolons(text)?;
     let levels = parse_numbers(levels)?[0] as usize;
     let mut lists = Vec::new();
     for (what, list) in [
@@ -188,27 +209,31 @@ fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>,
         }
         lists.push(list);
     }
-    let level = |at: usize| Level {
-        children: lists[0][at],
-        parents: lists[1][at],
-        cables: lists[2][at],
+    let level = |at: usize| LevelConnections {
+        children_per_switch: lists[0][at],
+        parents_per_node: lists[1][at],
+        cables_per_parent: lists[2][at],
     };
     let tree = FatTree {
         levels: (0..levels).map(level).collect(),
-        first,
-        links,
+        first_link: first,
+        link_kinds: links,
     };
-    let counts = tree.nodes(0).zip(tree.link_count());
-    Ok(counts.map(|(hosts, links)| Shape {
+    let counts = tree.node_count(0).zip(tree.link_count());
+    Ok(counts.map(|(hosts, links)| SizedTopology {
         routing: Routing::FatTree(tree),
-        hosts,
-        links,
+        host_count: hosts,
+        link_count: links,
     }))
 }
 
 /// Reads the parameters of a dragonfly; `None` if the dragonfly has too many hosts or links.
-fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
-    let parts: [&str; 4] = split_parts(text)?;
+fn read_dragonfly(
+    text: &str,
+    first: LinkId,
+    links: TopologyLinkKinds,
+) -> Result<Option<SizedTopology>, String> {
+    let parts: [&str; 4] = split_at_semicolons(text)?;
     let mut sizes = [0; 4];
     let mut cables = [1; 4];
     for (at, part) in parts.into_iter().enumerate() {
@@ -231,69 +256,70 @@ fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>
     }
     let dragonfly = Dragonfly {
         groups,
-        chassis,
-        blades,
-        hosts,
-        cables: [cables[0], cables[1], cables[2]],
-        first,
-        links,
+        chassis_per_group: chassis,
+        blades_per_chassis: blades,
+        hosts_per_blade: hosts,
+        bandwidth_factors: [cables[0], cables[1], cables[2]],
+        first_link: first,
+        link_kinds: links,
     };
-    let counts = dragonfly.members().zip(dragonfly.link_count());
-    Ok(counts.map(|(hosts, links)| Shape {
+    let counts = dragonfly.host_count().zip(dragonfly.link_count());
+    Ok(counts.map(|(hosts, links)| SizedTopology {
         routing: Routing::Dragonfly(dragonfly),
-        hosts,
-        links,
+        host_count: hosts,
+        link_count: links,
     }))
 }
 
 /// Appends the links of a topology to `all`, in the order in which the topology numbers its links.
-fn add_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
+fn add_topology_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
     let own = |all: &mut Vec<_>, member: u32| {
         for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {
             if let Some(parts) = parts.clone() {
-                parts.add_to(all, format!("{id}_link_{member}_{kind}"));
+                parts.append_to_links(all, format!("{id}_link_{member}_{kind}"));
             }
         }
     };
     let limiter = |all: &mut Vec<_>, name: String| {
         if let Some(parts) = links.limiter.clone() {
-            parts.add_to(all, format!("{id}_{name}_limiter"));
+            parts.append_to_links(all, format!("{id}_{name}_limiter"));
         }
     };
     let cable = |all: &mut Vec<_>, name: String, count: u32| {
-        let bandwidth = links.link.bandwidth.get() * f64::from(count);
-        let parts = LinkParts {
-            bandwidth: BytesPerSecond::new(bandwidth).unwrap_or(links.link.bandwidth),
-            ..links.link.clone()
+        let bandwidth = links.access_link.bandwidth.get() * f64::from(count);
+        let parts = LinkProperties {
+            bandwidth: BytesPerSecond::new(bandwidth).unwrap_or(links.access_link.bandwidth),
+            ..links.access_link.clone()
         };
-        parts.add_to(all, format!("{id}_{name}"));
+        parts.append_to_links(all, format!("{id}_{name}"));
     };
     match routing {
         Routing::Torus(torus) => {
-            for member in 0..torus.members() {
+            for member in 0..torus.member_count() {
                 own(all, member);
-                for dimension in 0..torus.dimensions.len() {
+                for dimension in 0..torus.dimension_sizes.len() {
                     cable(all, format!("link_{member}_{dimension}"), 1);
                 }
             }
         }
         Routing::FatTree(tree) => {
-            (0..tree.nodes(0).unwrap_or(0)).for_each(|member| own(all, member));
-            (0..tree.switches()).for_each(|switch| limiter(all, format!("switch_{switch}")));
+            (0..tree.node_count(0).unwrap_or(0)).for_each(|member| own(all, member));
+            (0..tree.switch_count()).for_each(|switch| limiter(all, format!("switch_{switch}")));
             for (index, level) in tree.levels.iter().enumerate() {
-                for node in 0..tree.nodes(index).unwrap_or(0) {
-                    for port in 0..level.parents * level.cables {
+                for node in 0..tree.node_count(index).unwrap_or(0) {
+                    for port in 0..level.parents_per_node * level.cables_per_parent {
                         cable(all, format!("link_{index}_{node}_{port}"), 1);
                     }
                 }
             }
         }
         Routing::Dragonfly(dragonfly) => {
-            (0..dragonfly.members().unwrap_or(0)).for_each(|member| own(all, member));
-            let blades = dragonfly.groups * dragonfly.chassis * dragonfly.blades;
+            (0..dragonfly.host_count().unwrap_or(0)).for_each(|member| own(all, member));
+            let blades =
+                dragonfly.groups * dragonfly.chassis_per_group * dragonfly.blades_per_chassis;
             (0..blades).for_each(|blade| limiter(all, format!("blade_{blade}")));
-            let [_, counts @ ..] = dragonfly.counts().unwrap_or_default();
-            let [blue, black, green] = dragonfly.cables;
+            let [_, counts @ ..] = dragonfly.connection_counts().unwrap_or_default();
+            let [blue, black, green] = dragonfly.bandwidth_factors;
             let kinds = [
                 ("local", 1),
                 ("green", green),

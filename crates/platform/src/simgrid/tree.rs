@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
-use super::profile::Connection;
+use super::profile::TracedQuantity;
 use super::xml::Reader;
-use crate::assemble::{LinkParts, check_size};
-use crate::zones::{Member, Place, Point, Routing, Star, Vivaldi, ZoneId, Zones};
+use crate::assemble::{LinkProperties, check_platform_size};
+use crate::zones::{HostOrRouterId, Member, Place, Routing, Star, Vivaldi, ZoneId, Zones};
 use crate::{Failure, Host, Link};
 use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::memory::Limits;
@@ -30,7 +30,7 @@ pub(super) const ROUTINGS: [&str; 7] = [
 ];
 
 /// Names of the elements that a zone may contain, for messages.
-const ELEMENTS: [&str; 12] = [
+const ZONE_ELEMENTS: [&str; 12] = [
     "zone",
     "cluster",
     "cabinet",
@@ -62,51 +62,51 @@ pub(super) struct UnroutedZone<'a> {
     /// XML element of the zone.
     pub(super) node: Node<'a>,
     /// Number of members of the zone: hosts, routers and inner zones.
-    pub(super) members: u32,
+    pub(super) member_count: u32,
     /// Backbone link of the zone; `None` unless the zone has routing `Cluster` and a backbone.
     pub(super) backbone: Option<LinkId>,
 }
 
 /// A platform under construction from a tree of zones, with everything that has been read from the file so far.
 #[derive(Debug)]
-pub(super) struct Builder<'r, 'a, 'input> {
+pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) reader: &'r mut Reader<'a, 'input>,
     pub(super) zones: Zones,
     /// Hosts in the order in which they were read.
     pub(super) hosts: Vec<Host>,
     /// Number of each host among all hosts and routers, in the order in which the hosts were read.
-    pub(super) points: Vec<Point>,
+    pub(super) host_numbers: Vec<HostOrRouterId>,
     pub(super) links: Vec<Link>,
     /// Host, router or zone to which each name refers.
-    pub(super) members: BTreeMap<String, Member>,
+    pub(super) members_by_name: BTreeMap<String, Member>,
     /// Link, or pair of directions of a duplex link, to which each name of a link refers.
     pub(super) named_links: BTreeMap<String, NamedLink>,
     /// Zones whose routes must still be read.
     pub(super) unrouted_zones: Vec<UnroutedZone<'a>>,
     /// Gateway of each zone that has only one host or router, which routes need not name.
-    pub(super) gateways: BTreeMap<ZoneId, Point>,
+    pub(super) gateways: BTreeMap<ZoneId, HostOrRouterId>,
     /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
-    pub(super) failure: Option<Failure>,
+    pub(super) earliest_failure: Option<Failure>,
     pub(super) limits: Limits,
     /// Number of hosts, and their estimated memory \[B\], in all elements read so far that stand for several hosts.
-    total: (u64, u64),
+    total_size: (u64, u64),
 }
 
-impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
+impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) fn new(reader: &'r mut Reader<'a, 'input>, limits: Limits) -> Self {
         Self {
             reader,
             zones: Zones::default(),
             hosts: Vec::new(),
-            points: Vec::new(),
+            host_numbers: Vec::new(),
             links: Vec::new(),
-            members: BTreeMap::new(),
+            members_by_name: BTreeMap::new(),
             named_links: BTreeMap::new(),
             unrouted_zones: Vec::new(),
             gateways: BTreeMap::new(),
-            failure: None,
+            earliest_failure: None,
             limits,
-            total: (0, 0),
+            total_size: (0, 0),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     /// `None` for the outermost zone.
     pub(super) fn read_zone_or_cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         if node.has_tag_name("cluster") {
-            self.cluster(node, place);
+            self.read_cluster(node, place);
         } else {
             self.read_zone(node, place);
         }
@@ -127,19 +127,29 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         place: Option<Place>,
         routing: Routing,
     ) -> Option<ZoneId> {
-        let name = self.reader.name(node, "id")?;
+        let name = self.reader.read_name(node, "id")?;
         let zone = self.zones.add_zone(name.to_owned(), place, routing);
-        self.register(node, "zone", name, Member::Zone(zone));
+        self.register_member(node, "zone", name, Member::Zone(zone));
         Some(zone)
     }
 
     /// Registers the name of a host, router or zone, and reports a problem if the name is already used. Names of hosts, routers
     /// and zones must differ.
-    pub(super) fn register(&mut self, node: Node<'a>, what: &str, name: &str, member: Member) {
-        if self.members.insert(name.to_owned(), member).is_some() {
+    pub(super) fn register_member(
+        &mut self,
+        node: Node<'a>,
+        what: &str,
+        name: &str,
+        member: Member,
+    ) {
+        if self
+            .members_by_name
+            .insert(name.to_owned(), member)
+            .is_some()
+        {
             let message = format!("{what} `{name}` is defined twice");
-            let problem = self.reader.problem_at(node, "id", message);
-            self.reader.record(
+            let problem = self.reader.problem_at_attribute(node, "id", message);
+            self.reader.record_once(
                 problem.hint("rename one of them: hosts, routers and zones share one set of names"),
             );
         }
@@ -156,17 +166,20 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             .iter()
             .find(|known| known.eq_ignore_ascii_case(routing));
         if routing.eq_ignore_ascii_case("Wifi") {
-            let problem =
-                self.reader
-                    .problem_at(node, "routing", "routing `Wifi` is not supported");
+            let problem = self.reader.problem_at_attribute(
+                node,
+                "routing",
+                "routing `Wifi` is not supported",
+            );
             let hint = "use routing `Cluster` with fixed links instead";
-            self.reader.record(problem.hint(hint));
+            self.reader.record_once(problem.hint(hint));
             return;
         }
         let Some(&routing) = known else {
             let message = format!("unknown routing `{routing}`");
-            let problem = self.reader.problem_at(node, "routing", message);
-            self.reader.record(problem.known("routings", ROUTINGS));
+            let problem = self.reader.problem_at_attribute(node, "routing", message);
+            self.reader
+                .record_once(problem.with_known_names("routings", ROUTINGS));
             return;
         };
         let empty = match routing {
@@ -179,22 +192,22 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         };
         if self.zones.depth(zone) > MAX_DEPTH {
             let message = format!("zones are nested in more than {MAX_DEPTH} levels");
-            self.reader.report(node, message);
+            self.reader.report_at_element(node, message);
             return;
         }
         let mut part = UnroutedZone {
             zone,
             node,
-            members: 0,
+            member_count: 0,
             backbone: None,
         };
         let mut inner = Vec::new();
-        let before = self.zones.point_count();
-        for child in self.reader.elements(node) {
-            self.read_element(child, &mut part, &mut inner);
+        let before = self.zones.host_and_router_count();
+        for child in self.reader.child_elements(node) {
+            self.read_zone_element(child, &mut part, &mut inner);
         }
         // If the zone has only one host or router, routes need not name it as their gateway.
-        if self.zones.point_count() == before + 1 {
+        if self.zones.host_and_router_count() == before + 1 {
             self.gateways.insert(zone, before);
         }
         self.add_backbone(&part);
@@ -206,7 +219,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
 
     /// Reads an element of a zone. Inner zones are appended to `inner` and read later, so that the hosts of a zone are
     /// consecutive.
-    fn read_element(
+    fn read_zone_element(
         &mut self,
         node: Node<'a>,
         part: &mut UnroutedZone<'a>,
@@ -214,30 +227,30 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     ) {
         let place = Place {
             zone: part.zone,
-            local: part.members,
+            member_number: part.member_count,
         };
         match node.tag_name().name() {
             "zone" | "AS" | "cluster" => {
                 inner.push((node, place));
-                part.members += 1;
+                part.member_count += 1;
             }
-            "host" => part.members += u32::from(self.read_host(node, place)),
-            "router" => part.members += u32::from(self.read_router(node, place)),
-            "peer" => part.members += u32::from(self.peer(node, place)),
-            "cabinet" => part.members += self.cabinet(node, place),
+            "host" => part.member_count += u32::from(self.read_host(node, place)),
+            "router" => part.member_count += u32::from(self.read_router(node, place)),
+            "peer" => part.member_count += u32::from(self.read_peer(node, place)),
+            "cabinet" => part.member_count += self.read_cabinet(node, place),
             "link" => self.read_link_element(node),
-            "backbone" => part.backbone = self.backbone(node),
+            "backbone" => part.backbone = self.read_backbone(node),
             "prop" if node.attribute("id") == Some(FATPIPE_PROPERTY) => {
                 self.read_fatpipe_rule(node, part.zone);
             }
             "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
             | "random" => {
-                self.reader.count_ignored(node.tag_name().name());
+                self.reader.count_ignored_element(node.tag_name().name());
             }
             // Profiles are read before, routes afterwards.
             "trace" | "trace_connect" | "route" | "zoneRoute" | "ASroute" | "bypassRoute"
             | "bypassZoneRoute" | "bypassASroute" | "host_link" => {}
-            _ => self.reader.report_unknown_element(node, &ELEMENTS),
+            _ => self.reader.report_unknown_element(node, &ZONE_ELEMENTS),
         }
     }
 
@@ -246,28 +259,28 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         self.reader.check_attributes(node, &["id", "value"]);
         if zone != 0 {
             let message = format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone");
-            let problem = self.reader.problem_at(node, "id", message);
+            let problem = self.reader.problem_at_attribute(node, "id", message);
             let hint = "move it to the outermost zone: it applies to all links of the file";
-            self.reader.record(problem.hint(hint));
+            self.reader.record_once(problem.hint(hint));
         }
         match self.reader.required_attribute(node, "value") {
             Some("whole") => self.zones.unshared_links_have_full_bandwidth = true,
             Some("simgrid") => self.zones.unshared_links_have_full_bandwidth = false,
             Some(other) => {
                 let message = format!("unknown value `{other}` of property `{FATPIPE_PROPERTY}`");
-                let problem = self.reader.problem_at(node, "value", message);
+                let problem = self.reader.problem_at_attribute(node, "value", message);
                 self.reader
-                    .record(problem.known("values", ["simgrid", "whole"]));
+                    .record_once(problem.with_known_names("values", ["simgrid", "whole"]));
             }
             None => {}
         }
     }
 
     /// Adds a host and registers its name; returns its number among all hosts and routers.
-    pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> Point {
-        let point = self.zones.add_point(place);
-        self.register(node, "host", &host.name, Member::Point(point));
-        self.points.push(point);
+    pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> HostOrRouterId {
+        let point = self.zones.add_host_or_router(place);
+        self.register_member(node, "host", &host.name, Member::HostOrRouter(point));
+        self.host_numbers.push(point);
         self.hosts.push(host);
         point
     }
@@ -290,19 +303,19 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         ];
         self.reader.check_attributes(node, &known);
         self.count_ignored_children(node);
-        let Some(name) = self.reader.name(node, "id") else {
+        let Some(name) = self.reader.read_name(node, "id") else {
             return false;
         };
-        let speed = self.reader.speed(node);
-        let cores = self.reader.cores(node);
+        let speed = self.reader.read_speed(node);
+        let cores = self.reader.read_cores(node);
         let file = self
             .reader
             .either_attribute(node, ["speed_file", "availability_file"]);
         let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
         let profile = self
             .reader
-            .profile(node, name, attribute, Connection::Speed);
-        self.read_state(node, name, Connection::HostState);
+            .profile_of_element(node, name, attribute, TracedQuantity::Speed);
+        self.read_state(node, name, TracedQuantity::HostState);
         let (Some(speed), Some(cores)) = (speed, cores) else {
             return false;
         };
@@ -311,7 +324,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             cluster: ClusterId::default(),
             speed,
             cores,
-            memory: self.memory(node),
+            memory: self.read_memory(node),
             speed_profile: profile,
             loads: Vec::new(),
         };
@@ -321,7 +334,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     }
 
     /// Reads the state of a host or link over time; the first time at which the host or link is off is recorded as a failure.
-    pub(super) fn read_state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
+    pub(super) fn read_state(&mut self, node: Node<'a>, name: &'a str, kind: TracedQuantity) {
         if self
             .reader
             .attribute(node, "state")
@@ -329,7 +342,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         {
             self.record_failure(name, 0.0);
         }
-        if let Some(date) = self.reader.first_failure(node, name, kind) {
+        if let Some(date) = self.reader.first_failure_time(node, name, kind) {
             self.record_failure(name, date);
         }
     }
@@ -337,13 +350,13 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     /// Records a failure of the host or link `name` at the time `date` \[s\], unless an earlier failure is known.
     fn record_failure(&mut self, name: &str, date: f64) {
         let is_first = self
-            .failure
+            .earliest_failure
             .as_ref()
-            .is_none_or(|first| date < first.date.get());
+            .is_none_or(|first| date < first.time.get());
         if is_first && let Some(date) = Seconds::new(date) {
-            self.failure = Some(Failure {
+            self.earliest_failure = Some(Failure {
                 name: name.to_owned(),
-                date,
+                time: date,
             });
         }
     }
@@ -351,7 +364,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     /// Reads a `<router>`; returns whether the element is valid.
     fn read_router(&mut self, node: Node<'a>, place: Place) -> bool {
         self.reader.check_attributes(node, &["id", "coordinates"]);
-        let Some(name) = self.reader.name(node, "id") else {
+        let Some(name) = self.reader.read_name(node, "id") else {
             return false;
         };
         self.add_router(node, name, place);
@@ -360,11 +373,16 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     }
 
     /// Adds a router and registers its name; returns its number among all hosts and routers.
-    pub(super) fn add_router(&mut self, node: Node<'a>, name: &str, place: Place) -> Point {
-        let point = self.zones.add_point(place);
-        self.register(node, "router", name, Member::Point(point));
+    pub(super) fn add_router(
+        &mut self,
+        node: Node<'a>,
+        name: &str,
+        place: Place,
+    ) -> HostOrRouterId {
+        let point = self.zones.add_host_or_router(place);
+        self.register_member(node, "router", name, Member::HostOrRouter(point));
         if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
-            let local = place.local as usize;
+            let local = place.member_number as usize;
             star.members
                 .resize_with(star.members.len().max(local + 1), Default::default);
         }
@@ -373,9 +391,9 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
 
     /// Adds a link, or both directions of a duplex link, and registers its name; returns the id of the link or of its first
     /// direction.
-    pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
+    pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkProperties) -> LinkId {
         let is_duplex = parts.is_duplex;
-        let id = parts.add_to(&mut self.links, name.to_owned());
+        let id = parts.append_to_links(&mut self.links, name.to_owned());
         let mut known = vec![(name.to_owned(), NamedLink::One(id))];
         if is_duplex {
             known[0].1 = NamedLink::Duplex(id);
@@ -385,8 +403,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         for (name, link) in known {
             let message = format!("link `{name}` is defined twice");
             if self.named_links.insert(name, link).is_some() {
-                let problem = self.reader.problem_at(node, "id", message);
-                self.reader.record(problem);
+                let problem = self.reader.problem_at_attribute(node, "id", message);
+                self.reader.record_once(problem);
             }
         }
         id
@@ -407,16 +425,17 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "SPLITDUPLEX" | "FULLDUPLEX" => Some((true, true)),
             "WIFI" => {
                 let message = "sharing policy `WIFI` is not supported";
-                let problem = self.reader.problem_at(node, attribute, message);
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
                 let hint = "use a SHARED link with the rate of the slowest host instead";
-                self.reader.record(problem.hint(hint));
+                self.reader.record_once(problem.hint(hint));
                 None
             }
             _ => {
                 let message = format!("unknown sharing policy `{policy}`");
-                let problem = self.reader.problem_at(node, attribute, message);
-                self.reader
-                    .record(problem.known("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]));
+                let problem = self.reader.problem_at_attribute(node, attribute, message);
+                self.reader.record_once(
+                    problem.with_known_names("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]),
+                );
                 None
             }
         }
@@ -440,29 +459,31 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         else {
             return;
         };
-        let Some(name) = self.reader.name(node, "id") else {
+        let Some(name) = self.reader.read_name(node, "id") else {
             return;
         };
-        let bandwidth = self.reader.bandwidth(node, "bandwidth");
+        let bandwidth = self.reader.read_bandwidth(node, "bandwidth");
         let latency = match self.reader.attribute(node, "latency") {
-            Some(_) => self.reader.latency(node, "latency"),
+            Some(_) => self.reader.read_latency(node, "latency"),
             None => Some(Seconds::default()),
         };
-        let bandwidths = self
-            .reader
-            .profile(node, name, "bandwidth_file", Connection::Bandwidth);
-        let latencies = self
-            .reader
-            .profile(node, name, "latency_file", Connection::Latency);
-        self.read_state(node, name, Connection::LinkState);
+        let bandwidths =
+            self.reader
+                .profile_of_element(node, name, "bandwidth_file", TracedQuantity::Bandwidth);
+        let latencies =
+            self.reader
+                .profile_of_element(node, name, "latency_file", TracedQuantity::Latency);
+        self.read_state(node, name, TracedQuantity::LinkState);
         if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
             let message = format!("link `{name}` is FATPIPE, but has a profile");
-            let problem = self.reader.problem_at(node, "sharing_policy", message);
+            let problem = self
+                .reader
+                .problem_at_attribute(node, "sharing_policy", message);
             let hint = "leave the profile out, or choose another sharing_policy: FATPIPE links have a constant bandwidth and latency";
-            self.reader.record(problem.hint(hint));
+            self.reader.record_once(problem.hint(hint));
         }
         if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {
-            let parts = LinkParts {
+            let parts = LinkProperties {
                 is_shared,
                 is_duplex,
                 bandwidth,
@@ -475,7 +496,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     }
 
     /// Returns the memory of each host of an element \[B\]; `None` if the element does not have the property `migsim.memory`.
-    pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
+    pub(super) fn read_memory(&mut self, node: Node<'a>) -> Option<Bytes> {
         let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY_PROPERTY);
         let prop = node.children().find(is_memory)?;
         self.reader.check_attributes(prop, &["id", "value"]);
@@ -483,8 +504,10 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         match Bytes::parse(value) {
             Ok(memory) => Some(memory),
             Err(error) => {
-                let problem = self.reader.problem_at(prop, "value", error.to_string());
-                self.reader.record(problem);
+                let problem = self
+                    .reader
+                    .problem_at_attribute(prop, "value", error.to_string());
+                self.reader.record_once(problem);
                 None
             }
         }
@@ -492,10 +515,12 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
 
     /// Counts the elements inside `node` that are ignored, and reports a problem for each unknown element.
     pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
-        for child in self.reader.elements(node) {
+        for child in self.reader.child_elements(node) {
             match child.tag_name().name() {
                 "prop" if child.attribute("id") == Some(MEMORY_PROPERTY) => {}
-                name @ ("prop" | "disk" | "mount" | "storage") => self.reader.count_ignored(name),
+                name @ ("prop" | "disk" | "mount" | "storage") => {
+                    self.reader.count_ignored_element(name)
+                }
                 _ => self.reader.report_unknown_element(child, &["prop", "disk"]),
             }
         }
@@ -503,16 +528,16 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
 
     /// Adds `hosts` and `bytes` to the number of hosts and the estimated memory of the platform; returns false and reports a
     /// problem if the platform becomes too large.
-    pub(super) fn has_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
-        self.total.0 = self.total.0.saturating_add(hosts);
-        self.total.1 = self.total.1.saturating_add(bytes);
+    pub(super) fn reserve_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
+        self.total_size.0 = self.total_size.0.saturating_add(hosts);
+        self.total_size.1 = self.total_size.1.saturating_add(bytes);
         let clusters = self.zones.iter().count();
-        match check_size(self.total.0, clusters, self.total.1, self.limits) {
+        match check_platform_size(self.total_size.0, clusters, self.total_size.1, self.limits) {
             Ok(()) => true,
             Err(problem) => {
                 let hint = problem.hint.unwrap_or_default();
-                let problem = self.reader.problem(node, problem.message);
-                self.reader.record(problem.hint(hint));
+                let problem = self.reader.problem_at_element(node, problem.message);
+                self.reader.record_once(problem.hint(hint));
                 false
             }
         }
@@ -529,17 +554,19 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         let message = format!("unknown {what} `{name}`");
         let problem = self
             .reader
-            .problem_at(node, attribute, message)
+            .problem_at_attribute(node, attribute, message)
             .with_unknown_name(what, name);
         let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
         let problem = match what {
             _ if !is_printed => problem,
-            "link" => problem.known("links", self.named_links.keys().map(String::as_str)),
-            _ => problem.known(
+            "link" => {
+                problem.with_known_names("links", self.named_links.keys().map(String::as_str))
+            }
+            _ => problem.with_known_names(
                 "hosts, routers and zones",
-                self.members.keys().map(String::as_str),
+                self.members_by_name.keys().map(String::as_str),
             ),
         };
-        self.reader.record(problem);
+        self.reader.record_once(problem);
     }
 }

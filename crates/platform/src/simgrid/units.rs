@@ -6,7 +6,7 @@ pub(super) struct Units {
     /// Name of the quantity, for messages.
     pub(super) quantity: &'static str,
     /// Name of each unit without prefix, and the factor that converts it to the SI unit of the quantity.
-    bases: &'static [(&'static str, f64)],
+    base_factors: &'static [(&'static str, f64)],
     /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
     has_prefixes: bool,
     /// List of the most common units, for messages.
@@ -14,25 +14,25 @@ pub(super) struct Units {
 }
 
 /// Units of speeds in floating-point operations per second, each of which counts as one instruction.
-pub(super) const SPEED: Units = Units {
+pub(super) const SPEED_UNITS: Units = Units {
     quantity: "speed",
-    bases: &[("f", 1.0), ("flops", 1.0)],
+    base_factors: &[("f", 1.0), ("flops", 1.0)],
     has_prefixes: true,
     examples: "f, kf, Mf, Gf, Tf",
 };
 
 /// Units of bandwidths, converted to bytes per second.
-pub(super) const BANDWIDTH: Units = Units {
+pub(super) const BANDWIDTH_UNITS: Units = Units {
     quantity: "bandwidth",
-    bases: &[("Bps", 1.0), ("bps", 0.125)],
+    base_factors: &[("Bps", 1.0), ("bps", 0.125)],
     has_prefixes: true,
     examples: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
 };
 
 /// Units of durations, converted to seconds.
-pub(super) const LATENCY: Units = Units {
+pub(super) const LATENCY_UNITS: Units = Units {
     quantity: "latency",
-    bases: &[
+    base_factors: &[
         ("ps", 1e-12),
         ("ns", 1e-9),
         ("us", 1e-6),
@@ -76,8 +76,8 @@ const PREFIXES: &[(&str, f64)] = &[
 
 impl Units {
     /// Returns the factor that converts a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
-    fn factor(&self, unit: &str) -> Option<f64> {
-        self.bases.iter().find_map(|(base, factor)| {
+    fn unit_factor(&self, unit: &str) -> Option<f64> {
+        self.base_factors.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
             let known = if self.has_prefixes {
                 PREFIXES
@@ -92,16 +92,16 @@ impl Units {
 
 /// Parses a quantity; returns its value in the SI unit, and whether the text has no unit. A number without a unit is already in
 /// the SI unit.
-pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
+pub(super) fn parse_with_units(text: &str, units: &Units) -> Result<(f64, bool), String> {
     let quantity = units.quantity;
     let text = text.trim();
-    let Some((number, unit)) = split(text) else {
+    let Some((number, unit)) = split_unit(text) else {
         return Err(format!("`{text}` is not a {quantity}"));
     };
     if unit.is_empty() {
         return Ok((number, true));
     }
-    match units.factor(unit) {
+    match units.unit_factor(unit) {
         Some(factor) => Ok((number * factor, false)),
         None => Err(format!(
             "unknown unit `{unit}` for a {quantity} (known units: {})",
@@ -111,7 +111,7 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
 }
 
 /// Splits a text into the longest number at its beginning and the unit after it; `None` if the text does not begin with a number.
-fn split(text: &str) -> Option<(f64, &str)> {
+fn split_unit(text: &str) -> Option<(f64, &str)> {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     let end = text.find(|c| !digits(c)).unwrap_or(text.len());
     // At most an `E` (exa) belongs to the unit instead of the number.
@@ -128,25 +128,28 @@ mod tests {
 
     #[test]
     fn units_of_simgrid_are_read() {
-        let read = |text, units: &Units| parse(text, units).unwrap().0;
-        assert_eq!(read("1.5Gf", &SPEED), 1.5e9);
-        assert_eq!(read("2Ef", &SPEED), 2e18);
-        assert_eq!(read("1e3kf", &SPEED), 1e6);
-        assert_eq!(read("10 Mflops", &SPEED), 1e7);
-        assert_eq!(read("125MBps", &BANDWIDTH), 125e6);
-        assert_eq!(read("1Gbps", &BANDWIDTH), 125e6);
-        assert_eq!(read("1KiBps", &BANDWIDTH), 1024.0);
-        assert_eq!(read("1.56e-06s", &LATENCY), 1.56e-6);
-        assert_eq!(read("2m", &LATENCY), 120.0);
+        let read = |text, units: &Units| parse_with_units(text, units).unwrap().0;
+        assert_eq!(read("1.5Gf", &SPEED_UNITS), 1.5e9);
+        assert_eq!(read("2Ef", &SPEED_UNITS), 2e18);
+        assert_eq!(read("1e3kf", &SPEED_UNITS), 1e6);
+        assert_eq!(read("10 Mflops", &SPEED_UNITS), 1e7);
+        assert_eq!(read("125MBps", &BANDWIDTH_UNITS), 125e6);
+        assert_eq!(read("1Gbps", &BANDWIDTH_UNITS), 125e6);
+        assert_eq!(read("1KiBps", &BANDWIDTH_UNITS), 1024.0);
+        assert_eq!(read("1.56e-06s", &LATENCY_UNITS), 1.56e-6);
+        assert_eq!(read("2m", &LATENCY_UNITS), 120.0);
     }
 
     #[test]
     fn what_has_no_unit_counts_in_the_base_unit_and_what_has_a_wrong_one_is_refused() {
-        assert_eq!(parse("5", &SPEED), Ok((5.0, true)));
-        assert_eq!(parse("2 gigaflops", &SPEED), Ok((2e9, false)));
+        assert_eq!(parse_with_units("5", &SPEED_UNITS), Ok((5.0, true)));
+        assert_eq!(
+            parse_with_units("2 gigaflops", &SPEED_UNITS),
+            Ok((2e9, false))
+        );
         for text in ["", "f", "5Xf", "5s", "inf", "NaNf", "1e", "--1f", "5 é"] {
-            assert!(parse(text, &SPEED).is_err(), "{text}");
+            assert!(parse_with_units(text, &SPEED_UNITS).is_err(), "{text}");
         }
-        assert!(parse("1kms", &LATENCY).is_err());
+        assert!(parse_with_units("1kms", &LATENCY_UNITS).is_err());
     }
 }

@@ -17,13 +17,13 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
-use super::export::{Export, escape, file_name};
-use super::modern::rewrite;
-use crate::model::{LOOPBACK_SUFFIX, NO_BOTTLENECK};
+use super::export::{Export, escape_attribute, safe_file_name};
+use super::modern::rewrite_as_version_4;
+use crate::model::{LOOPBACK_SUFFIX, UNLIMITED_BANDWIDTH};
 use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Maximum number of hosts of a platform that is written with one route for each pair of hosts.
 const MAX_HOSTS_WITH_ROUTES: usize = 3000;
@@ -46,10 +46,10 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
         platform,
         has_pair_latencies: false,
         xml: String::new(),
-        profiles: Vec::new(),
+        profile_files: Vec::new(),
     };
     let is_small = platform.hosts.len() <= MAX_HOSTS_WITH_ROUTES;
-    match clusters_of_switches(platform) {
+    match access_links_of_switches(platform) {
         Some(access) if !is_small => writer.write_clusters(access),
         _ if is_small => writer.write_hosts_and_routes()?,
         _ => {
@@ -67,7 +67,7 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     Ok(Export {
         xml: writer.xml,
         notes,
-        profiles: writer.profiles,
+        profile_files: writer.profile_files,
     })
 }
 
@@ -77,33 +77,34 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
 /// # Errors
 /// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
-    match (&loaded.platform.routes, &loaded.tree) {
-        (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
+    match (&loaded.platform.routes, &loaded.zone_tree_text) {
+        (Routes::Zoned { .. }, Some(tree)) if tree.is_complete_platform => Ok(Export {
             xml: tree.text.to_string(),
-            profiles: Vec::new(),
+            profile_files: Vec::new(),
             notes: Vec::new(),
         }),
-        (Routes::Zoned { .. }, Some(tree)) => rewrite(&loaded.source, &tree.text),
+        (Routes::Zoned { .. }, Some(tree)) => rewrite_as_version_4(&loaded.source, &tree.text),
         _ => to_simgrid(&loaded.platform),
     }
 }
 
 /// Returns the access link of each host, if all clusters of the platform can be written as `<cluster>` elements; otherwise
 /// `None`.
-fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
+fn access_links_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access_links()?;
     let has_latencies = match &platform.routes {
-        Routes::Clustered { pairs, .. } => {
-            pairs.iter().flatten().any(|path| path.latency.is_some())
-        }
-        Routes::Routers { paths, .. } => paths.has_latencies(),
+        Routes::Clustered {
+            cluster_paths: pairs,
+            ..
+        } => pairs.iter().flatten().any(|path| path.latency.is_some()),
+        Routes::Routers { paths, .. } => paths.has_pair_latencies(),
         Routes::Zoned { .. } => false,
     };
     let link = |id: LinkId| &platform.links[id.index()];
     let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
         && !has_latencies
-        && platform.loopbacks.is_empty() // those of `<cluster>` are not shared
-        && (0..platform.clusters.len()).all(|c| route_between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
+        && platform.loopback_links.is_empty() // those of `<cluster>` are not shared
+        && (0..platform.clusters.len()).all(|c| route_between_clusters(platform, c, c).is_none_or(|route| route.middle_links.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())
         && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
         // `<cluster>` generates its hosts, which are equal.
@@ -123,7 +124,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
 
 /// Returns the route from the first host of cluster `a` to the last host of cluster `b`; `None` if these are the same host or if
 /// no route exists.
-fn route_between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
+fn route_between_clusters(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     let (from, to) = (
         platform.clusters[a].hosts.start,
         platform.clusters[b].hosts.end - 1,
@@ -149,7 +150,7 @@ struct Writer<'a> {
     /// XML text of the platform file that has been written so far.
     xml: String,
     /// Profile files that the platform file refers to: file name and content of each.
-    profiles: Vec<(String, String)>,
+    profile_files: Vec<(String, String)>,
 }
 
 impl Writer<'_> {
@@ -159,9 +160,9 @@ impl Writer<'_> {
     }
 
     /// Writes the beginning of the file, up to the outermost zone.
-    fn write_begin(&mut self) {
+    fn write_file_beginning(&mut self) {
         // The names of hosts and links have no control characters, but this name may.
-        let name = escape(&self.platform.name.replace(char::is_control, " "));
+        let name = escape_attribute(&self.platform.name.replace(char::is_control, " "));
         self.write_line(format_args!("<?xml version=\"1.0\"?>"));
         self.write_line(format_args!(
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
@@ -189,7 +190,7 @@ impl Writer<'_> {
             .count();
         let are_whole = self.platform.unshared_links_have_full_bandwidth();
         let note = (unshared > 0 && are_whole).then(|| {
-            let links = counted(unshared, "link");
+            let links = format_count(unshared, "link");
             format!(
                 "{links} with the sharing policy `FATPIPE`: migsim gives each flow the whole bandwidth, as property `{FATPIPE_PROPERTY}` of the file asks; \
                  SimGrid gives less to some flows, as migsim does with `--net fatpipe=simgrid`"
@@ -204,17 +205,18 @@ impl Writer<'_> {
     }
 
     /// Writes the end of the file.
-    fn write_end(&mut self) {
+    fn write_file_end(&mut self) {
         self.write_line(format_args!(" </zone>"));
         self.write_line(format_args!("</platform>"));
     }
 
     /// Returns the latency that is written for a link \[s\]. It is 0 if latencies are written for pairs of clusters and the link
     /// is not the loopback of a host; otherwise it is the nominal latency.
-    fn latency_of(&self, link: LinkId) -> f64 {
+    fn written_latency(&self, link: LinkId) -> f64 {
         let platform = self.platform;
         let link = &platform.links[link.index()];
-        let is_inside = || link.name.ends_with(LOOPBACK_SUFFIX) && !platform.loopbacks.is_empty();
+        let is_inside =
+            || link.name.ends_with(LOOPBACK_SUFFIX) && !platform.loopback_links.is_empty();
         if self.has_pair_latencies && !is_inside() {
             0.0
         } else {
@@ -238,7 +240,7 @@ impl Writer<'_> {
         );
         self.write_line(format_args!(
             "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{latency}s\" sharing_policy=\"{sharing}\"{bandwidth}{profile}/>",
-            escape(name),
+            escape_attribute(name),
             link.bandwidth.get(),
         ));
     }
@@ -254,21 +256,22 @@ impl Writer<'_> {
         let Some(profile) = profile else {
             return String::new();
         };
-        let file = format!("{}-{what}.prof", file_name(owner));
-        self.profiles.push((file.clone(), profile.to_simgrid()));
-        format!(" {attribute}=\"{}\"", escape(&file))
+        let file = format!("{}-{what}.prof", safe_file_name(owner));
+        self.profile_files
+            .push((file.clone(), profile.to_simgrid()));
+        format!(" {attribute}=\"{}\"", escape_attribute(&file))
     }
 
     /// Writes the whole platform in the form with one `<cluster>` for each cluster.
     fn write_clusters(&mut self, access: &[Option<LinkId>]) {
         let platform = self.platform;
-        self.write_begin();
+        self.write_file_beginning();
         for (index, cluster) in platform.clusters.iter().enumerate() {
             let host = &platform.hosts[cluster.hosts.start as usize];
             let link = access[cluster.hosts.start as usize].expect("every host has an access link");
             let link = &platform.links[link.index()];
             let Cluster { name, hosts } = cluster;
-            let name = escape(name);
+            let name = escape_attribute(name);
             // A `<cluster>` has no loopback by default; this one is that of the network models.
             let end = element_end("cluster", host);
             self.write_line(format_args!(
@@ -289,7 +292,7 @@ impl Writer<'_> {
                 self.write_zone_route(a, b);
             }
         }
-        self.write_end();
+        self.write_file_end();
     }
 
     /// Writes the route between two clusters; one element serves both directions if they use the same links in reverse order.
@@ -302,7 +305,7 @@ impl Writer<'_> {
         ) else {
             return;
         };
-        let is_symmetric = there.middle.iter().eq(back.middle.iter().rev());
+        let is_symmetric = there.middle_links.iter().eq(back.middle_links.iter().rev());
         if a == b || (is_symmetric && a > b) {
             return;
         }
@@ -311,15 +314,15 @@ impl Writer<'_> {
         } else {
             " symmetrical=\"NO\""
         };
-        let [from, to] = [a, b].map(|cluster| escape(&platform.clusters[cluster].name));
-        let links = self.route_links(there.middle.iter().copied());
+        let [from, to] = [a, b].map(|cluster| escape_attribute(&platform.clusters[cluster].name));
+        let links = self.link_elements(there.middle_links.iter().copied());
         self.write_line(format_args!(
             "  <zoneRoute src=\"{from}\" dst=\"{to}\" gw_src=\"router-{a}\" gw_dst=\"router-{b}\"{symmetrical}>{links}</zoneRoute>"
         ));
     }
 
     /// Returns the XML elements for the links of a route.
-    fn route_links(&self, links: impl Iterator<Item = LinkId>) -> String {
+    fn link_elements(&self, links: impl Iterator<Item = LinkId>) -> String {
         links.fold(String::new(), |mut text, link| {
             let first = self.platform.first_direction(link);
             let (name, direction) = match self.duplex_name(first) {
@@ -327,7 +330,7 @@ impl Writer<'_> {
                 Some(name) => (name, " direction=\"DOWN\""),
                 None => (&*self.platform.links[link.index()].name, ""),
             };
-            let name = escape(name);
+            let name = escape_attribute(name);
             write!(text, "<link_ctn id=\"{name}\"{direction}/>")
                 .expect("a string can be written to");
             text
@@ -363,10 +366,10 @@ impl Writer<'_> {
             }
             if let Some(name) = self.duplex_name(id).map(str::to_owned) {
                 ids.next();
-                self.write_link(&name, link, ("SPLITDUPLEX", self.latency_of(id)));
+                self.write_link(&name, link, ("SPLITDUPLEX", self.written_latency(id)));
             } else {
                 let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
-                self.write_link(&link.name, link, (sharing, self.latency_of(id)));
+                self.write_link(&link.name, link, (sharing, self.written_latency(id)));
             }
         }
     }
@@ -376,7 +379,7 @@ impl Writer<'_> {
         let platform = self.platform;
         let count = platform.clusters.len();
         let pairs = || (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
-        let route = |(a, b): (usize, usize)| route_between(platform, a, b);
+        let route = |(a, b): (usize, usize)| route_between_clusters(platform, a, b);
         self.has_pair_latencies = pairs()
             .filter_map(route)
             .any(|route| route.latency.is_some());
@@ -401,7 +404,7 @@ impl Writer<'_> {
                 .hint("leave out one of the two: SimGrid adds up the latencies of links")
                 .into());
         }
-        self.write_begin();
+        self.write_file_beginning();
         for host in &platform.hosts {
             self.write_host(host);
         }
@@ -414,9 +417,12 @@ impl Writer<'_> {
                     "latency-{}-{}",
                     platform.clusters[a].name, platform.clusters[b].name
                 );
-                let (id, latency) = (escape(&name), platform.latency(&route).get());
+                let (id, latency) = (
+                    escape_attribute(&name),
+                    platform.route_latency(&route).get(),
+                );
                 self.write_line(format_args!(
-                    "  <link id=\"{id}\" bandwidth=\"{NO_BOTTLENECK:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
+                    "  <link id=\"{id}\" bandwidth=\"{UNLIMITED_BANDWIDTH:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
                 ));
                 latencies[a * count + b] = format!("<link_ctn id=\"{id}\"/>");
             }
@@ -427,7 +433,7 @@ impl Writer<'_> {
                 self.write_routes(a, b, &latencies);
             }
         }
-        self.write_end();
+        self.write_file_end();
         Ok(())
     }
 
@@ -442,7 +448,7 @@ impl Writer<'_> {
         let end = element_end("host", host);
         self.write_line(format_args!(
             "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
-            escape(&host.name),
+            escape_attribute(&host.name),
             host.speed.get(),
             host.cores
         ));
@@ -452,8 +458,8 @@ impl Writer<'_> {
     fn write_loopback(&mut self, host: HostId) {
         let platform = self.platform;
         if let Some(route) = platform.route(host, host) {
-            let links = self.route_links(route.links());
-            let name = escape(&platform.hosts[host.index()].name);
+            let links = self.link_elements(route.links());
+            let name = escape_attribute(&platform.hosts[host.index()].name);
             self.write_line(format_args!(
                 "  <route src=\"{name}\" dst=\"{name}\">{links}</route>"
             ));
@@ -481,8 +487,9 @@ impl Writer<'_> {
             };
             let [origin, target]: [ClusterId; 2] = [from, to].map(|host| platform.cluster_of(host));
             let latency = &latencies[origin.index() * platform.clusters.len() + target.index()];
-            let links = self.route_links(route.links());
-            let [from, to] = [from, to].map(|host| escape(&platform.hosts[host.index()].name));
+            let links = self.link_elements(route.links());
+            let [from, to] =
+                [from, to].map(|host| escape_attribute(&platform.hosts[host.index()].name));
             self.write_line(format_args!(
                 "  <route src=\"{from}\" dst=\"{to}\"{symmetrical}>{latency}{links}</route>"
             ));
@@ -499,7 +506,7 @@ mod tests {
     /// Checks that every host, link and route is read back unchanged: the links of a route, in order, and its latency.
     fn check(platform: &Platform) {
         let export = to_simgrid(platform).unwrap();
-        assert!(export.profiles.is_empty());
+        assert!(export.profile_files.is_empty());
         let again = from_simgrid("export.xml", &export.xml).unwrap().platform;
         let hosts = |platform: &Platform| -> Vec<(String, f64, u32)> {
             platform
@@ -523,7 +530,7 @@ mod tests {
                 let links = links
                     .map(|link| (link.bandwidth.get(), link.is_shared))
                     .collect::<Vec<_>>();
-                (links, platform.latency(&route).get())
+                (links, platform.route_latency(&route).get())
             };
             let (ours, theirs) = (way(platform), way(&again));
             assert_eq!(ours.0, theirs.0);
@@ -550,7 +557,7 @@ mod tests {
         for (a, b) in [(0, 1), (0, 3999), (1500, 2500)] {
             let latency = |platform: &Platform| {
                 platform
-                    .latency(&platform.route(HostId(a), HostId(b)).unwrap())
+                    .route_latency(&platform.route(HostId(a), HostId(b)).unwrap())
                     .get()
             };
             assert_eq!(latency(&platform), latency(&again));
@@ -566,7 +573,7 @@ mod tests {
     fn profiles_become_files() {
         let platform = open("sw-dynamic-t10").unwrap().platform;
         let export = to_simgrid(&platform).unwrap();
-        let (name, text) = &export.profiles[0];
+        let (name, text) = &export.profile_files[0];
         assert!(
             name.ends_with("-speed.prof") && text.ends_with("10 0.5\n"),
             "{name} {text}"
@@ -583,7 +590,7 @@ mod tests {
         let once = to_simgrid(&ours).unwrap();
         assert!(once.notes[0].starts_with("2 links with the sharing policy `FATPIPE`"));
         let folder = tempfile::tempdir().unwrap();
-        for (name, profile) in &once.profiles {
+        for (name, profile) in &once.profile_files {
             std::fs::write(folder.path().join(name), profile).unwrap();
         }
         let source = folder.path().join("p.xml").display().to_string();

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use roxmltree::{Document, Node};
 
-use super::config::{self, Meaning};
+use super::config::{self, SettingMeaning};
 use super::profile::Traces;
 use super::units;
 use migsim_base::document::MOST_PROBLEMS;
@@ -49,7 +49,7 @@ pub(super) struct Reader<'a, 'input> {
 }
 
 /// A function that creates a quantity from a number in the SI unit (`None` if invalid), and the range of valid numbers.
-type Ranged<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
+type RangedQuantity<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn new(source: &'a str, document: &'a Document<'input>) -> Self {
@@ -67,20 +67,24 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Records a problem, unless an equal problem is already recorded.
-    pub(super) fn record(&mut self, problem: Problem) {
+    pub(super) fn record_once(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
     /// Creates a problem that is located at an element.
-    pub(super) fn problem(&self, node: Node<'_, '_>, message: impl Into<String>) -> Problem {
+    pub(super) fn problem_at_element(
+        &self,
+        node: Node<'_, '_>,
+        message: impl Into<String>,
+    ) -> Problem {
         self.problem_at_offset(node.range().start, message)
             .key(node.tag_name().name())
     }
 
     /// Creates a problem that is located at the value of an attribute, or at the element if the attribute is missing.
-    pub(super) fn problem_at(
+    pub(super) fn problem_at_attribute(
         &self,
         node: Node<'_, '_>,
         attribute: &str,
@@ -90,7 +94,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             Some(found) => self
                 .problem_at_offset(found.range_value().start, message)
                 .key(format!("{}.{attribute}", node.tag_name().name())),
-            None => self.problem(node, message),
+            None => self.problem_at_element(node, message),
         }
     }
 
@@ -102,13 +106,13 @@ impl<'a, 'input> Reader<'a, 'input> {
         let place = self.document.text_pos_at(offset);
         Problem::new(message)
             .source(self.source)
-            .at(place.row as usize, place.col as usize)
+            .at_line_column(place.row as usize, place.col as usize)
     }
 
     /// Records a problem that is located at an element.
-    pub(super) fn report(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
-        let problem = self.problem(node, message);
-        self.record(problem);
+    pub(super) fn report_at_element(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
+        let problem = self.problem_at_element(node, message);
+        self.record_once(problem);
     }
 
     /// Records the problem that an element is not supported at its position; `known` are the names of the elements that are
@@ -118,15 +122,15 @@ impl<'a, 'input> Reader<'a, 'input> {
             "element `<{}>` is not supported here",
             node.tag_name().name()
         );
-        let problem = self.problem(node, message);
-        self.record(problem.known("elements", known.iter().copied()));
+        let problem = self.problem_at_element(node, message);
+        self.record_once(problem.with_known_names("elements", known.iter().copied()));
     }
 
     /// Returns the elements directly inside `node`; text between them is recorded as a problem.
-    pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
+    pub(super) fn child_elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
-                self.report(node, "there is text where only elements are allowed");
+                self.report_at_element(node, "there is text where only elements are allowed");
             }
         }
         node.children().filter(Node::is_element).collect()
@@ -137,8 +141,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
                 let message = format!("attribute `{}` is not supported", attribute.name());
-                let problem = self.problem_at(node, attribute.name(), message);
-                self.record(problem.known("attributes", known.iter().copied()));
+                let problem = self.problem_at_attribute(node, attribute.name(), message);
+                self.record_once(problem.with_known_names("attributes", known.iter().copied()));
             }
         }
     }
@@ -147,7 +151,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn required_attribute(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
-            self.report(node, format!("attribute `{name}` is missing"));
+            self.report_at_element(node, format!("attribute `{name}` is missing"));
         }
         value
     }
@@ -165,7 +169,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 "attributes `{}` and `{}` have the same meaning; only one may be given",
                 names[0], names[1]
             );
-            self.report(node, message);
+            self.report_at_element(node, message);
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
@@ -178,38 +182,39 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Counts an element that is ignored, for a note.
-    pub(super) fn count_ignored(&mut self, what: &str) {
+    pub(super) fn count_ignored_element(&mut self, what: &str) {
         *self.ignored_elements.entry(what.to_owned()).or_default() += 1;
     }
 
     /// Returns the value of an attribute that is a name; records a problem if the name is empty or has a space at its ends, a
     /// comma or `..`.
-    pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
+    pub(super) fn read_name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required_attribute(node, attribute)?;
         if !is_valid_name(name) {
-            let problem = self.problem_at(node, attribute, format!("`{name}` is not a valid name"));
+            let problem =
+                self.problem_at_attribute(node, attribute, format!("`{name}` is not a valid name"));
             let hint = "use a name that is not empty, without commas, `..`, and spaces at the ends";
-            self.record(problem.hint(hint));
+            self.record_once(problem.hint(hint));
         }
         Some(name)
     }
 
-    fn quantity<T>(
+    fn read_quantity<T>(
         &mut self,
         node: Node<'a, 'a>,
         attribute: &str,
         units: &units::Units,
-        (make, range): Ranged<T>,
+        (make, range): RangedQuantity<T>,
     ) -> Option<T> {
         let text = self.required_attribute(node, attribute)?;
         let value = self.parse_quantity(text, units).and_then(|value| {
-            make(value).ok_or_else(|| out_of_range(units.quantity, text, &range))
+            make(value).ok_or_else(|| out_of_range_message(units.quantity, text, &range))
         });
         match value {
             Ok(value) => Some(value),
             Err(message) => {
-                let problem = self.problem_at(node, attribute, message);
-                self.record(problem);
+                let problem = self.problem_at_attribute(node, attribute, message);
+                self.record_once(problem);
                 None
             }
         }
@@ -222,25 +227,25 @@ impl<'a, 'input> Reader<'a, 'input> {
                 "`{text}` is random in each run of SimGrid: write a number instead"
             ));
         }
-        let (value, is_bare) = units::parse(text, units)?;
+        let (value, is_bare) = units::parse_with_units(text, units)?;
         self.numbers_without_unit += usize::from(is_bare && value != 0.0);
         Ok(value)
     }
 
     /// Returns the speed of one core of a host. If the file lists one speed for each power state, the attribute `pstate` is the
     /// index of the speed that is used, by default 0.
-    pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
+    pub(super) fn read_speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
         let Some((name, list)) = self.either_attribute(node, ["speed", "power"]) else {
             self.required_attribute(node, "speed");
             return None;
         };
         let mut speeds = Vec::new();
         for text in list.split(',') {
-            match self.parse_quantity(text, &units::SPEED) {
+            match self.parse_quantity(text, &units::SPEED_UNITS) {
                 Ok(speed) => speeds.push((speed, text.trim())),
                 Err(message) => {
-                    let problem = self.problem_at(node, name, message);
-                    self.record(problem);
+                    let problem = self.problem_at_attribute(node, name, message);
+                    self.record_once(problem);
                     return None;
                 }
             }
@@ -249,16 +254,16 @@ impl<'a, 'input> Reader<'a, 'input> {
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             let message = format!("there is no power state `{state}`");
-            let problem = self.problem_at(node, "pstate", message);
-            self.record(problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)));
+            let problem = self.problem_at_attribute(node, "pstate", message);
+            self.record_once(problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)));
             return None;
         };
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
-            let message = out_of_range("speed", text, &InstructionsPerSecond::RANGE);
-            let problem = self.problem_at(node, name, message);
+            let message = out_of_range_message("speed", text, &InstructionsPerSecond::RANGE);
+            let problem = self.problem_at_attribute(node, name, message);
             let hint = "give the host a speed above 0; it has no effect on messages";
-            self.record(if speed == 0.0 {
+            self.record_once(if speed == 0.0 {
                 problem.hint(hint)
             } else {
                 problem
@@ -268,29 +273,39 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// Returns the bandwidth in an attribute; records a problem if the value is not valid.
-    pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
-        self.quantity(
+    pub(super) fn read_bandwidth(
+        &mut self,
+        node: Node<'a, 'a>,
+        name: &str,
+    ) -> Option<BytesPerSecond> {
+        self.read_quantity(
             node,
             name,
-            &units::BANDWIDTH,
+            &units::BANDWIDTH_UNITS,
             (BytesPerSecond::new, BytesPerSecond::RANGE),
         )
     }
 
     /// Returns the latency in an attribute; records a problem if the value is not valid.
-    pub(super) fn latency(&mut self, node: Node<'a, 'a>, name: &str) -> Option<Seconds> {
-        self.quantity(node, name, &units::LATENCY, (Seconds::new, Seconds::RANGE))
+    pub(super) fn read_latency(&mut self, node: Node<'a, 'a>, name: &str) -> Option<Seconds> {
+        self.read_quantity(
+            node,
+            name,
+            &units::LATENCY_UNITS,
+            (Seconds::new, Seconds::RANGE),
+        )
     }
 
     /// Returns the number of cores of a host; 1 if no attribute states it.
-    pub(super) fn cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
+    pub(super) fn read_cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
         let Some((name, text)) = self.either_attribute(node, ["core", "cores"]) else {
             return Some(1);
         };
         let cores = text.trim().parse().ok().filter(|&cores| cores > 0);
         if cores.is_none() {
-            let problem = self.problem_at(node, name, format!("`{text}` is not a number of cores"));
-            self.record(problem);
+            let problem =
+                self.problem_at_attribute(node, name, format!("`{text}` is not a number of cores"));
+            self.record_once(problem);
         }
         cores
     }
@@ -303,8 +318,8 @@ impl<'a, 'input> Reader<'a, 'input> {
             "no" | "false" | "0" => false,
             _ => {
                 let message = format!("`{text}` is neither yes nor no");
-                let problem = self.problem_at(node, "symmetrical", message);
-                self.record(problem);
+                let problem = self.problem_at_attribute(node, "symmetrical", message);
+                self.record_once(problem);
                 true
             }
         }
@@ -313,23 +328,23 @@ impl<'a, 'input> Reader<'a, 'input> {
     /// Reads the settings of a `<config>`. A setting that may change simulated times is used or reported in a note; any other
     /// setting is ignored.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
-        for prop in self.elements(node) {
+        for prop in self.child_elements(node) {
             let (key, value) = (
                 prop.attribute("id").unwrap_or(""),
                 prop.attribute("value").unwrap_or(""),
             );
-            match config::meaning(key, value) {
-                Meaning::Setting(ours, taken) => {
+            match config::meaning_of_setting(key, value) {
+                SettingMeaning::Setting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
                         "the file sets `{key}` = `{value}`; it is used as `{flag}`, unless the experiment sets another value"
                     ));
                     self.settings.push((format!("network.{ours}"), taken));
                 }
-                Meaning::None => self.notes.push(format!(
+                SettingMeaning::None => self.notes.push(format!(
                     "the file sets `{key}` = `{value}`, for which migsim has no setting: the times of SimGrid may differ from those of migsim"
                 )),
-                Meaning::Harmless => self.count_ignored("config"),
+                SettingMeaning::Harmless => self.count_ignored_element("config"),
             }
         }
     }
@@ -338,7 +353,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         if self.numbers_without_unit > 0 && self.version == Version::Four {
-            let numbers = migsim_base::words::counted(self.numbers_without_unit, "number");
+            let numbers = migsim_base::words::format_count(self.numbers_without_unit, "number");
             notes.push(format!(
                 "{numbers} without unit: read as flop/s (f), bytes per second (Bps) or seconds"
             ));
@@ -358,7 +373,7 @@ impl<'a, 'input> Reader<'a, 'input> {
 }
 
 /// Returns the message that a quantity is out of its range.
-fn out_of_range(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
+fn out_of_range_message(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
     let (least, most) = (range.start(), range.end());
     format!(
         "{quantity} `{text}` is out of range (it must be from {least:?} to {most:?} in its own unit)"

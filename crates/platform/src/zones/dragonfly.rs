@@ -10,7 +10,7 @@
 //! has blades.
 
 use super::PartialRoute;
-use super::torus::OwnLinks;
+use super::torus::TopologyLinkKinds;
 use migsim_base::units::LinkId;
 
 /// A dragonfly of hosts. Its links have consecutive ids in this order: loopbacks and limiters of the hosts, limiters of the
@@ -20,17 +20,17 @@ pub(crate) struct Dragonfly {
     /// Number of groups.
     pub(crate) groups: u32,
     /// Number of chassis in each group.
-    pub(crate) chassis: u32,
+    pub(crate) chassis_per_group: u32,
     /// Number of blades in each chassis.
-    pub(crate) blades: u32,
+    pub(crate) blades_per_chassis: u32,
     /// Number of hosts on each blade.
-    pub(crate) hosts: u32,
+    pub(crate) hosts_per_blade: u32,
     /// Bandwidths of the blue, black and green links, as multiples of the bandwidth of a local link.
-    pub(crate) cables: [u32; 3],
+    pub(crate) bandwidth_factors: [u32; 3],
     /// Id of the first link of the topology.
-    pub(crate) first: LinkId,
+    pub(crate) first_link: LinkId,
     /// Kinds of links that each host has in addition to its connection to a blade.
-    pub(crate) links: OwnLinks,
+    pub(crate) link_kinds: TopologyLinkKinds,
 }
 
 /// The position of a blade in the dragonfly; all numbers are counted from 0.
@@ -57,24 +57,30 @@ fn pair_index(n: u32, a: u32, b: u32) -> u32 {
 
 impl Dragonfly {
     /// Returns the number of hosts; `None` if it is 2^32 or more.
-    pub(crate) fn members(&self) -> Option<u32> {
-        let factors = [self.groups, self.chassis, self.blades, self.hosts];
+    pub(crate) fn host_count(&self) -> Option<u32> {
+        let factors = [
+            self.groups,
+            self.chassis_per_group,
+            self.blades_per_chassis,
+            self.hosts_per_blade,
+        ];
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
     /// Returns five counts: first the loopbacks and limiters together, then the local, green, black and blue connections; `None`
     /// if a count is too large.
-    pub(crate) fn counts(&self) -> Option<[u64; 5]> {
-        let [groups, chassis, blades] = [self.groups, self.chassis, self.blades].map(u64::from);
-        let members = u64::from(self.members()?);
-        let limiters = if self.links.has_limiter {
+    pub(crate) fn connection_counts(&self) -> Option<[u64; 5]> {
+        let [groups, chassis, blades] =
+            [self.groups, self.chassis_per_group, self.blades_per_chassis].map(u64::from);
+        let members = u64::from(self.host_count()?);
+        let limiters = if self.link_kinds.has_limiter {
             groups * chassis * blades
         } else {
             0
         };
         let counts = [
             members
-                .checked_mul(u64::from(self.links.links_per_host()))?
+                .checked_mul(u64::from(self.link_kinds.links_per_host()))?
                 .checked_add(limiters)?,
             members,
             (groups * chassis).checked_mul(pair_count(blades))?,
@@ -86,11 +92,11 @@ impl Dragonfly {
 
     /// Returns the number of links; `None` if it is 2^32 or more.
     pub(crate) fn link_count(&self) -> Option<u32> {
-        let [own, connections @ ..] = self.counts()?;
+        let [own, connections @ ..] = self.connection_counts()?;
         let mut count = own;
         for connections in connections {
             count = count.checked_add(
-                connections.checked_mul(u64::from(self.links.links_per_connection()))?,
+                connections.checked_mul(u64::from(self.link_kinds.links_per_connection()))?,
             )?;
         }
         u32::try_from(count).ok()
@@ -98,96 +104,102 @@ impl Dragonfly {
 
     /// Returns the link of the connection with index `index` among the connections of a kind (0: local, 1: green, 2: black, 3:
     /// blue); `is_back` selects the second direction of a duplex link.
-    fn link(&self, kind: usize, index: u32, is_back: bool) -> LinkId {
-        let counts = self.counts().unwrap_or_default();
+    fn connection_link(&self, kind: usize, index: u32, is_back: bool) -> LinkId {
+        let counts = self.connection_counts().unwrap_or_default();
         let before: u64 = counts[1..=kind].iter().sum();
-        let width = self.links.links_per_connection();
+        let width = self.link_kinds.links_per_connection();
         #[expect(
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
         let (own, before) = (counts[0] as u32, before as u32);
-        LinkId(self.first.0 + own + (before + index) * width + u32::from(is_back).min(width - 1))
+        LinkId(
+            self.first_link.0 + own + (before + index) * width + u32::from(is_back).min(width - 1),
+        )
     }
 
     /// Returns the link between a host and its blade, in the direction to the host if `is_down`, otherwise in the direction to
     /// the blade.
-    fn local(&self, member: u32, is_down: bool) -> LinkId {
-        self.link(0, member, is_down)
+    fn local_link(&self, member: u32, is_down: bool) -> LinkId {
+        self.connection_link(0, member, is_down)
     }
 
     /// Returns the green link from a blade to blade `to` of the same chassis.
-    fn green(&self, at: Blade, to: u32) -> LinkId {
+    fn green_link(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.blade.min(to), at.blade.max(to));
-        let chassis = at.group * self.chassis + at.chassis;
+        let chassis = at.group * self.chassis_per_group + at.chassis;
         #[expect(
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let index =
-            chassis * pair_count(u64::from(self.blades)) as u32 + pair_index(self.blades, a, b);
-        self.link(1, index, at.blade > to)
+        let index = chassis * pair_count(u64::from(self.blades_per_chassis)) as u32
+            + pair_index(self.blades_per_chassis, a, b);
+        self.connection_link(1, index, at.blade > to)
     }
 
     /// Returns the black link from a blade to the blade with the same number in chassis `to` of the same group.
-    fn black(&self, at: Blade, to: u32) -> LinkId {
+    fn black_link(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.chassis.min(to), at.chassis.max(to));
         #[expect(
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let before = at.group * pair_count(u64::from(self.chassis)) as u32;
-        let index = (before + pair_index(self.chassis, a, b)) * self.blades + at.blade;
-        self.link(2, index, at.chassis > to)
+        let before = at.group * pair_count(u64::from(self.chassis_per_group)) as u32;
+        let index = (before + pair_index(self.chassis_per_group, a, b)) * self.blades_per_chassis
+            + at.blade;
+        self.connection_link(2, index, at.chassis > to)
     }
 
     /// Returns the blue link from group `from` to group `to`.
-    fn blue(&self, from: u32, to: u32) -> LinkId {
+    fn blue_link(&self, from: u32, to: u32) -> LinkId {
         let (a, b) = (from.min(to), from.max(to));
-        self.link(3, pair_index(self.groups, a, b), from > to)
+        self.connection_link(3, pair_index(self.groups, a, b), from > to)
     }
 
     /// Returns the position of the blade on which a host lies.
-    fn blade_of(&self, member: u32) -> Blade {
-        let blade = member / self.hosts;
+    fn blade_of_host(&self, member: u32) -> Blade {
+        let blade = member / self.hosts_per_blade;
         Blade {
-            group: blade / (self.chassis * self.blades),
-            chassis: blade / self.blades % self.chassis,
-            blade: blade % self.blades,
+            group: blade / (self.chassis_per_group * self.blades_per_chassis),
+            chassis: blade / self.blades_per_chassis % self.chassis_per_group,
+            blade: blade % self.blades_per_chassis,
         }
     }
 
     /// Returns the limiter of a blade; `None` if the topology has no limiters.
     fn limiter_of_blade(&self, at: Blade) -> Option<LinkId> {
-        let hosts = self.members().unwrap_or(0) * self.links.links_per_host();
-        let index = (at.group * self.chassis + at.chassis) * self.blades + at.blade;
-        (self.links.has_limiter).then_some(LinkId(self.first.0 + hosts + index))
+        let hosts = self.host_count().unwrap_or(0) * self.link_kinds.links_per_host();
+        let index =
+            (at.group * self.chassis_per_group + at.chassis) * self.blades_per_chassis + at.blade;
+        (self.link_kinds.has_limiter).then_some(LinkId(self.first_link.0 + hosts + index))
     }
 
     /// Returns the limiter of a host; `None` if the topology has no limiters.
     fn limiter_of_host(&self, member: u32) -> Option<LinkId> {
-        let own = member * self.links.links_per_host() + u32::from(self.links.has_loopback);
-        (self.links.has_limiter).then_some(LinkId(self.first.0 + own))
+        let own =
+            member * self.link_kinds.links_per_host() + u32::from(self.link_kinds.has_loopback);
+        (self.link_kinds.has_limiter).then_some(LinkId(self.first_link.0 + own))
     }
 
     /// Appends the links of the route between two members to `way`; returns true, since every route exists.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
-        let members = self.members().unwrap_or(0);
+    pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
+        let members = self.host_count().unwrap_or(0);
         // The gateway is a router without links.
         if from >= members || to >= members {
             return true;
         }
-        if from == to && self.links.has_loopback {
-            way.links
-                .push(LinkId(self.first.0 + from * self.links.links_per_host()));
+        if from == to && self.link_kinds.has_loopback {
+            way.links.push(LinkId(
+                self.first_link.0 + from * self.link_kinds.links_per_host(),
+            ));
             return true;
         }
-        let target = self.blade_of(to);
+        let target = self.blade_of_host(to);
         way.links.extend(self.limiter_of_host(from));
-        way.links.push(self.local(from, false));
-        self.add_links_between_blades(self.blade_of(from), target, way);
+        way.links.push(self.local_link(from, false));
+        self.add_links_between_blades(self.blade_of_host(from), target, way);
         way.links.extend(self.limiter_of_blade(target));
-        way.links.push(self.local(to, true));
+        way.links.push(self.local_link(to, true));
         way.links.extend(self.limiter_of_host(to));
         true
     }
@@ -202,15 +214,15 @@ impl Dragonfly {
         if at.group != target.group {
             if at.blade != target.group {
                 way.links.extend(self.limiter_of_blade(at));
-                way.links.push(self.green(at, target.group));
+                way.links.push(self.green_link(at, target.group));
                 at.blade = target.group;
             }
             if at.chassis != 0 {
                 way.links.extend(self.limiter_of_blade(at));
-                way.links.push(self.black(at, 0));
+                way.links.push(self.black_link(at, 0));
                 at.chassis = 0;
             }
-            way.links.push(self.blue(at.group, target.group));
+            way.links.push(self.blue_link(at.group, target.group));
             way.links.extend(self.limiter_of_blade(at));
             at = Blade {
                 group: target.group,
@@ -220,24 +232,25 @@ impl Dragonfly {
         }
         if at.blade != target.blade {
             way.links.extend(self.limiter_of_blade(at));
-            way.links.push(self.green(at, target.blade));
+            way.links.push(self.green_link(at, target.blade));
             // SimGrid continues in the first chassis of the group.
             (at.blade, at.chassis) = (target.blade, 0);
         }
         if at.chassis != target.chassis {
             way.links.extend(self.limiter_of_blade(at));
-            way.links.push(self.black(at, target.chassis));
+            way.links.push(self.black_link(at, target.chassis));
         }
     }
 
     /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+    pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.link_count().unwrap_or(0);
-        let own = self.links.links_per_host();
+        let own = self.link_kinds.links_per_host();
         for at in 0..count {
-            let is_loopback =
-                self.links.has_loopback && at < self.members().unwrap_or(0) * own && at % own == 0;
-            mark(LinkId(self.first.0 + at), is_loopback);
+            let is_loopback = self.link_kinds.has_loopback
+                && at < self.host_count().unwrap_or(0) * own
+                && at % own == 0;
+            mark(LinkId(self.first_link.0 + at), is_loopback);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
-use super::{PartialRoute, Table};
+use super::{PartialRoute, RouteTable};
 use migsim_base::units::to_u32;
 
 /// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
@@ -18,9 +18,9 @@ const NO_MEMBER: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Floyd {
     /// Routes that the file defines between members of the zone.
-    pub(crate) table: Table,
+    pub(crate) route_table: RouteTable,
     /// Number of members of the zone.
-    members: u32,
+    member_count: u32,
     /// For each pair (a, b) of members, at index `a * member_count + b`, the member before b on the route from a to b; computed
     /// when first needed.
     predecessors: OnceLock<Box<[u32]>>,
@@ -31,26 +31,27 @@ impl Floyd {
     /// compute.
     pub(crate) const MAX_MEMBERS: u32 = 2048;
 
-    pub(crate) fn new(table: Table, members: u32) -> Self {
+    pub(crate) fn new(table: RouteTable, members: u32) -> Self {
         Self {
-            table,
-            members,
+            route_table: table,
+            member_count: members,
             predecessors: OnceLock::new(),
         }
     }
 
     /// Returns the members of the zone along the route, including origin and destination; `None` if there is no route.
-    pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+    pub(super) fn member_path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let before = self
             .predecessors
             .get_or_init(|| self.compute_predecessors());
-        let row = &before[from as usize * self.members as usize..][..self.members as usize];
+        let row =
+            &before[from as usize * self.member_count as usize..][..self.member_count as usize];
         let mut path = vec![to];
         let mut at = to;
         loop {
             at = row[at as usize];
             // Routes without links may contain cycles.
-            if at == NO_MEMBER || path.len() > self.members as usize {
+            if at == NO_MEMBER || path.len() > self.member_count as usize {
                 return None;
             }
             path.push(at);
@@ -63,7 +64,7 @@ impl Floyd {
 
     /// Computes, for each pair of members, the member before the destination on the route between them.
     fn compute_predecessors(&self) -> Box<[u32]> {
-        let n = self.members as usize;
+        let n = self.member_count as usize;
         let mut cost = vec![NO_MEMBER; n * n];
         let mut before = vec![NO_MEMBER; n * n].into_boxed_slice();
         for member in 0..n {
@@ -71,8 +72,8 @@ impl Floyd {
             cost[member * n + member] = 1;
             before[member * n + member] = to_u32(member);
         }
-        for (from, to, edge) in self.table.edges() {
-            cost[from as usize * n + to as usize] = edge.len();
+        for (from, to, edge) in self.route_table.routes() {
+            cost[from as usize * n + to as usize] = edge.link_count();
             before[from as usize * n + to as usize] = from;
         }
         for c in 0..n {
@@ -102,9 +103,9 @@ impl Floyd {
 #[derive(Clone, Debug)]
 pub(crate) struct Dijkstra {
     /// Routes that the file defines between members of the zone.
-    pub(crate) table: Table,
+    pub(crate) route_table: RouteTable,
     /// Rank of each member in the order in which the routes of the file first mention the members.
-    rank: Vec<u32>,
+    member_ranks: Vec<u32>,
     /// For each origin, the member before each member on the route from the origin; computed when first needed. Empty if the zone
     /// has too many members.
     predecessors: Vec<OnceLock<Box<[u32]>>>,
@@ -113,7 +114,7 @@ pub(crate) struct Dijkstra {
 impl Dijkstra {
     /// Creates the routing of a zone with `members` members. `mentioned` lists members in the order in which the routes of the
     /// file mention them, with repetitions.
-    pub(crate) fn new(table: Table, members: u32, mentioned: &[u32]) -> Self {
+    pub(crate) fn new(table: RouteTable, members: u32, mentioned: &[u32]) -> Self {
         let mut rank = vec![NO_MEMBER; members as usize];
         let mut next = 0;
         for &member in mentioned {
@@ -129,14 +130,14 @@ impl Dijkstra {
             rank.len()
         };
         Self {
-            table,
-            rank,
+            route_table: table,
+            member_ranks: rank,
             predecessors: vec![OnceLock::new(); kept],
         }
     }
 
     /// Returns the members of the zone along the route, including origin and destination; `None` if there is no route.
-    pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+    pub(super) fn member_path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         if from == to {
             return Some(vec![from, to]);
         }
@@ -162,21 +163,21 @@ impl Dijkstra {
 
     /// Computes, for each member of the zone, the member before it on the route from the member `from`.
     fn compute_predecessors(&self, from: u32) -> Box<[u32]> {
-        let mut cost = vec![NO_MEMBER; self.rank.len()];
-        let mut before = vec![NO_MEMBER; self.rank.len()].into_boxed_slice();
+        let mut cost = vec![NO_MEMBER; self.member_ranks.len()];
+        let mut before = vec![NO_MEMBER; self.member_ranks.len()].into_boxed_slice();
         let mut heap = BinaryHeap::new();
         cost[from as usize] = 0;
-        heap.push(Reverse((0, self.rank[from as usize], from)));
+        heap.push(Reverse((0, self.member_ranks[from as usize], from)));
         while let Some(Reverse((reached, _, at))) = heap.pop() {
             if reached > cost[at as usize] {
                 continue;
             }
-            for ((_, to), edge) in self.table.edges_from(at) {
-                let next = reached + edge.len();
+            for ((_, to), edge) in self.route_table.routes_from(at) {
+                let next = reached + edge.link_count();
                 if next < cost[*to as usize] {
                     cost[*to as usize] = next;
                     before[*to as usize] = at;
-                    heap.push(Reverse((next, self.rank[*to as usize], *to)));
+                    heap.push(Reverse((next, self.member_ranks[*to as usize], *to)));
                 }
             }
         }
@@ -185,11 +186,11 @@ impl Dijkstra {
 
     /// Reverses the order of the links of each route of the table along a path of members, as `SimGrid` does. If the path also
     /// crosses inner zones, the links remain unchanged.
-    pub(super) fn reverse_edges(&self, path: &[u32], way: &mut PartialRoute) {
+    pub(super) fn reverse_links_of_routes(&self, path: &[u32], way: &mut PartialRoute) {
         let edges = path
             .windows(2)
-            .filter_map(|pair| self.table.find(pair[0], pair[1]));
-        let lengths: Vec<usize> = edges.map(|edge| edge.len() as usize).collect();
+            .filter_map(|pair| self.route_table.find_route(pair[0], pair[1]));
+        let lengths: Vec<usize> = edges.map(|edge| edge.link_count() as usize).collect();
         if lengths.iter().sum::<usize>() != way.links.len() {
             return;
         }

@@ -25,12 +25,12 @@ mod vivaldi;
 use std::collections::BTreeMap;
 
 pub(super) use dragonfly::Dragonfly;
-pub(super) use fat_tree::{FatTree, Level};
+pub(super) use fat_tree::{FatTree, LevelConnections};
 pub(super) use graph::{Dijkstra, Floyd};
-pub use outline::{Inside, WrittenRoute, ZoneOutline};
+pub use outline::{DefinedRoute, ZoneMember, ZoneOutline};
 pub(super) use star::{MemberLinks, Star};
-pub(super) use table::Table;
-pub(super) use torus::{OwnLinks, Torus};
+pub(super) use table::RouteTable;
+pub(super) use torus::{TopologyLinkKinds, Torus};
 pub(super) use vivaldi::{LocatedMember, Vivaldi};
 
 use migsim_base::units::LinkId;
@@ -38,10 +38,10 @@ use migsim_base::units::LinkId;
 /// Number of a zone, counted from 0. The root zone has 0, and a zone has a larger number than the zone that contains it.
 pub(super) type ZoneId = u32;
 /// Number of a host or router, counted from 0 in the order in which hosts and routers were added.
-pub(super) type Point = u32;
+pub(super) type HostOrRouterId = u32;
 
 /// Value that stands for no gateway: the member of the zone is a host or router, and thus its own gateway.
-pub(super) const ITSELF: Point = Point::MAX;
+pub(super) const OWN_GATEWAY: HostOrRouterId = HostOrRouterId::MAX;
 
 /// The tree of zones of a platform.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ pub struct Zones {
     /// All zones, by number.
     zones: Vec<Zone>,
     /// Place in the tree of each host and router, by the number of the host or router.
-    points: Vec<Place>,
+    host_and_router_places: Vec<Place>,
     /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
     /// SimGrid's rule for `FATPIPE` holds.
     pub(super) unshared_links_have_full_bandwidth: bool,
@@ -77,14 +77,14 @@ pub(super) struct Place {
     /// Number of the zone that contains the host, router or zone.
     pub(super) zone: ZoneId,
     /// Number of the host, router or zone among the members of that zone, counted from 0.
-    pub(super) local: u32,
+    pub(super) member_number: u32,
 }
 
 /// A member of a zone: a host, a router or an inner zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Member {
     /// A host or router.
-    Point(Point),
+    HostOrRouter(HostOrRouterId),
     /// An inner zone.
     Zone(ZoneId),
 }
@@ -95,7 +95,7 @@ pub(super) struct Bypass {
     /// Links of the bypass, in the order in which a message crosses them.
     pub(super) links: Box<[LinkId]>,
     /// Gateways at which the bypass leaves the origin and enters the destination.
-    pub(super) gateways: [Point; 2],
+    pub(super) gateways: [HostOrRouterId; 2],
 }
 
 /// The rule by which a zone finds the route between two of its members.
@@ -104,7 +104,7 @@ pub(super) enum Routing {
     /// There are no routes between members.
     Nothing,
     /// Every route between two members is defined in the file.
-    Full(Table),
+    Full(RouteTable),
     /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Floyd and Warshall).
     Floyd(Floyd),
     /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Dijkstra).
@@ -127,15 +127,15 @@ pub(super) struct PartialRoute {
     /// Links of the route so far, in the order in which a message crosses them.
     pub(super) links: Vec<LinkId>,
     /// Latency from coordinates \[s\], in addition to the latencies of the links.
-    pub(super) distance: f64,
+    pub(super) coordinate_latency: f64,
     /// Whether some part of the route has no links because the file does not define a route there.
     pub(super) has_gap: bool,
     /// Number of times that the route crosses the loopback of the network model.
-    pub(super) loopbacks: u32,
+    pub(super) loopback_count: u32,
 }
 
 /// Gateways at which a route leaves its origin and enters its destination, as numbers of hosts or routers.
-type Gateways = [Point; 2];
+type Gateways = [HostOrRouterId; 2];
 
 /// Maximum number of steps from gateway to gateway in a route; a route with more steps is considered a cycle.
 const MAX_STEPS: u32 = 256;
@@ -161,14 +161,15 @@ impl Zones {
     }
 
     /// Adds a host or router at a place in a zone; returns the number of the host or router.
-    pub(super) fn add_point(&mut self, place: Place) -> Point {
-        self.points.push(place);
-        Point::try_from(self.points.len() - 1).expect("fewer than 2^32 points")
+    pub(super) fn add_host_or_router(&mut self, place: Place) -> HostOrRouterId {
+        self.host_and_router_places.push(place);
+        HostOrRouterId::try_from(self.host_and_router_places.len() - 1)
+            .expect("fewer than 2^32 points")
     }
 
     /// Returns the number of hosts and routers that have been added so far.
-    pub(super) fn point_count(&self) -> Point {
-        Point::try_from(self.points.len()).expect("fewer than 2^32 points")
+    pub(super) fn host_and_router_count(&self) -> HostOrRouterId {
+        HostOrRouterId::try_from(self.host_and_router_places.len()).expect("fewer than 2^32 points")
     }
 
     pub(super) fn zone(&self, zone: ZoneId) -> &Zone {
@@ -185,14 +186,14 @@ impl Zones {
     }
 
     /// Returns the zone that contains a host or router.
-    pub(super) fn zone_of(&self, point: Point) -> ZoneId {
-        self.points[point as usize].zone
+    pub(super) fn zone_of(&self, point: HostOrRouterId) -> ZoneId {
+        self.host_and_router_places[point as usize].zone
     }
 
     /// Returns the place of a member in the tree; `None` for the root zone.
     pub(super) fn place_of(&self, member: Member) -> Option<Place> {
         match member {
-            Member::Point(point) => Some(self.points[point as usize]),
+            Member::HostOrRouter(point) => Some(self.host_and_router_places[point as usize]),
             Member::Zone(zone) => self.zone(zone).place,
         }
     }
@@ -206,11 +207,11 @@ impl Zones {
     }
 
     /// Returns the table of the routes that the file defines in a zone; `None` if the routing of the zone does not use a table.
-    pub(super) fn table(&self, zone: ZoneId) -> Option<&Table> {
+    pub(super) fn route_table(&self, zone: ZoneId) -> Option<&RouteTable> {
         match &self.zone(zone).routing {
             Routing::Full(table) => Some(table),
-            Routing::Floyd(floyd) => Some(&floyd.table),
-            Routing::Dijkstra(dijkstra) => Some(&dijkstra.table),
+            Routing::Floyd(floyd) => Some(&floyd.route_table),
+            Routing::Dijkstra(dijkstra) => Some(&dijkstra.route_table),
             _ => None,
         }
     }
@@ -221,50 +222,55 @@ impl Zones {
     }
 
     /// Whether messages inside a host take a route that its zone defines instead of the loopback of the network model.
-    pub(super) fn has_own_loopback(&self, host: Point) -> bool {
+    pub(super) fn has_own_loopback(&self, host: HostOrRouterId) -> bool {
         let zone = self.zone(self.zone_of(host));
         // SimGrid refuses messages inside a host of a torus without such links.
-        let has_links =
-            !matches!(&zone.routing, Routing::Torus(torus) if torus.links.links_per_host() == 0);
+        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.link_kinds.links_per_host() == 0);
         has_links && self.has_route_to_itself(host)
     }
 
     /// Whether the zone of a host has a route from the host to itself.
-    fn has_route_to_itself(&self, host: Point) -> bool {
-        let place = self.points[host as usize];
-        let local = place.local;
+    fn has_route_to_itself(&self, host: HostOrRouterId) -> bool {
+        let place = self.host_and_router_places[host as usize];
+        let local = place.member_number;
         match &self.zone(place.zone).routing {
-            Routing::Full(table) => table.find(local, local).is_some(),
-            Routing::Floyd(floyd) => floyd.table.find(local, local).is_some(),
-            Routing::Dijkstra(dijkstra) => dijkstra.table.find(local, local).is_some(),
+            Routing::Full(table) => table.find_route(local, local).is_some(),
+            Routing::Floyd(floyd) => floyd.route_table.find_route(local, local).is_some(),
+            Routing::Dijkstra(dijkstra) => dijkstra.route_table.find_route(local, local).is_some(),
             _ => true,
         }
     }
 
     /// Returns the route between two hosts; `None` if no route exists.
-    pub(super) fn route(&self, from: Point, to: Point) -> Option<PartialRoute> {
+    pub(super) fn route(&self, from: HostOrRouterId, to: HostOrRouterId) -> Option<PartialRoute> {
         let mut way = PartialRoute::default();
         let mut steps = 0;
         let is_found = self.add_route(from, to, &mut way, &mut steps);
         // SimGrid refuses a message that crosses no link and has no delay.
-        let is_nothing = way.has_gap && way.links.is_empty() && way.distance <= 0.0;
+        let is_nothing = way.has_gap && way.links.is_empty() && way.coordinate_latency <= 0.0;
         (is_found && !is_nothing).then_some(way)
     }
 
     /// Appends the route between two hosts or routers to `way`; returns whether a route exists. `steps` counts the calls, so that
     /// a cycle of gateways ends.
-    fn add_route(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
+    fn add_route(
+        &self,
+        from: HostOrRouterId,
+        to: HostOrRouterId,
+        way: &mut PartialRoute,
+        steps: &mut u32,
+    ) -> bool {
         *steps += 1;
         if *steps > MAX_STEPS {
             return false;
         }
         let (common, members) = self.common_zone(from, to);
         if let Some(((a, b), bypass)) = self.find_bypass(common, from, to) {
-            return (a == Member::Point(from)
+            return (a == Member::HostOrRouter(from)
                 || self.add_route_at_bypass(from, bypass.gateways[0], way, steps))
                 && {
                     way.links.extend_from_slice(&bypass.links);
-                    b == Member::Point(to)
+                    b == Member::HostOrRouter(to)
                         || self.add_route_at_bypass(bypass.gateways[1], to, way, steps)
                 };
         }
@@ -275,7 +281,7 @@ impl Zones {
             // Between hosts and routers of a zone where every route is given, a missing route has no links, as in SimGrid.
             None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
                 between.has_gap = true;
-                [ITSELF; 2]
+                [OWN_GATEWAY; 2]
             }
             None => return false,
         };
@@ -287,9 +293,9 @@ impl Zones {
                 std::mem::swap(&mut way.links, &mut between.links);
             }
             way.links.append(&mut between.links);
-            way.distance += between.distance;
+            way.coordinate_latency += between.coordinate_latency;
             way.has_gap |= between.has_gap;
-            way.loopbacks += between.loopbacks;
+            way.loopback_count += between.loopback_count;
             into == to || self.add_route(into, to, way, steps)
         }
     }
@@ -299,8 +305,8 @@ impl Zones {
     /// the host has none.
     fn add_route_at_bypass(
         &self,
-        from: Point,
-        to: Point,
+        from: HostOrRouterId,
+        to: HostOrRouterId,
         way: &mut PartialRoute,
         steps: &mut u32,
     ) -> bool {
@@ -308,7 +314,7 @@ impl Zones {
             return self.add_route(from, to, way, steps);
         }
         if !self.has_route_to_itself(from) {
-            way.loopbacks += 1;
+            way.loopback_count += 1;
             return true;
         }
         let links = way.links.len();
@@ -322,10 +328,15 @@ impl Zones {
 
     /// Replaces a gateway by the origin or destination of the route, if that origin or destination is a host or router directly
     /// in the zone or needs no gateway.
-    fn resolve_gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
+    fn resolve_gateways(
+        &self,
+        zone: ZoneId,
+        gateways: Gateways,
+        ends: [HostOrRouterId; 2],
+    ) -> Gateways {
         [0, 1].map(|end| {
             let is_member = self.zone_of(ends[end]) == zone;
-            if is_member || gateways[end] == ITSELF {
+            if is_member || gateways[end] == OWN_GATEWAY {
                 ends[end]
             } else {
                 gateways[end]
@@ -335,8 +346,11 @@ impl Zones {
 
     /// Returns the nearest zone that contains two hosts or routers, and the numbers of the two members of this zone that contain
     /// the hosts or routers.
-    fn common_zone(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
-        let (mut a, mut b) = (self.points[from as usize], self.points[to as usize]);
+    fn common_zone(&self, from: HostOrRouterId, to: HostOrRouterId) -> (ZoneId, [u32; 2]) {
+        let (mut a, mut b) = (
+            self.host_and_router_places[from as usize],
+            self.host_and_router_places[to as usize],
+        );
         let up = |place: Place| {
             let zone = self.zone(place.zone);
             zone.place.unwrap_or(place)
@@ -350,7 +364,7 @@ impl Zones {
         while a.zone != b.zone {
             (a, b) = (up(a), up(b));
         }
-        (a.zone, [a.local, b.local])
+        (a.zone, [a.member_number, b.member_number])
     }
 
     /// Returns the bypass of `zone` that applies between two hosts or routers, with the members that the bypass joins; `None` if
@@ -358,17 +372,17 @@ impl Zones {
     fn find_bypass(
         &self,
         zone: ZoneId,
-        from: Point,
-        to: Point,
+        from: HostOrRouterId,
+        to: HostOrRouterId,
     ) -> Option<((Member, Member), &Bypass)> {
         let bypasses = &self.zone(zone).bypasses;
         if bypasses.is_empty() {
             return None;
         }
         let find = |a: Member, b: Member| Some(((a, b), bypasses.get(&(a, b))?));
-        let [a, b] = [from, to].map(|point| self.points[point as usize].zone);
+        let [a, b] = [from, to].map(|point| self.host_and_router_places[point as usize].zone);
         if (a, b) == (zone, zone) {
-            return find(Member::Point(from), Member::Point(to));
+            return find(Member::HostOrRouter(from), Member::HostOrRouter(to));
         }
         // The zones around each point up to the common one are tried, the innermost first; the nearest pair is used.
         let [a, b] = [a, b].map(|inner| self.zones_up_to_member(inner, zone));
@@ -410,32 +424,33 @@ impl Zones {
         way: &mut PartialRoute,
         steps: &mut u32,
     ) -> Option<Gateways> {
-        let no_gateways = [ITSELF; 2];
+        let no_gateways = [OWN_GATEWAY; 2];
         match &self.zone(zone).routing {
             Routing::Nothing => None,
             Routing::Full(table) => {
-                let edge = table.find(a, b)?;
-                way.links.extend_from_slice(table.links(&edge));
+                let edge = table.find_route(a, b)?;
+                way.links.extend_from_slice(table.links_of_route(&edge));
                 Some(edge.gateways)
             }
             Routing::Floyd(floyd) => {
-                let path = floyd.path(a, b)?;
-                self.add_links_along_path(&floyd.table, &path, way, steps)
+                let path = floyd.member_path(a, b)?;
+                self.add_links_along_path(&floyd.route_table, &path, way, steps)
             }
             Routing::Dijkstra(dijkstra) => {
-                let path = dijkstra.path(a, b)?;
-                let gateways = self.add_links_along_path(&dijkstra.table, &path, way, steps)?;
-                dijkstra.reverse_edges(&path, way);
+                let path = dijkstra.member_path(a, b)?;
+                let gateways =
+                    self.add_links_along_path(&dijkstra.route_table, &path, way, steps)?;
+                dijkstra.reverse_links_of_routes(&path, way);
                 Some(gateways)
             }
             Routing::Star(star) => {
-                star.route(a, b, way);
+                star.add_route(a, b, way);
                 Some(no_gateways)
             }
-            Routing::Vivaldi(vivaldi) => vivaldi.route(a, b, way).then_some(no_gateways),
-            Routing::Torus(torus) => torus.route(a, b, way).then_some(no_gateways),
-            Routing::FatTree(tree) => tree.route(a, b, way).then_some(no_gateways),
-            Routing::Dragonfly(dragonfly) => dragonfly.route(a, b, way).then_some(no_gateways),
+            Routing::Vivaldi(vivaldi) => vivaldi.add_route(a, b, way).then_some(no_gateways),
+            Routing::Torus(torus) => torus.add_route(a, b, way).then_some(no_gateways),
+            Routing::FatTree(tree) => tree.add_route(a, b, way).then_some(no_gateways),
+            Routing::Dragonfly(dragonfly) => dragonfly.add_route(a, b, way).then_some(no_gateways),
         }
     }
 
@@ -444,58 +459,58 @@ impl Zones {
     /// is added.
     fn add_links_along_path(
         &self,
-        table: &Table,
+        table: &RouteTable,
         path: &[u32],
         way: &mut PartialRoute,
         steps: &mut u32,
     ) -> Option<Gateways> {
-        let mut gateways = [ITSELF; 2];
+        let mut gateways = [OWN_GATEWAY; 2];
         for (at, pair) in path.windows(2).enumerate() {
-            let edge = table.find(pair[0], pair[1])?;
+            let edge = table.find_route(pair[0], pair[1])?;
             let [out, into] = edge.gateways;
             if at == 0 {
                 gateways[0] = out;
             } else if gateways[1] != out && !self.add_route(gateways[1], out, way, steps) {
                 return None;
             }
-            way.links.extend_from_slice(table.links(&edge));
+            way.links.extend_from_slice(table.links_of_route(&edge));
             gateways[1] = into;
         }
         Some(gateways)
     }
 
     /// Calls `mark` with the id of every link that some route may cross, and whether the link serves only messages inside a host.
-    pub fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+    pub fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for zone in &self.zones {
             for bypass in zone.bypasses.values() {
                 bypass.links.iter().for_each(|&link| mark(link, false));
             }
             match &zone.routing {
                 Routing::Nothing => {}
-                Routing::Full(table) => table.each_link(mark),
-                Routing::Floyd(floyd) => floyd.table.each_link(mark),
-                Routing::Dijkstra(dijkstra) => dijkstra.table.each_link(mark),
-                Routing::Star(star) => star.each_link(mark),
-                Routing::Vivaldi(vivaldi) => vivaldi.each_link(mark),
-                Routing::Torus(torus) => torus.each_link(mark),
-                Routing::FatTree(tree) => tree.each_link(mark),
-                Routing::Dragonfly(dragonfly) => dragonfly.each_link(mark),
+                Routing::Full(table) => table.for_each_link(mark),
+                Routing::Floyd(floyd) => floyd.route_table.for_each_link(mark),
+                Routing::Dijkstra(dijkstra) => dijkstra.route_table.for_each_link(mark),
+                Routing::Star(star) => star.for_each_link(mark),
+                Routing::Vivaldi(vivaldi) => vivaldi.for_each_link(mark),
+                Routing::Torus(torus) => torus.for_each_link(mark),
+                Routing::FatTree(tree) => tree.for_each_link(mark),
+                Routing::Dragonfly(dragonfly) => dragonfly.for_each_link(mark),
             }
         }
     }
 
     /// Returns the approximate memory of the tree \[B\], without tables that are computed on demand.
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn memory_usage(&self) -> usize {
         let of_zone = |zone: &Zone| match &zone.routing {
-            Routing::Full(table) => table.memory(),
-            Routing::Floyd(floyd) => floyd.table.memory(),
-            Routing::Dijkstra(dijkstra) => dijkstra.table.memory(),
-            Routing::Star(star) => star.memory(),
-            Routing::Vivaldi(vivaldi) => vivaldi.memory(),
+            Routing::Full(table) => table.memory_usage(),
+            Routing::Floyd(floyd) => floyd.route_table.memory_usage(),
+            Routing::Dijkstra(dijkstra) => dijkstra.route_table.memory_usage(),
+            Routing::Star(star) => star.memory_usage(),
+            Routing::Vivaldi(vivaldi) => vivaldi.memory_usage(),
             _ => 0,
         };
         size_of_val(&self.zones[..])
-            + size_of_val(&self.points[..])
+            + size_of_val(&self.host_and_router_places[..])
             + self.zones.iter().map(of_zone).sum::<usize>()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ITSELF, Point, Routing, Table, ZoneId, Zones};
+use super::{HostOrRouterId, OWN_GATEWAY, RouteTable, Routing, ZoneId, Zones};
 use migsim_base::units::{LinkId, to_u32};
 
 /// Summary of a zone for output: its name, routing and depth, and the numbers of its hosts, routers and inner zones.
@@ -17,38 +17,38 @@ pub struct ZoneOutline<'a> {
     /// Name of the routing of the zone in `SimGrid`.
     pub routing: &'static str,
     /// Number of hosts directly in this zone.
-    pub own_hosts: usize,
+    pub direct_host_count: usize,
     /// Number of hosts in this zone and in all zones inside it.
-    pub all_hosts: usize,
+    pub total_host_count: usize,
     /// Number of zones directly in this zone.
-    pub zones: usize,
+    pub inner_zone_count: usize,
     /// Number of routers directly in this zone.
-    pub routers: usize,
+    pub router_count: usize,
     /// Number of bypass routes of this zone, which replace routes found by the rule of the zone.
-    pub bypasses: usize,
+    pub bypass_count: usize,
 }
 
 /// A member of a zone: an inner zone, a host or a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Inside {
+pub enum ZoneMember {
     /// An inner zone, by its number.
     Zone(ZoneId),
     /// A host or router, by its number.
-    Point(Point),
+    HostOrRouter(HostOrRouterId),
 }
 
 /// A route that the file defines between two members of a zone.
 #[derive(Clone, Debug)]
-pub struct WrittenRoute<'a> {
+pub struct DefinedRoute<'a> {
     /// Member at which the route begins.
-    pub from: Inside,
+    pub from: ZoneMember,
     /// Member at which the route ends.
-    pub to: Inside,
+    pub to: ZoneMember,
     /// Links of the route, in the order in which a message crosses them.
     pub links: &'a [LinkId],
     /// Gateways: the hosts or routers at which the route leaves its first member and enters its last member; `None` for a member
     /// that is itself a host or router.
-    pub gateways: [Option<Point>; 2],
+    pub gateways: [Option<HostOrRouterId>; 2],
 }
 
 impl Routing {
@@ -71,14 +71,14 @@ impl Routing {
 impl Zones {
     /// Returns a summary of each zone; a zone precedes the zones inside it. `hosts` contains the numbers of the hosts; all other
     /// numbers belong to routers.
-    pub fn outline(&self, hosts: &[Point]) -> Vec<ZoneOutline<'_>> {
+    pub fn outline(&self, hosts: &[HostOrRouterId]) -> Vec<ZoneOutline<'_>> {
         let mut own = vec![0; self.zones.len()];
         for &host in hosts {
             own[self.zone_of(host) as usize] += 1;
         }
         let mut all = own.clone();
         let mut routers = vec![0_usize; self.zones.len()];
-        for place in &self.points {
+        for place in &self.host_and_router_places {
             routers[place.zone as usize] += 1;
         }
         for (routers, own) in routers.iter_mut().zip(&own) {
@@ -101,11 +101,11 @@ impl Zones {
                 name: &zone.name,
                 depth: zone.depth,
                 routing: zone.routing.name(),
-                own_hosts: own[at],
-                all_hosts: all[at],
-                zones: below[at].len(),
-                routers: routers[at],
-                bypasses: zone.bypasses.len(),
+                direct_host_count: own[at],
+                total_host_count: all[at],
+                inner_zone_count: below[at].len(),
+                router_count: routers[at],
+                bypass_count: zone.bypasses.len(),
             });
             open.extend_from_slice(&below[at]);
         }
@@ -113,35 +113,36 @@ impl Zones {
     }
 
     /// Returns the number of the zone that contains a host or router.
-    pub fn zone_at(&self, point: Point) -> ZoneId {
+    pub fn zone_at(&self, point: HostOrRouterId) -> ZoneId {
         self.zone_of(point)
     }
 
     /// Returns the routes that the file defines in a zone, except routes from a member to itself.
-    pub fn written_routes(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
-        let table = self.table(zone);
-        table.map_or_else(Vec::new, |table| self.routes_of(zone, table))
+    pub fn defined_routes(&self, zone: ZoneId) -> Vec<DefinedRoute<'_>> {
+        let table = self.route_table(zone);
+        table.map_or_else(Vec::new, |table| self.routes_in_table(zone, table))
     }
 
     /// Returns the routes in the table of a zone, except routes from a member to itself.
-    fn routes_of<'t>(&self, zone: ZoneId, table: &'t Table) -> Vec<WrittenRoute<'t>> {
+    fn routes_in_table<'t>(&self, zone: ZoneId, table: &'t RouteTable) -> Vec<DefinedRoute<'t>> {
         let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
             let place = inner.place.filter(|place| place.zone == zone)?;
-            Some((place.local, Inside::Zone(to_u32(at))))
+            Some((place.member_number, ZoneMember::Zone(to_u32(at))))
         });
-        let points = self.points.iter().enumerate();
+        let points = self.host_and_router_places.iter().enumerate();
         let points = points.filter(|(_, place)| place.zone == zone);
-        let points = points.map(|(at, place)| (place.local, Inside::Point(to_u32(at))));
-        let members: BTreeMap<u32, Inside> = zones.chain(points).collect();
-        let routes = table.edges().filter(|(from, to, _)| from != to);
+        let points =
+            points.map(|(at, place)| (place.member_number, ZoneMember::HostOrRouter(to_u32(at))));
+        let members: BTreeMap<u32, ZoneMember> = zones.chain(points).collect();
+        let routes = table.routes().filter(|(from, to, _)| from != to);
         let found = routes.filter_map(|(from, to, edge)| {
-            Some(WrittenRoute {
+            Some(DefinedRoute {
                 from: *members.get(&from)?,
                 to: *members.get(&to)?,
-                links: table.links(edge),
+                links: table.links_of_route(edge),
                 gateways: edge
                     .gateways
-                    .map(|point| (point != ITSELF).then_some(point)),
+                    .map(|point| (point != OWN_GATEWAY).then_some(point)),
             })
         });
         found.collect()

@@ -30,7 +30,7 @@ pub(crate) struct MemberLinks {
 
 impl Star {
     /// Appends the links of the route between two members to `way`.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) {
+    pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         if let Some(loopback) = a.loopback.filter(|_| from == to) {
             way.links.push(loopback);
@@ -47,7 +47,7 @@ impl Star {
     }
 
     /// Calls `mark` with the id of every link of the members, and whether the link is a loopback link.
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+    pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for member in &self.members {
             let others = [member.backbone, member.limiter].into_iter().flatten();
             others
@@ -61,7 +61,7 @@ impl Star {
     }
 
     /// Returns the memory of the links of all members \[B\].
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&self.members[..])
     }
 }

@@ -11,17 +11,17 @@ use migsim_base::units::LinkId;
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
     /// Number of members in each dimension.
-    pub(crate) dimensions: Vec<u32>,
+    pub(crate) dimension_sizes: Vec<u32>,
     /// Id of the first link of the topology.
-    pub(crate) first: LinkId,
+    pub(crate) first_link: LinkId,
     /// Kinds of links that each host has in addition to its connections in the grid.
-    pub(crate) links: OwnLinks,
+    pub(crate) link_kinds: TopologyLinkKinds,
 }
 
 /// Kinds of links that the hosts of a topology have in addition to the connections of the topology, and whether these connections
 /// are duplex.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OwnLinks {
+pub(crate) struct TopologyLinkKinds {
     /// Whether connections are duplex: two links, one for each direction.
     pub(crate) is_duplex: bool,
     /// Whether each host has a loopback link.
@@ -30,7 +30,7 @@ pub(crate) struct OwnLinks {
     pub(crate) has_limiter: bool,
 }
 
-impl OwnLinks {
+impl TopologyLinkKinds {
     /// Returns the number of links of a connection: 1, or 2 if connections are duplex.
     pub(crate) fn links_per_connection(self) -> u32 {
         1 + u32::from(self.is_duplex)
@@ -44,41 +44,42 @@ impl OwnLinks {
 
 impl Torus {
     /// Returns the number of members of the torus.
-    pub(crate) fn members(&self) -> u32 {
-        self.dimensions.iter().product()
+    pub(crate) fn member_count(&self) -> u32 {
+        self.dimension_sizes.iter().product()
     }
 
     /// Returns the number of links that belong to each member.
-    fn per_member(&self) -> u32 {
-        self.links.links_per_host()
-            + self.links.links_per_connection() * u32::try_from(self.dimensions.len()).unwrap_or(0)
+    fn links_per_member(&self) -> u32 {
+        self.link_kinds.links_per_host()
+            + self.link_kinds.links_per_connection()
+                * u32::try_from(self.dimension_sizes.len()).unwrap_or(0)
     }
 
     /// Returns the link with index `at` among the links of a member.
-    fn link(&self, member: u32, at: u32) -> LinkId {
-        LinkId(self.first.0 + member * self.per_member() + at)
+    fn member_link(&self, member: u32, at: u32) -> LinkId {
+        LinkId(self.first_link.0 + member * self.links_per_member() + at)
     }
 
     /// Appends the links of the route between two members to `way`; returns whether there is a route.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
+    pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         // The gateway is a router without links.
-        if from >= self.members() || to >= self.members() {
+        if from >= self.member_count() || to >= self.member_count() {
             return true;
         }
         if from == to {
             // The first own link is the loopback, or else the limiter.
-            if self.links.links_per_host() > 0 {
-                way.links.push(self.link(from, 0));
+            if self.link_kinds.links_per_host() > 0 {
+                way.links.push(self.member_link(from, 0));
             }
-            return self.links.links_per_host() > 0;
+            return self.link_kinds.links_per_host() > 0;
         }
         let limiter = |member: u32| {
-            let limiter = self.link(member, u32::from(self.links.has_loopback));
-            self.links.has_limiter.then_some(limiter)
+            let limiter = self.member_link(member, u32::from(self.link_kinds.has_loopback));
+            self.link_kinds.has_limiter.then_some(limiter)
         };
         let mut stride = 1;
         let mut at = from;
-        for (dimension, &size) in (0..).zip(&self.dimensions) {
+        for (dimension, &size) in (0..).zip(&self.dimension_sizes) {
             let digit = |member: u32| member / stride % size;
             let (own, target) = (digit(from), digit(to));
             let half = size / 2;
@@ -92,9 +93,10 @@ impl Torus {
                 };
                 way.links.extend(limiter(at));
                 let (lower, is_back) = if is_right { (at, 0) } else { (next, 1) };
-                let width = self.links.links_per_connection();
-                let own = self.links.links_per_host() + dimension * width + is_back.min(width - 1);
-                way.links.push(self.link(lower, own));
+                let width = self.link_kinds.links_per_connection();
+                let own =
+                    self.link_kinds.links_per_host() + dimension * width + is_back.min(width - 1);
+                way.links.push(self.member_link(lower, own));
                 at = next;
             }
             stride *= size;
@@ -104,11 +106,11 @@ impl Torus {
     }
 
     /// Calls `mark` with the id of every link of the topology, and whether the link is a loopback link.
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
-        let count = self.members() * self.per_member();
+    pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+        let count = self.member_count() * self.links_per_member();
         for at in 0..count {
-            let is_loopback = self.links.has_loopback && at % self.per_member() == 0;
-            mark(LinkId(self.first.0 + at), is_loopback);
+            let is_loopback = self.link_kinds.has_loopback && at % self.links_per_member() == 0;
+            mark(LinkId(self.first_link.0 + at), is_loopback);
         }
     }
 }

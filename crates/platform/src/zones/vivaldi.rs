@@ -30,7 +30,7 @@ pub(crate) struct LocatedMember {
 impl Vivaldi {
     /// Appends the links of the route between two members to `way` and adds the distance between the members; returns whether
     /// both members have coordinates.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
+    pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         let (Some(from), Some(to)) = (a, b) else {
             return false;
@@ -43,19 +43,19 @@ impl Vivaldi {
         way.links.extend(up.into_iter().chain(down));
         let (a, b) = (from.coordinates, to.coordinates);
         let plane = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt();
-        way.distance += (plane + a[2].abs() + b[2].abs()) / 1000.0;
+        way.coordinate_latency += (plane + a[2].abs() + b[2].abs()) / 1000.0;
         true
     }
 
     /// Calls `mark` with the id of every link of the members, and with `false`, because no such link is a loopback link.
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+    pub(super) fn for_each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let members = self.members.iter().flatten();
         let links = members.filter_map(|member| member.links).flatten();
         links.for_each(|link| mark(link, false));
     }
 
     /// Returns the memory of the members \[B\].
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&self.members[..])
     }
 }

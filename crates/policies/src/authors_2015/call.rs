@@ -3,8 +3,10 @@
 
 use super::destination::{Move, assign_destinations};
 use super::heuristic::{Heuristic, chosen_processes};
-use super::potential::{Report, Set, Terms, potential_terms, processes_per_host, set_indices};
-use super::ranking::{Wish, exchange_sort, preferred_sets};
+use super::potential::{
+    PotentialTerms, ProcessReport, Set, potential_terms, processes_per_host, set_indices,
+};
+use super::ranking::{SetPreference, exchange_sort, preferred_sets};
 
 /// The input of a rescheduling call of the simulation program that the authors of `MigBSP` wrote in 2015.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +14,7 @@ pub struct Call<'a> {
     /// The Sets (clusters) of the run, at least one.
     pub sets: &'a [Set],
     /// The report of each process about the supersteps since the last call, by process number.
-    pub reports: &'a [Report],
+    pub reports: &'a [ProcessReport],
     /// The heuristic that chooses the candidates of the call.
     pub heuristic: Heuristic,
     /// Factor x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the
@@ -22,20 +24,20 @@ pub struct Call<'a> {
     /// a process.
     pub was_candidate: &'a [bool],
     /// Whether each process must stay on its host, by process number; empty if all processes may move.
-    pub pinned: &'a [bool],
+    pub is_pinned: &'a [bool],
     /// Whether the moves are carried out (scenario iii) or only decided (scenario ii).
     pub moves_happen: bool,
 }
 
 /// The result of a rescheduling call of the authors' program, with the intermediate values from which it follows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct CallResult {
     /// ISet(j), the index of computing power of each Set (cluster) j, relative to the most powerful Set, whose index is 1.
     pub set_indices: Vec<f64>,
     /// The terms of PM(i,j), the potential of migration of process i to Set j, by process and then by Set.
-    pub terms: Vec<Vec<Terms>>,
+    pub terms: Vec<Vec<PotentialTerms>>,
     /// The processes in decreasing order of their largest potential of migration, each with the Set that the process prefers.
-    pub order: Vec<Wish>,
+    pub preference_order: Vec<SetPreference>,
     /// Whether each process is a candidate for migration in this call or was one in an earlier call, by process number.
     pub candidates: Vec<bool>,
     /// The migrations, in the order in which the managers of the Sets decide them: by Set, and within a Set by process number.
@@ -44,11 +46,11 @@ pub struct Answer {
 
 impl Call<'_> {
     /// Computes the result of the rescheduling call: Set indices, potentials of migration, candidates and moves.
-    pub fn decide(&self) -> Answer {
+    pub fn decide(&self) -> CallResult {
         let occupancy = processes_per_host(self.sets, self.reports);
         let indices = set_indices(self.sets, &occupancy);
-        let of_report = |report: &Report| potential_terms(report, self.sets, &indices);
-        let terms: Vec<Vec<Terms>> = self.reports.iter().map(of_report).collect();
+        let of_report = |report: &ProcessReport| potential_terms(report, self.sets, &indices);
+        let terms: Vec<Vec<PotentialTerms>> = self.reports.iter().map(of_report).collect();
         let wishes = preferred_sets(&terms);
         let mut order = wishes.clone();
         exchange_sort(&mut order);
@@ -56,16 +58,16 @@ impl Call<'_> {
         for process in chosen_processes(self.heuristic, self.x, &order, &terms) {
             candidates[process] = true;
         }
-        let is_pinned = |process: usize| self.pinned.get(process).copied().unwrap_or(false);
+        let is_pinned = |process: usize| self.is_pinned.get(process).copied().unwrap_or(false);
         let movers = candidates.iter().enumerate();
         let movers = movers.map(|(process, is_candidate)| *is_candidate && !is_pinned(process));
         let movers: Vec<bool> = movers.collect();
         let moves =
             assign_destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
-        Answer {
+        CallResult {
             set_indices: indices,
             terms,
-            order,
+            preference_order: order,
             candidates,
             moves,
         }
@@ -87,8 +89,8 @@ mod tests {
     }
 
     /// Returns the report of a process on a host of the first Set that received 1 MB in each superstep of a long interval.
-    fn report(process: usize, host: usize, computation: f64) -> Report {
-        Report {
+    fn report(process: usize, host: usize, computation: f64) -> ProcessReport {
+        ProcessReport {
             set: 0,
             host,
             computation_pattern: 1.0,
@@ -99,7 +101,7 @@ mod tests {
         }
     }
 
-    fn decide(marked: [bool; 3], pinned: &[bool], moves_happen: bool) -> Answer {
+    fn decide(marked: [bool; 3], pinned: &[bool], moves_happen: bool) -> CallResult {
         let reports = [report(0, 0, 0.5), report(1, 0, 1.0), report(2, 1, 1.0)];
         let call = Call {
             sets: &sets(),
@@ -107,7 +109,7 @@ mod tests {
             heuristic: Heuristic::One,
             x: 0.0,
             was_candidate: &marked,
-            pinned,
+            is_pinned: pinned,
             moves_happen,
         };
         call.decide()
@@ -121,7 +123,8 @@ mod tests {
         assert!((answer.set_indices[0] - expected).abs() < 1e-15);
         assert_eq!(answer.set_indices[1], 1.0);
         // p0 for Set 1: 0.5. p1 and p2: 1. At home: p0 0.5 · 5/24 + 0.25 = 0.354, p1 and p2 5/24 + 0.25 - 1 s of Mem.
-        let potentials = |process: usize| answer.terms[process].iter().map(Terms::potential);
+        let potentials =
+            |process: usize| answer.terms[process].iter().map(PotentialTerms::potential);
         let found: Vec<f64> = (0..3).flat_map(potentials).collect();
         let at_home = [0.5 * expected + 0.25, expected + 0.25 - 1.0];
         for (found, by_hand) in
@@ -130,7 +133,11 @@ mod tests {
             assert!((found - by_hand).abs() < 1e-15, "{found} {by_hand}");
         }
         // The exchange sort puts p1 before p2: i = 1 exchanges p1 and p0, i = 2 exchanges p0, which is second now, and p2.
-        let order: Vec<usize> = answer.order.iter().map(|wish| wish.process).collect();
+        let order: Vec<usize> = answer
+            .preference_order
+            .iter()
+            .map(|wish| wish.process)
+            .collect();
         assert_eq!(order, [1, 2, 0]);
         assert_eq!(answer.candidates, [false, true, false]);
         let moved = |process, host| Move {
@@ -151,14 +158,14 @@ mod tests {
     #[test]
     fn a_move_counts_twice_on_its_host_if_moves_happen() {
         let marked = [true; 3];
-        let hosts = |reports: &[Report], moves_happen| {
+        let hosts = |reports: &[ProcessReport], moves_happen| {
             let call = Call {
                 sets: &sets(),
                 reports,
                 heuristic: Heuristic::One,
                 x: 0.0,
                 was_candidate: &marked[..reports.len()],
-                pinned: &[],
+                is_pinned: &[],
                 moves_happen,
             };
             let moves = call.decide().moves;
@@ -184,7 +191,7 @@ mod tests {
             heuristic: Heuristic::Percentage,
             x: 0.0,
             was_candidate: &[false; 3],
-            pinned: &[false, false, true],
+            is_pinned: &[false, false, true],
             moves_happen: true,
         };
         let moves = call.decide().moves;

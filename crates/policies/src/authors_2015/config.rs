@@ -95,7 +95,7 @@ impl Authors2015Config {
 pub(super) struct Deployment {
     pub(super) sets: Vec<Set>,
     /// The index of the platform's cluster that corresponds to each Set, by Set number.
-    clusters: Vec<usize>,
+    platform_clusters: Vec<usize>,
 }
 
 impl Deployment {
@@ -126,7 +126,7 @@ impl Deployment {
             let is_named = |cluster: &migsim_platform::Cluster| cluster.name == *name;
             let Some(cluster) = platform.clusters.iter().position(is_named) else {
                 let names = platform.clusters.iter().map(|one| one.name.as_str());
-                let problem = Problem::unknown("cluster", name).known("clusters", names);
+                let problem = Problem::unknown("cluster", name).with_known_names("clusters", names);
                 return Err(problem.key(key("cluster")).into());
             };
             let (hosts, all) = (
@@ -145,7 +145,10 @@ impl Deployment {
             }
             add(cluster, hosts, declared.power);
         }
-        Ok(Self { sets, clusters })
+        Ok(Self {
+            sets,
+            platform_clusters: clusters,
+        })
     }
 
     /// Returns for each process the index of the Set in which the process is, and the index of the process's host within that
@@ -156,7 +159,10 @@ impl Deployment {
     pub(super) fn process_places(&self, view: &View<'_>) -> Result<Vec<(usize, usize)>, Error> {
         let place = |process: usize| {
             let cluster = view.cluster_of(process).index();
-            let set = self.clusters.iter().position(|&one| one == cluster);
+            let set = self
+                .platform_clusters
+                .iter()
+                .position(|&one| one == cluster);
             let cluster = &view.platform.clusters[cluster];
             let first = cluster.hosts.start as usize;
             let host = view.placement[process].index() - first;
@@ -173,6 +179,6 @@ impl Deployment {
 
     /// Returns the index of the platform's cluster that corresponds to the Set with the index `set`.
     pub(super) fn cluster_of_set(&self, set: usize) -> usize {
-        self.clusters[set]
+        self.platform_clusters[set]
     }
 }

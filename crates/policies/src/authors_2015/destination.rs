@@ -3,8 +3,8 @@
 //!
 //! Each manager takes its candidates in increasing order of process numbers.
 
-use super::potential::Report;
-use super::ranking::Wish;
+use super::potential::ProcessReport;
+use super::ranking::SetPreference;
 
 /// A migration that the manager of a Set (cluster) decided in a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub struct Move {
 /// resident and once as sent (an error of the original program). Otherwise the process counts once on the new host and also
 /// remains counted on the old one. A host has no limit for its number of processes.
 pub(super) fn assign_destinations(
-    reports: &[Report],
-    wishes: &[Wish],
+    reports: &[ProcessReport],
+    wishes: &[SetPreference],
     movers: &[bool],
     mut occupancy: Vec<Vec<usize>>,
     moves_happen: bool,

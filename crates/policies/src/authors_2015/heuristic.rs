@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::potential::Terms;
-use super::ranking::Wish;
+use super::potential::PotentialTerms;
+use super::ranking::SetPreference;
 
 /// The heuristic that chooses the candidates for migration in a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,8 +33,8 @@ type Point = [f64; 3];
 pub(super) fn chosen_processes(
     heuristic: Heuristic,
     x: f64,
-    order: &[Wish],
-    terms: &[Vec<Terms>],
+    order: &[SetPreference],
+    terms: &[Vec<PotentialTerms>],
 ) -> Vec<usize> {
     let Some(first) = order.first() else {
         return Vec::new();
@@ -45,10 +45,8 @@ pub(super) fn chosen_processes(
             let limit = x * first.potential;
             order.iter().map(|wish| wish.potential > limit).collect()
         }
-        Heuristic::MigCube => is_in_cube(&process_points(order, terms, last_set_terms)),
-        Heuristic::MigHull => {
-            find_points_near_line(order, &process_points(order, terms, largest_terms))
-        }
+        Heuristic::MigCube => are_in_cube(&process_points(order, terms, last_set_terms)),
+        Heuristic::MigHull => are_near_line(order, &process_points(order, terms, largest_terms)),
     };
     let chosen = order.iter().zip(is_chosen);
     let chosen = chosen.filter_map(|(wish, is_chosen)| is_chosen.then_some(wish.process));
@@ -58,22 +56,22 @@ pub(super) fn chosen_processes(
 /// Returns the point of each process in the space of the terms, in the order of `order`; `point` computes a process's point from
 /// its terms for all Sets.
 fn process_points(
-    order: &[Wish],
-    terms: &[Vec<Terms>],
-    point: fn(&[Terms]) -> Point,
+    order: &[SetPreference],
+    terms: &[Vec<PotentialTerms>],
+    point: fn(&[PotentialTerms]) -> Point,
 ) -> Vec<Point> {
-    let of_wish = |wish: &Wish| point(&terms[wish.process]);
+    let of_wish = |wish: &SetPreference| point(&terms[wish.process]);
     order.iter().map(of_wish).collect()
 }
 
 /// Returns the point at which `MigCube` places a process: the terms for the last Set, whichever Set the process prefers (an error
 /// of the original program).
-fn last_set_terms(terms: &[Terms]) -> Point {
+fn last_set_terms(terms: &[PotentialTerms]) -> Point {
     terms.last().map_or([0.0; 3], |terms| terms.metrics)
 }
 
 /// Returns the point at which `MigHull` places a process: the maximum of each term over all Sets, at least 0 \[s\].
-fn largest_terms(terms: &[Terms]) -> Point {
+fn largest_terms(terms: &[PotentialTerms]) -> Point {
     [0, 1, 2].map(|axis| {
         let values = terms.iter().map(|terms| terms.metrics[axis]);
         values.fold(0.0, f64::max)
@@ -82,7 +80,7 @@ fn largest_terms(terms: &[Terms]) -> Point {
 
 /// Returns whether each point lies inside the cube of `MigCube` or on its surface. The first point is the centre of the cube;
 /// half the edge is the mean distance of the other points from the first.
-fn is_in_cube(points: &[Point]) -> Vec<bool> {
+fn are_in_cube(points: &[Point]) -> Vec<bool> {
     let first = points[0];
     let away = |point: &Point| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
     let others = points.len().saturating_sub(1);
@@ -109,7 +107,7 @@ fn is_in_cube(points: &[Point]) -> Vec<bool> {
 /// The line ends at the wrong points (an error of the original program): the numbers of the first two processes of the order,
 /// counted from 0, are used as positions in the order. A point is near the line in a plane if its cross product with the line, or
 /// with the reversed line, is in `[0, limit)`.
-fn find_points_near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
+fn are_near_line(order: &[SetPreference], points: &[Point]) -> Vec<bool> {
     let Some(second) = order.get(1) else {
         return vec![true; points.len()];
     };
@@ -167,10 +165,12 @@ mod tests {
     use super::*;
 
     /// Returns processes with these points for their only Set, in this order.
-    fn case(points: &[Point]) -> (Vec<Wish>, Vec<Vec<Terms>>) {
-        let terms = points.iter().map(|&metrics| vec![Terms { metrics }]);
-        let terms: Vec<Vec<Terms>> = terms.collect();
-        let wish = |(process, terms): (usize, &Vec<Terms>)| Wish {
+    fn case(points: &[Point]) -> (Vec<SetPreference>, Vec<Vec<PotentialTerms>>) {
+        let terms = points
+            .iter()
+            .map(|&metrics| vec![PotentialTerms { metrics }]);
+        let terms: Vec<Vec<PotentialTerms>> = terms.collect();
+        let wish = |(process, terms): (usize, &Vec<PotentialTerms>)| SetPreference {
             process,
             set: Some(0),
             potential: terms[0].potential(),
@@ -209,7 +209,7 @@ mod tests {
         // In the second Set, p2 is at the point of p0, and p1 is at distance 4: half the edge is 2.
         for (terms, computation) in terms.iter_mut().zip([9.0, 5.0, 9.0]) {
             let metrics = [computation, 0.0, 0.0];
-            terms.push(Terms { metrics });
+            terms.push(PotentialTerms { metrics });
         }
         assert_eq!(
             chosen_processes(Heuristic::MigCube, 0.0, &order, &terms),

@@ -21,15 +21,15 @@ const MIN_PATTERN: f64 = 0.0005;
 
 /// The measures of one process in the supersteps since the last rescheduling call.
 #[derive(Clone, Debug, Default)]
-struct Process {
+struct ProcessMeasures {
     /// The number of instructions that the process executed in each superstep since the last call. All are kept because the
     /// pattern compares each of them with the aged value.
     instructions: Vec<f64>,
-    bytes: Vec<f64>,
+    received_bytes: Vec<f64>,
     /// The aged computation time of the process in a superstep \[s\]: a mean in which recent supersteps weigh more.
-    computation: f64,
+    aged_computation: f64,
     /// The aged communication time of the process in a superstep \[s\], by Set.
-    communication: Vec<f64>,
+    aged_communication: Vec<f64>,
     /// The communication time of the process in the last superstep that the process spent in each Set \[s\]; it is kept across
     /// calls.
     last_communication: Vec<f64>,
@@ -37,16 +37,16 @@ struct Process {
 
 /// The measures of all processes in the supersteps since the last rescheduling call.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Interval {
-    processes: Vec<Process>,
+pub(super) struct IntervalMeasures {
+    processes: Vec<ProcessMeasures>,
     /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call. D is the tolerance of
     /// the stability test.
-    outside_counts: Vec<usize>,
+    outside_tolerance_counts: Vec<usize>,
 }
 
 /// The aged measures and patterns of a process, from which its report at a rescheduling call is built.
 #[derive(Clone, Debug)]
-pub(super) struct Aged {
+pub(super) struct AgedMeasures {
     pub(super) computation_pattern: f64,
     pub(super) computation: Seconds,
     /// The pattern (regularity) of communication for the Set of the process, from 0.0005 to 1. For all other Sets the pattern is
@@ -56,7 +56,7 @@ pub(super) struct Aged {
     pub(super) bytes: Bytes,
 }
 
-impl Interval {
+impl IntervalMeasures {
     /// Adds the measures of the superstep that has just ended.
     ///
     /// `d` is the tolerance D of the stability test, `sets` the number of Sets, and `set_of` the index of the Set of each
@@ -64,7 +64,7 @@ impl Interval {
     pub(super) fn observe(&mut self, view: &View<'_>, d: f64, sets: usize, set_of: &[usize]) {
         let received = received_bytes(view);
         self.processes
-            .resize_with(view.processes(), Process::default);
+            .resize_with(view.processes(), ProcessMeasures::default);
         let mut times = Vec::with_capacity(view.processes());
         for (process, state) in self.processes.iter_mut().enumerate() {
             let computation = view.measures.compute[process].get();
@@ -74,51 +74,54 @@ impl Interval {
                 0.0
             };
             times.push(Seconds::of(computation + communication));
-            state.computation = age_value(state.computation, computation);
+            state.aged_computation = next_aged_value(state.aged_computation, computation);
             state.instructions.push(view.measures.work[process].get());
-            state.bytes.push(received[process].map_or(0.0, Bytes::get));
+            state
+                .received_bytes
+                .push(received[process].map_or(0.0, Bytes::get));
             state.last_communication.resize(sets, 0.0);
-            state.communication.resize(sets, 0.0);
+            state.aged_communication.resize(sets, 0.0);
             state.last_communication[set_of[process]] = communication;
             for (aged, last) in state
-                .communication
+                .aged_communication
                 .iter_mut()
                 .zip(&state.last_communication)
             {
-                *aged = age_value(*aged, *last);
+                *aged = next_aged_value(*aged, *last);
             }
         }
-        self.outside_counts.push(count_outside(&times, d));
+        self.outside_tolerance_counts
+            .push(count_outside_tolerance(&times, d));
     }
 
     /// Returns the number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call. D is the
     /// tolerance of the stability test.
-    pub(super) fn outside_counts(&self) -> &[usize] {
-        &self.outside_counts
+    pub(super) fn outside_tolerance_counts(&self) -> &[usize] {
+        &self.outside_tolerance_counts
     }
 
     /// Returns the aged measures and patterns of a process since the last call. `margin` is the relative difference up to which a
     /// measured value counts as regular.
-    pub(super) fn aged_measures(&self, process: usize, margin: f64) -> Aged {
+    pub(super) fn aged_measures(&self, process: usize, margin: f64) -> AgedMeasures {
         let state = &self.processes[process];
-        let communication = state.communication.iter().copied();
-        Aged {
+        let communication = state.aged_communication.iter().copied();
+        AgedMeasures {
             computation_pattern: regularity_pattern(&state.instructions, margin),
-            computation: Seconds::of(state.computation),
-            communication_pattern: regularity_pattern(&state.bytes, margin),
+            computation: Seconds::of(state.aged_computation),
+            communication_pattern: regularity_pattern(&state.received_bytes, margin),
             communication: communication.map(Seconds::of).collect(),
-            bytes: Bytes::of(aged_value(&state.bytes)),
+            bytes: Bytes::of(aged_value(&state.received_bytes)),
         }
     }
 
     /// Clears the measures after a rescheduling call. Only the last communication time of each process on each Set is kept.
     pub(super) fn restart(&mut self) {
-        self.outside_counts.clear();
+        self.outside_tolerance_counts.clear();
         for state in &mut self.processes {
             state.instructions.clear();
-            state.bytes.clear();
-            state.computation = 0.0;
-            state.communication.fill(0.0);
+            state.received_bytes.clear();
+            state.aged_computation = 0.0;
+            state.aged_communication.fill(0.0);
         }
     }
 }
@@ -136,7 +139,7 @@ fn received_bytes(view: &View<'_>) -> Vec<Option<Bytes>> {
 
 /// Returns the number of processes whose time in a superstep lies outside mean · (1 ± D), where `times` has the time of each
 /// process and `d` is D.
-pub fn count_outside(times: &[Seconds], d: f64) -> usize {
+pub fn count_outside_tolerance(times: &[Seconds], d: f64) -> usize {
     let mean = times.iter().map(|time| time.get()).sum::<f64>() / times.len() as f64;
     let stable = mean * (1.0 - d)..=mean * (1.0 + d);
     let is_outside = |time: &&Seconds| !stable.contains(&time.get());
@@ -145,14 +148,14 @@ pub fn count_outside(times: &[Seconds], d: f64) -> usize {
 
 /// Returns the aged value after one more measured value: the mean of `aged` and `value`. Halving is exact, so that the result
 /// equals the sum of `x_k / 2^(n-k+1)` bit by bit.
-pub fn age_value(aged: f64, value: f64) -> f64 {
+pub fn next_aged_value(aged: f64, value: f64) -> f64 {
     f64::midpoint(aged, value)
 }
 
 /// Returns the aged value of a sequence of measured values, in which the last value has the weight 1/2, the one before it 1/4,
 /// and so on.
 fn aged_value(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, age_value)
+    values.iter().copied().fold(0.0, next_aged_value)
 }
 
 /// Returns the pattern of a sequence of measured values, which rates its regularity from 0.0005 to 1. `margin` is the relative
@@ -178,15 +181,15 @@ mod tests {
     use crate::testing::view;
     use migsim_base::units::{HostId, Instructions, ProcessId};
     use migsim_bsp::Message;
-    use migsim_engine::testing::line;
+    use migsim_engine::testing::single_cluster_platform;
 
     #[test]
     fn a_time_stays_behind_and_its_bytes_do_not() {
-        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
         let mut measures = Measures::default();
         measures.clear(2);
-        let mut interval = Interval::default();
-        let mut step = |interval: &mut Interval, communication: f64, set: usize| {
+        let mut interval = IntervalMeasures::default();
+        let mut step = |interval: &mut IntervalMeasures, communication: f64, set: usize| {
             measures.compute = vec![Seconds::of(1.0); 2];
             measures.work = vec![Instructions::of(1e9); 2];
             measures.communication = vec![Seconds::of(communication); 2];
@@ -222,7 +225,7 @@ mod tests {
             interval.aged_measures(0, 0.3).communication,
             [Seconds::default(); 2]
         );
-        assert_eq!(interval.outside_counts(), [0, 2]);
+        assert_eq!(interval.outside_tolerance_counts(), [0, 2]);
         interval.restart();
         step(&mut interval, 2.0, 1);
         let report = interval.aged_measures(1, 0.3);

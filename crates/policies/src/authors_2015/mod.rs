@@ -70,16 +70,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-pub use call::{Answer, Call};
+pub use call::{Call, CallResult};
 pub use config::{Authors2015Config, DeclaredSet};
 pub use destination::Move;
 pub use heuristic::Heuristic;
-pub use interval::{age_value, count_outside};
-pub use potential::{Report, Set, Terms};
-pub use ranking::Wish;
+pub use interval::{count_outside_tolerance, next_aged_value};
+pub use potential::{PotentialTerms, ProcessReport, Set};
+pub use ranking::SetPreference;
 
 use self::config::Deployment;
-use self::interval::Interval;
+use self::interval::IntervalMeasures;
 use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
@@ -100,7 +100,7 @@ pub struct Authors2015 {
     config: Authors2015Config,
     /// The Sets (clusters) of the run; `None` until the first superstep is observed.
     deployment: Option<Deployment>,
-    interval: Interval,
+    interval: IntervalMeasures,
     /// Whether each process was a candidate of any call so far, by process number.
     was_candidate: Vec<bool>,
     call_count: u32,
@@ -121,7 +121,7 @@ impl Authors2015 {
         Ok(Self {
             config,
             deployment: None,
-            interval: Interval::default(),
+            interval: IntervalMeasures::default(),
             was_candidate: Vec::new(),
             call_count: 0,
             pending_error: None,
@@ -147,7 +147,7 @@ impl Authors2015 {
         &self,
         deployment: &Deployment,
         view: &View<'_>,
-    ) -> Result<Vec<Report>, Error> {
+    ) -> Result<Vec<ProcessReport>, Error> {
         let places = deployment.process_places(view)?.into_iter().enumerate();
         let report = |(process, (set, host))| {
             let aged = self
@@ -155,7 +155,7 @@ impl Authors2015 {
                 .aged_measures(process, self.config.pattern_margin);
             let mut communication_patterns = vec![1.0; deployment.sets.len()];
             communication_patterns[set] = aged.communication_pattern;
-            Report {
+            ProcessReport {
                 set,
                 host,
                 computation_pattern: aged.computation_pattern,
@@ -172,7 +172,7 @@ impl Authors2015 {
     /// (PM) and, in the first calls, all terms of PM.
     fn decision_record(
         &self,
-        answer: &Answer,
+        answer: &CallResult,
         deployment: &Deployment,
         view: &View<'_>,
     ) -> Map<String, Value> {
@@ -180,11 +180,11 @@ impl Authors2015 {
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("alpha", json!(self.config.alpha));
-        put("outside_d", json!(self.interval.outside_counts()));
+        put("outside_d", json!(self.interval.outside_tolerance_counts()));
         let indices = answer.set_indices.iter().enumerate();
         let indices = indices.map(|(set, index)| (name(set).clone(), json!(index)));
         put("set_indices", Value::Object(indices.collect()));
-        let largest = answer.order.first().map(|wish| wish.potential);
+        let largest = answer.preference_order.first().map(|wish| wish.potential);
         put("largest_potential_s", json!(largest));
         let kept = self
             .was_candidate
@@ -217,7 +217,7 @@ impl Authors2015 {
 /// Returns the candidates of a call, each with the reason why it moves or stays, and the migrations in the order in which the
 /// managers of the Sets decide them.
 fn candidates_and_migrations(
-    answer: &Answer,
+    answer: &CallResult,
     deployment: &Deployment,
     view: &View<'_>,
 ) -> (Vec<Candidate>, Vec<Migration>) {
@@ -232,7 +232,7 @@ fn candidates_and_migrations(
         destinations[one.process] = Some(host(one));
     }
     let candidates = answer
-        .order
+        .preference_order
         .iter()
         .filter(|wish| answer.candidates[wish.process]);
     let candidates = candidates.map(|wish| {
@@ -305,8 +305,8 @@ impl Policy for Authors2015 {
             heuristic: self.config.heuristic,
             x: self.config.x,
             was_candidate: &self.was_candidate,
-            pinned: view.pinned,
-            moves_happen: view.migrations_happen,
+            is_pinned: view.pinned,
+            moves_happen: view.executes_migrations,
         };
         let answer = call.decide();
         let explanation = self.decision_record(&answer, &deployment, view);
@@ -336,7 +336,7 @@ impl Policy for Authors2015 {
         } else {
             pairs
         };
-        let state = 3.0 * size_of::<f64>() as f64 + size_of::<Terms>() as f64;
+        let state = 3.0 * size_of::<f64>() as f64 + size_of::<PotentialTerms>() as f64;
         pairs * state + listed * records * TERMS_RECORD_SIZE
     }
 

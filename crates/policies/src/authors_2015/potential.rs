@@ -26,7 +26,7 @@ pub struct Set {
 
 /// The aged measures and patterns of a process, which the manager of its Set (cluster) evaluates at a rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct ProcessReport {
     /// The index of the Set (cluster) in which the process is.
     pub set: usize,
     /// The index of the process's host in that Set. An undeclared host has an index that is not less than the number of declared
@@ -47,12 +47,12 @@ pub struct Report {
 /// The terms of PM(i,j), the potential of migration of process i to Set j \[s\]. The authors' program treats the term Mem as a
 /// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Terms {
+pub struct PotentialTerms {
     /// The terms Comp(i,j), Comm(i,j) and Mem(i,j) of the potential of migration \[s\], in this order.
     pub metrics: [f64; 3],
 }
 
-impl Terms {
+impl PotentialTerms {
     /// Returns PM(i,j), the potential of migration \[s\]: Comp + Comm - Mem.
     pub fn potential(&self) -> f64 {
         let [computation, communication, memory] = self.metrics;
@@ -61,7 +61,7 @@ impl Terms {
 }
 
 /// Returns the number of processes on each declared host, by Set and then by host.
-pub(super) fn processes_per_host(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
+pub(super) fn processes_per_host(sets: &[Set], reports: &[ProcessReport]) -> Vec<Vec<usize>> {
     let mut occupancy: Vec<Vec<usize>> = sets.iter().map(|set| vec![0; set.hosts]).collect();
     for report in reports {
         if let Some(processes) = occupancy[report.set].get_mut(report.host) {
@@ -87,7 +87,11 @@ pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
 
 /// Returns the terms of the potential of migration PM(i,j) of one process to each Set j. `indices` has the power index ISet(j) of
 /// each Set.
-pub(super) fn potential_terms(report: &Report, sets: &[Set], indices: &[f64]) -> Vec<Terms> {
+pub(super) fn potential_terms(
+    report: &ProcessReport,
+    sets: &[Set],
+    indices: &[f64],
+) -> Vec<PotentialTerms> {
     let one = |(set, index): (usize, &f64)| {
         let computation = report.computation_pattern * report.computation.get() * index;
         let communication = report.communication_patterns[set] * report.communication[set].get();
@@ -96,7 +100,7 @@ pub(super) fn potential_terms(report: &Report, sets: &[Set], indices: &[f64]) ->
         } else {
             0.0
         };
-        Terms {
+        PotentialTerms {
             metrics: [computation, communication, memory],
         }
     };

@@ -1,11 +1,11 @@
 //! The order of processes in the policy `authors-2015`: the Set that each process prefers, and the program's sort by decreasing
 //! potential of migration (PM), which also decides ties.
 
-use super::potential::Terms;
+use super::potential::PotentialTerms;
 
 /// A process with the Set that it prefers and its potential of migration (PM) to that Set.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wish {
+pub struct SetPreference {
     /// The number of the process, counted from 0.
     pub process: usize,
     /// The index of the Set for which the process has its largest potential of migration (PM) above 0; `None` if no PM is above
@@ -19,9 +19,9 @@ pub struct Wish {
 
 /// Returns for each process the Set that it prefers, that is the Set with its largest potential of migration (PM) above 0.
 /// `terms` has the terms of PM by process and Set.
-pub(super) fn preferred_sets(terms: &[Vec<Terms>]) -> Vec<Wish> {
-    let prefer = |(process, sets): (usize, &Vec<Terms>)| {
-        let mut wish = Wish {
+pub(super) fn preferred_sets(terms: &[Vec<PotentialTerms>]) -> Vec<SetPreference> {
+    let prefer = |(process, sets): (usize, &Vec<PotentialTerms>)| {
+        let mut wish = SetPreference {
             process,
             set: None,
             potential: 0.0,
@@ -40,7 +40,7 @@ pub(super) fn preferred_sets(terms: &[Vec<Terms>]) -> Vec<Wish> {
 /// pair of positions once in each direction (n² comparisons).
 ///
 /// The sort is not stable: the resulting order of processes with equal PM decides which process is a candidate.
-pub(super) fn exchange_sort(wishes: &mut [Wish]) {
+pub(super) fn exchange_sort(wishes: &mut [SetPreference]) {
     for i in 0..wishes.len() {
         for j in 0..wishes.len() {
             if wishes[i].potential > wishes[j].potential {
@@ -56,12 +56,13 @@ mod tests {
 
     #[test]
     fn equal_potentials_do_not_keep_their_order() {
-        let wish = |(process, potential): (usize, f64)| Wish {
+        let wish = |(process, potential): (usize, f64)| SetPreference {
             process,
             set: Some(0),
             potential,
         };
-        let mut wishes: Vec<Wish> = [1.0, 1.0, 2.0].into_iter().enumerate().map(wish).collect();
+        let mut wishes: Vec<SetPreference> =
+            [1.0, 1.0, 2.0].into_iter().enumerate().map(wish).collect();
         exchange_sort(&mut wishes);
         // i = 0: 1(0) and 2(2) do not exchange, since 1 > 2 is false; i = 2: 2 > 1(0) gives 2 1(1) 1(0).
         let order: Vec<usize> = wishes.iter().map(|wish| wish.process).collect();
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_process_prefers_the_first_of_equal_sets_and_none_without_a_potential_above_nothing() {
-        let terms = |computation: f64, memory: f64| Terms {
+        let terms = |computation: f64, memory: f64| PotentialTerms {
             metrics: [computation, 0.0, memory],
         };
         let found = preferred_sets(&[

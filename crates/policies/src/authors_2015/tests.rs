@@ -6,12 +6,12 @@ use crate::testing::view;
 use migsim_base::random::Purpose;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, Seconds};
 use migsim_bsp::Message;
-use migsim_engine::testing::line;
+use migsim_engine::testing::single_cluster_platform;
 use migsim_platform::{Cluster, Platform};
 
 /// Returns the clusters `slow` (1 Ginstr/s) and `fast` (2 Ginstr/s), of two hosts each.
 fn platform() -> Platform {
-    let mut platform = line(&[1e9, 1e9, 2e9, 2e9], 1e6, 0.0);
+    let mut platform = single_cluster_platform(&[1e9, 1e9, 2e9, 2e9], 1e6, 0.0);
     let cluster = |(name, hosts): (&str, std::ops::Range<u32>)| Cluster {
         name: name.into(),
         hosts,

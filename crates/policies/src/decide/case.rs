@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::history::{Growth, History, Measured};
-use super::snapshot::{Raw, Snapshot};
+use super::history::{GrowingLoad, LoadHistory, MeasuredTimes};
+use super::snapshot::{Snapshot, UncheckedBarrier};
 use migsim_base::document::{Document, from_value};
 use migsim_base::error::{Error, Problem};
 
@@ -25,12 +25,12 @@ pub enum Content {
     /// The state at a barrier, for which strategies decide the placement of processes.
     Barrier(Box<Snapshot>),
     /// The load of each processor in each superstep, for which triggers decide before which supersteps to balance.
-    History(History),
+    History(LoadHistory),
     /// The maximum and average time of each superstep since the last balancing, from which the meta-balancer plans the next
     /// balancing.
-    Measured(Measured),
+    MeasuredTimes(MeasuredTimes),
     /// A load that grows steadily, for which the supersteps at which balancing minimises the total time are computed.
-    Growth(Growth),
+    Growth(GrowingLoad),
 }
 
 /// For each type of case: a key that only this type has, and the list of its keys for error messages.
@@ -55,7 +55,7 @@ const CASE_KINDS: [(&str, &str); 4] = [
 
 /// The key `name` of a case in a file, parsed separately from the other keys.
 #[derive(Deserialize)]
-struct Named {
+struct CaseName {
     #[serde(default)]
     name: Option<String>,
 }
@@ -64,7 +64,7 @@ struct Named {
 ///
 /// # Errors
 /// A case is of no known type or has values out of range, or a name in `wanted` does not exist.
-pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error> {
+pub fn parse_cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error> {
     let (list, prefix) = match &document.value {
         Value::Array(list) => (list.iter().collect(), ""),
         Value::Object(object) => match object.get("cases") {
@@ -88,21 +88,21 @@ pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error>
         names.push(name.clone());
         if wanted.is_empty() || wanted.contains(&name) {
             let content =
-                parse_content(value, &place).map_err(|error| with_positions(document, error))?;
+                parse_content(value, &place).map_err(|error| add_positions(document, error))?;
             found.push(Case { name, content });
         }
     }
     if let Some(absent) = wanted.iter().find(|name| !names.contains(name)) {
         let problem = Problem::unknown("case", absent).source(&document.source);
         return Err(problem
-            .known("cases", names.iter().map(String::as_str))
+            .with_known_names("cases", names.iter().map(String::as_str))
             .into());
     }
     Ok(found)
 }
 
 fn case_name(object: &Map<String, Value>) -> Option<String> {
-    let named: Named = serde_json::from_value(Value::Object(
+    let named: CaseName = serde_json::from_value(Value::Object(
         object
             .iter()
             .filter(|(key, _)| *key == "name")
@@ -114,10 +114,10 @@ fn case_name(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// Adds the line and column in the document to each problem of an error; the position is found by the key of the problem.
-fn with_positions(document: &Document, error: Error) -> Error {
-    error.map(|problem| {
+fn add_positions(document: &Document, error: Error) -> Error {
+    error.map_problems(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
-        let place = document.problem(&key, "").location;
+        let place = document.problem_at(&key, "").location;
         Problem {
             location: place,
             ..problem
@@ -131,17 +131,17 @@ fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
     let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     match kind.map(|(key, _)| *key) {
         Some("speeds") => {
-            let raw: Raw = parse_typed(value, place)?;
-            Ok(Content::Barrier(Box::new(raw.checked(place)?)))
+            let raw: UncheckedBarrier = parse_typed(value, place)?;
+            Ok(Content::Barrier(Box::new(raw.validate(place)?)))
         }
         Some("increments") => Ok(Content::History(
-            parse_typed::<History>(value, place)?.checked(place)?,
+            parse_typed::<LoadHistory>(value, place)?.validate(place)?,
         )),
-        Some("strategy_cost") => Ok(Content::Measured(
-            parse_typed::<Measured>(value, place)?.checked(place)?,
+        Some("strategy_cost") => Ok(Content::MeasuredTimes(
+            parse_typed::<MeasuredTimes>(value, place)?.validate(place)?,
         )),
         Some(_) => Ok(Content::Growth(
-            parse_typed::<Growth>(value, place)?.checked(place)?,
+            parse_typed::<GrowingLoad>(value, place)?.validate(place)?,
         )),
         None => {
             let problem = Problem::new("the case is neither a barrier nor a history");

@@ -1,16 +1,16 @@
 //! Checks of the values of a case: all values that are out of range are collected with their keys and reported in one error.
 
-use migsim_base::document::limited;
+use migsim_base::document::limit_problems;
 use migsim_base::error::{Error, Problem};
 
 /// Collector of the invalid values of one case of an input file, each with its key.
 #[derive(Debug)]
-pub(super) struct Check<'p> {
+pub(super) struct CaseCheck<'p> {
     case_path: &'p str,
     problems: Vec<Problem>,
 }
 
-impl<'p> Check<'p> {
+impl<'p> CaseCheck<'p> {
     pub(super) fn new(place: &'p str) -> Self {
         Self {
             case_path: place,
@@ -30,11 +30,11 @@ impl<'p> Check<'p> {
     }
 
     /// Adds a problem if the value of `key` is not finite, not in the range, or larger than 1e30 in absolute value.
-    pub(super) fn check_value(&mut self, key: &str, value: f64, range: Range) {
+    pub(super) fn check_value(&mut self, key: &str, value: f64, range: AllowedRange) {
         let (is_right, words) = match range {
-            Range::Any => (true, "finite"),
-            Range::NotNegative => (value >= 0.0, "not negative"),
-            Range::Positive => (value >= 1.0 / MAX_NUMBER, "positive, at least 1e-30"),
+            AllowedRange::Any => (true, "finite"),
+            AllowedRange::NotNegative => (value >= 0.0, "not negative"),
+            AllowedRange::Positive => (value >= 1.0 / MAX_NUMBER, "positive, at least 1e-30"),
         };
         if !(is_right && value.is_finite() && value.abs() <= MAX_NUMBER) {
             self.add_problem(
@@ -52,7 +52,7 @@ impl<'p> Check<'p> {
         key: &str,
         list: &[f64],
         count: Option<usize>,
-        range: Range,
+        range: AllowedRange,
     ) {
         if let Some(count) = count {
             self.check_length(key, list.len(), count);
@@ -79,7 +79,7 @@ impl<'p> Check<'p> {
         if self.problems.is_empty() {
             Ok(())
         } else {
-            Err(Error::Input(limited(self.problems)))
+            Err(Error::Input(limit_problems(self.problems)))
         }
     }
 }
@@ -89,7 +89,7 @@ const MAX_NUMBER: f64 = 1e30;
 
 /// The range in which a number of a case must be: any finite number, not negative, or positive (at least 1e-30).
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Range {
+pub(super) enum AllowedRange {
     Any,
     NotNegative,
     Positive,

@@ -8,16 +8,16 @@ use migsim_base::plugin;
 
 /// A policy or trigger with its options, whose decisions `migsim decide` computes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct PolicyOrTrigger {
     /// The name under which the policy or trigger is registered, without a variant, such as `greedy`.
-    pub entry: &'static str,
+    pub entry_name: &'static str,
     /// The name shown in the output: the policy with its variant, such as `greedy/charm-8`, or with the options that the user
     /// set.
     pub name: String,
     /// The options of the policy or trigger, as JSON.
     pub options: Value,
     /// The original program whose decisions this variant reproduces; empty if there is none.
-    pub original: &'static str,
+    pub original_program: &'static str,
 }
 
 /// The policies or triggers and the options that the user selected for `migsim decide`.
@@ -47,9 +47,9 @@ impl Default for Selection {
 pub(super) const PRICE_PREFIX: &str = "price";
 
 /// A policy or trigger that the user can select, with its variants.
-struct Known {
-    entry: &'static str,
-    original: &'static str,
+struct Selectable {
+    entry_name: &'static str,
+    original_program: &'static str,
     variants: &'static [Variant],
 }
 
@@ -58,7 +58,7 @@ struct Known {
 ///
 /// # Errors
 /// A name or a variant is unknown, or options are given without a policy.
-pub(super) fn choices<K>(
+pub(super) fn selected_choices<K>(
     table: &plugin::Table<K>,
     known: impl Fn(&plugin::Entry<K>) -> (&'static str, &'static [Variant]),
     section: &str,
@@ -67,16 +67,16 @@ pub(super) fn choices<K>(
         settings,
         ..
     }: &Selection,
-) -> Result<Vec<Choice>, Error> {
+) -> Result<Vec<PolicyOrTrigger>, Error> {
     let known = |entry: &plugin::Entry<K>| {
         let (original, variants) = known(entry);
-        Known {
-            entry: entry.name,
-            original,
+        Selectable {
+            entry_name: entry.name,
+            original_program: original,
             variants,
         }
     };
-    let own = settings.iter().filter(|(key, _)| !is_price(key));
+    let own = settings.iter().filter(|(key, _)| !is_price_key(key));
     let own: Vec<(&str, &Value)> = own.map(|(key, value)| (key.as_str(), value)).collect();
     if named.is_empty() {
         if let Some((key, value)) = own.first() {
@@ -109,7 +109,7 @@ pub(super) fn choices<K>(
 }
 
 /// Returns whether the key of a setting belongs to the cost model of a rescheduling call (`price.*`).
-pub(super) fn is_price(key: &str) -> bool {
+pub(super) fn is_price_key(key: &str) -> bool {
     key.split_once('.')
         .is_some_and(|(first, _)| first == PRICE_PREFIX)
 }
@@ -117,13 +117,13 @@ pub(super) fn is_price(key: &str) -> bool {
 /// Returns the parameters of the cost model of a rescheduling call, taken from the keys `price.*` of `settings`.
 pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions, Error> {
     let mut options = Map::new();
-    for (key, value) in settings.iter().filter(|(key, _)| is_price(key)) {
+    for (key, value) in settings.iter().filter(|(key, _)| is_price_key(key)) {
         options.insert(key[PRICE_PREFIX.len() + 1..].to_owned(), value.clone());
     }
     let options: PriceOptions =
         migsim_base::document::from_value(&Value::Object(options), PRICE_PREFIX)?;
-    options.check().map_err(|error| {
-        error.map(|problem| {
+    options.check_constants().map_err(|error| {
+        error.map_problems(|problem| {
             let key = problem.location.key.clone().unwrap_or_default();
             problem.key(format!("{PRICE_PREFIX}.{key}"))
         })
@@ -132,18 +132,18 @@ pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions
 }
 
 /// Returns a policy or trigger with its default options, followed by each of its variants.
-fn default_and_variants(known: &Known) -> Vec<Choice> {
-    let plain = Choice {
-        entry: known.entry,
-        name: known.entry.to_owned(),
+fn default_and_variants(known: &Selectable) -> Vec<PolicyOrTrigger> {
+    let plain = PolicyOrTrigger {
+        entry_name: known.entry_name,
+        name: known.entry_name.to_owned(),
         options: json!({}),
-        original: known.original,
+        original_program: known.original_program,
     };
-    let variants = known.variants.iter().map(|variant| Choice {
-        entry: known.entry,
-        name: format!("{}/{}", known.entry, variant.name),
-        options: variant.value(),
-        original: variant.original,
+    let variants = known.variants.iter().map(|variant| PolicyOrTrigger {
+        entry_name: known.entry_name,
+        name: format!("{}/{}", known.entry_name, variant.name),
+        options: variant.options_value(),
+        original_program: variant.original_program,
     });
     std::iter::once(plain).chain(variants).collect()
 }
@@ -151,11 +151,11 @@ fn default_and_variants(known: &Known) -> Vec<Choice> {
 /// Returns a policy or trigger with the options of a variant, changed by `settings`. If the resulting options equal those of a
 /// variant, the result has the name of that variant.
 fn choice_with_settings(
-    known: &Known,
+    known: &Selectable,
     variant: Option<&str>,
     section: &str,
     settings: &[(&str, &Value)],
-) -> Result<Choice, Error> {
+) -> Result<PolicyOrTrigger, Error> {
     let mut choices = default_and_variants(known);
     let at = match variant {
         None => 0,
@@ -165,14 +165,18 @@ fn choice_with_settings(
                 .iter()
                 .position(|variant| variant.name == name);
             1 + at.ok_or_else(|| {
-                let problem = Problem::unknown(&format!("variant of `{}`", known.entry), name);
+                let problem = Problem::unknown(&format!("variant of `{}`", known.entry_name), name);
                 let names = known.variants.iter().map(|variant| variant.name);
-                Error::from(problem.source("--policy").known("variants", names))
+                Error::from(
+                    problem
+                        .source("--policy")
+                        .with_known_names("variants", names),
+                )
             })?
         }
     };
     let mut options = choices[at].options.clone();
-    let prefix = format!("{section}.{}.", known.entry);
+    let prefix = format!("{section}.{}.", known.entry_name);
     for (key, value) in settings {
         let key = key.strip_prefix(&prefix).unwrap_or(key);
         options[key] = (*value).clone();
@@ -181,12 +185,12 @@ fn choice_with_settings(
         return Ok(choices.swap_remove(same));
     }
     let set: Vec<String> = (options.as_object().into_iter().flatten())
-        .map(|(key, value)| format!("{key}={}", migsim_base::document::value_as_typed(value)))
+        .map(|(key, value)| format!("{key}={}", migsim_base::document::format_typed_value(value)))
         .collect();
-    Ok(Choice {
-        entry: known.entry,
-        name: format!("{}/{}", known.entry, set.join(",")),
+    Ok(PolicyOrTrigger {
+        entry_name: known.entry_name,
+        name: format!("{}/{}", known.entry_name, set.join(",")),
         options,
-        original: "",
+        original_program: "",
     })
 }

@@ -3,9 +3,10 @@
 
 use serde::Deserialize;
 
-use super::check::{Check, Range};
+use super::check::{AllowedRange, CaseCheck};
 use crate::trigger::{
-    Observed, Plan, Sample, Trigger, WhenOptimum, plan_next_balancing, when_optimum,
+    HostTimeSample, ObservedSuperstep, Plan, Trigger, WhenOptimum, best_balancings,
+    plan_next_balancing,
 };
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
@@ -17,7 +18,7 @@ use migsim_base::units::Seconds;
 /// deviations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct History {
+pub struct LoadHistory {
     average: Vec<f64>,
     residual: Vec<f64>,
     increments: Vec<Vec<f64>>,
@@ -32,7 +33,7 @@ pub struct History {
 /// meta-balancer plans the next balancing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Measured {
+pub struct MeasuredTimes {
     max: Vec<f64>,
     avg: Vec<f64>,
     strategy_cost: f64,
@@ -45,7 +46,7 @@ pub struct Measured {
 /// equally over all processors.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Growth {
+pub struct GrowingLoad {
     processors: u32,
     iterations: u32,
     balancing_cost: f64,
@@ -63,12 +64,12 @@ pub struct TriggerOutcome {
     pub total_time: f64,
 }
 
-impl History {
+impl LoadHistory {
     /// Checks the values of the history and returns it unchanged, or returns an error that names all invalid values. `place` is
     /// the path of the case in the document.
-    pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
+    pub(super) fn validate(self, place: &str) -> Result<Self, Error> {
         let (steps, processors) = (self.average.len(), self.residual.len());
-        let mut check = Check::new(place);
+        let mut check = CaseCheck::new(place);
         if processors == 0 {
             check.add_problem(
                 "residual",
@@ -76,18 +77,22 @@ impl History {
                 "give `residual` one value per processor",
             );
         }
-        check.check_list("average", &self.average, None, Range::NotNegative);
-        check.check_list("residual", &self.residual, None, Range::Any);
+        check.check_list("average", &self.average, None, AllowedRange::NotNegative);
+        check.check_list("residual", &self.residual, None, AllowedRange::Any);
         check.check_length("increments", self.increments.len(), steps);
         for (at, row) in self.increments.iter().enumerate() {
             check.check_list(
                 &format!("increments[{at}]"),
                 row,
                 Some(processors),
-                Range::Any,
+                AllowedRange::Any,
             );
         }
-        check.check_value("balancing_cost", self.balancing_cost, Range::NotNegative);
+        check.check_value(
+            "balancing_cost",
+            self.balancing_cost,
+            AllowedRange::NotNegative,
+        );
         for (key, said, found) in [
             ("processors", self.processors, processors),
             ("iterations", self.iterations, steps),
@@ -106,7 +111,7 @@ impl History {
 
     /// Returns the time of each processor in superstep `step` \[s\]; `deviation` is the deviation of each processor from the
     /// average time \[s\].
-    fn times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
+    fn processor_times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
         let average = self.average[step];
         deviation
             .iter()
@@ -118,14 +123,14 @@ impl History {
     /// history is too long.
     ///
     /// No trigger can reach a shorter time. The search takes time proportional to the square of the number of supersteps.
-    pub fn optimum(&self) -> Option<WhenOptimum> {
+    pub fn best_balancings(&self) -> Option<WhenOptimum> {
         let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
         if steps.saturating_mul(steps).saturating_mul(processors) > MAX_SEARCH_WORK {
             return None;
         }
         let mut made = 0;
         let mut deviation = self.residual.clone();
-        let best = when_optimum(
+        let best = best_balancings(
             self.average.len(),
             |_| self.balancing_cost,
             |since, step| {
@@ -137,7 +142,7 @@ impl History {
                         *deviation += more;
                     }
                 }
-                largest_time(&self.times(step, &deviation))
+                largest_time(&self.processor_times(step, &deviation))
             },
         );
         Some(best)
@@ -152,13 +157,13 @@ fn largest_time(times: &[f64]) -> f64 {
 }
 
 /// Simulates a trigger on a load history, and returns the supersteps at which the trigger balances and the resulting total time.
-pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> TriggerOutcome {
+pub fn simulate_trigger(history: &LoadHistory, trigger: &mut dyn Trigger) -> TriggerOutcome {
     let mut deviation = history.residual.clone();
     let mut told = TriggerOutcome {
         balancings: Vec::new(),
         total_time: 0.0,
     };
-    let mut last: Option<Observed> = None;
+    let mut last: Option<ObservedSuperstep> = None;
     for step in 0..history.average.len() {
         let is_due = last.is_some_and(|observed| trigger.is_due(&observed));
         if is_due {
@@ -171,8 +176,8 @@ pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> Trigger
                 *deviation += more;
             }
         }
-        let times = history.times(step, &deviation);
-        last = Some(Observed {
+        let times = history.processor_times(step, &deviation);
+        last = Some(ObservedSuperstep {
             superstep: step,
             max: Seconds::of(largest_time(&times)),
             avg: Seconds::of(times.iter().sum::<f64>() / times.len() as f64),
@@ -185,19 +190,24 @@ pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> Trigger
     told
 }
 
-impl Measured {
+impl MeasuredTimes {
     /// Checks the measured times and returns them unchanged, or returns an error that names all invalid values. `place` is the
     /// path of the case in the document.
-    pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
-        let mut check = Check::new(place);
-        check.check_list("max", &self.max, None, Range::NotNegative);
-        check.check_list("avg", &self.avg, Some(self.max.len()), Range::NotNegative);
+    pub(super) fn validate(self, place: &str) -> Result<Self, Error> {
+        let mut check = CaseCheck::new(place);
+        check.check_list("max", &self.max, None, AllowedRange::NotNegative);
+        check.check_list(
+            "avg",
+            &self.avg,
+            Some(self.max.len()),
+            AllowedRange::NotNegative,
+        );
         for (key, value) in [
             ("strategy_cost", self.strategy_cost),
             ("migration_cost", self.migration_cost),
             ("first_ratio", self.first_ratio),
         ] {
-            check.check_value(key, value, Range::NotNegative);
+            check.check_value(key, value, AllowedRange::NotNegative);
         }
         check.finish()?;
         Ok(self)
@@ -205,10 +215,10 @@ impl Measured {
 
     /// Returns the superstep at which the meta-balancer plans the next balancing, with the data of this plan; `None` if there are
     /// too few measured supersteps.
-    pub fn plan(&self) -> Option<Plan> {
+    pub fn plan_balancing(&self) -> Option<Plan> {
         let pairs = self.max.iter().zip(&self.avg);
-        let samples: Vec<Sample> = pairs
-            .map(|(&max, &avg)| Sample {
+        let samples: Vec<HostTimeSample> = pairs
+            .map(|(&max, &avg)| HostTimeSample {
                 max: Seconds::of(max),
                 avg: Seconds::of(avg),
             })
@@ -222,11 +232,11 @@ impl Measured {
 /// search are proportional to the square of this number.
 const MAX_GROWTH_STEPS: u32 = 20_000;
 
-impl Growth {
+impl GrowingLoad {
     /// Checks the values of the growing load and returns it unchanged, or returns an error that names all invalid values. `place`
     /// is the path of the case in the document.
-    pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
-        let mut check = Check::new(place);
+    pub(super) fn validate(self, place: &str) -> Result<Self, Error> {
+        let mut check = CaseCheck::new(place);
         if self.processors == 0 {
             check.add_problem(
                 "processors",
@@ -243,7 +253,7 @@ impl Growth {
             ("initial_total_work", self.initial_total_work),
             ("growth_per_iteration", self.step),
         ] {
-            check.check_value(key, value, Range::NotNegative);
+            check.check_value(key, value, AllowedRange::NotNegative);
         }
         check.finish()?;
         Ok(self)
@@ -251,12 +261,12 @@ impl Growth {
 }
 
 /// Returns the supersteps before which a growing load should be balanced so that the total time is smallest, and this time.
-pub fn optimum_of_growth(growth: &Growth) -> WhenOptimum {
+pub fn best_balancings_of_growth(growth: &GrowingLoad) -> WhenOptimum {
     let processors = f64::from(growth.processors);
     let average =
         |step: usize| (growth.initial_total_work + growth.step * step as f64) / processors;
     let duration = |made: usize, step: usize| average(made) + growth.step * (step - made) as f64;
-    when_optimum(
+    best_balancings(
         growth.iterations as usize,
         |_| growth.balancing_cost,
         duration,

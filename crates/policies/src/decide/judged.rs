@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::choice::{Choice, Selection, choices, is_price, price_options};
-use super::history::{History, TriggerOutcome, simulate_trigger};
+use super::choice::{PolicyOrTrigger, Selection, is_price_key, price_options, selected_choices};
+use super::history::{LoadHistory, TriggerOutcome, simulate_trigger};
 use super::snapshot::Snapshot;
 use crate::EXEC_PREFIX;
 use crate::exec::request_assignment_once;
-use crate::strategy::{self, Assignment, lower_bound, optimum};
+use crate::strategy::{self, Assignment, lower_bound, optimal_assignment};
 use crate::trigger;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
@@ -15,7 +15,7 @@ use migsim_base::units::Seconds;
 
 /// The decisions of all selected strategies at one barrier, with bounds of the largest host time to which they can be compared.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct BarrierVerdict {
     /// The largest time of a host in a superstep with the placement before the decision, for comparison.
     pub max_time_before: Seconds,
     /// A lower bound of the largest time of a host in a superstep, which holds for every assignment of processes to hosts.
@@ -27,14 +27,14 @@ pub struct Verdict {
     /// then the decisions recorded in the file of the barrier.
     pub decisions: Vec<StrategyDecision>,
     /// The name of each strategy that could not decide at this barrier, with the reason as a text.
-    pub undecided: Vec<(String, String)>,
+    pub undecided_strategies: Vec<(String, String)>,
 }
 
 /// The decision of one strategy at a barrier, with its evaluation.
 #[derive(Clone, Debug)]
 pub struct StrategyDecision {
     /// The strategy with its options.
-    pub choice: Choice,
+    pub choice: PolicyOrTrigger,
     /// The new host of each process, as the strategy chose it, with the costs of the decision.
     pub assignment: Assignment,
     /// The number of processes that the decision moves to another host.
@@ -52,19 +52,20 @@ const MAX_ASSIGNMENTS: u64 = 1_000_000;
 ///
 /// # Errors
 /// A name or an option is wrong, or a strategy that was selected by name cannot decide.
-pub fn decide_all(
+pub fn decide_with_strategies(
     table: &strategy::Table,
     snapshot: &Snapshot,
     asked: &Selection,
-) -> Result<Verdict, Error> {
+) -> Result<BarrierVerdict, Error> {
     let instance = snapshot.instance();
     let price = price_options(&asked.settings)?;
-    let mut verdict = Verdict {
-        max_time_before: instance.max_time(&instance.current),
+    let mut verdict = BarrierVerdict {
+        max_time_before: instance.max_host_time(&instance.current_hosts),
         lower_bound: Seconds::of(lower_bound(&instance)),
-        optimal_time: optimum(&instance, MAX_ASSIGNMENTS).map(|(time, _)| Seconds::of(time)),
+        optimal_time: optimal_assignment(&instance, MAX_ASSIGNMENTS)
+            .map(|(time, _)| Seconds::of(time)),
         decisions: Vec::new(),
-        undecided: Vec::new(),
+        undecided_strategies: Vec::new(),
     };
     let known = |entry: &strategy::Entry| ("", entry.variants());
     let mut asked_now = asked.clone();
@@ -80,37 +81,39 @@ pub fn decide_all(
     let strategies = if asks_programs_alone {
         None
     } else {
-        without_recorded(snapshot, &asked_now)?
+        selection_without_recorded(snapshot, &asked_now)?
     };
-    let judged = |choice: Choice, assignment: Assignment| StrategyDecision {
-        move_count: snapshot.moves_to(&assignment.hosts).len(),
-        max_host_time: instance.max_time(&assignment.hosts),
-        call_cost: price.price(&instance, &assignment),
+    let judged = |choice: PolicyOrTrigger, assignment: Assignment| StrategyDecision {
+        move_count: snapshot.moves_to_hosts(&assignment.hosts).len(),
+        max_host_time: instance.max_host_time(&assignment.hosts),
+        call_cost: price.cost_of_call(&instance, &assignment),
         choice,
         assignment,
     };
     let chosen = strategies.map_or_else(
         || Ok(Vec::new()),
-        |asked| choices(table, known, "policy", &asked),
+        |asked| selected_choices(table, known, "policy", &asked),
     )?;
     for choice in chosen {
-        let mut strategy = table.find(choice.entry)?.build(&choice.options)?;
+        let mut strategy = table.find(choice.entry_name)?.build(&choice.options)?;
         let mut random = Stream::new(asked.seed, Purpose::Policy);
         let assignment = match strategy.assign(&instance, &mut random) {
             Ok(assignment) => assignment,
             Err(error) if asked.names.is_empty() => {
-                verdict.undecided.push((choice.name, error.first_line()));
+                verdict
+                    .undecided_strategies
+                    .push((choice.name, error.first_line()));
                 continue;
             }
             Err(error) => return Err(error),
         };
         verdict.decisions.push(judged(choice, assignment));
     }
-    let named = |name: &String| Choice {
-        entry: "",
+    let named = |name: &String| PolicyOrTrigger {
+        entry_name: "",
         name: name.clone(),
         options: json!({}),
-        original: "",
+        original_program: "",
     };
     for program in &programs {
         let assignment = request_assignment_once(&program[EXEC_PREFIX.len()..], &instance)?;
@@ -137,7 +140,10 @@ pub fn decide_all(
 ///
 /// # Errors
 /// Options are given, but only policies with a recorded decision are selected.
-fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Selection>, Error> {
+fn selection_without_recorded(
+    snapshot: &Snapshot,
+    asked: &Selection,
+) -> Result<Option<Selection>, Error> {
     let has = |name: &String| {
         snapshot
             .recorded_decisions()
@@ -153,7 +159,7 @@ fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Sel
         .filter(|name| !has(name))
         .cloned()
         .collect();
-    let is_option = |(key, _): &&(String, Value)| !is_price(key);
+    let is_option = |(key, _): &&(String, Value)| !is_price_key(key);
     if let Some((key, value)) = asked.settings.iter().find(is_option)
         && named.is_empty()
     {
@@ -180,13 +186,13 @@ fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Sel
 /// A name or an option is wrong.
 pub fn simulate_triggers(
     table: &trigger::Table,
-    history: &History,
+    history: &LoadHistory,
     asked: &Selection,
-) -> Result<Vec<(Choice, TriggerOutcome)>, Error> {
-    let known = |entry: &trigger::Entry| (entry.original(), entry.variants());
-    let chosen = choices(table, known, "policy.trigger", asked)?;
-    let tell = |choice: Choice| {
-        let mut trigger = table.find(choice.entry)?.build(&choice.options)?;
+) -> Result<Vec<(PolicyOrTrigger, TriggerOutcome)>, Error> {
+    let known = |entry: &trigger::Entry| (entry.original_criterion(), entry.variants());
+    let chosen = selected_choices(table, known, "policy.trigger", asked)?;
+    let tell = |choice: PolicyOrTrigger| {
+        let mut trigger = table.find(choice.entry_name)?.build(&choice.options)?;
         let told = simulate_trigger(history, &mut *trigger);
         trigger.failure().map_or(Ok(()), Err)?;
         Ok((choice, told))

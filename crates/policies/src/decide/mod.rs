@@ -17,8 +17,11 @@ mod history;
 mod judged;
 mod snapshot;
 
-pub use case::{Case, Content, cases};
-pub use choice::{Choice, Selection};
-pub use history::{Growth, History, Measured, TriggerOutcome, optimum_of_growth, simulate_trigger};
-pub use judged::{StrategyDecision, Verdict, decide_all, simulate_triggers};
+pub use case::{Case, Content, parse_cases};
+pub use choice::{PolicyOrTrigger, Selection};
+pub use history::{
+    GrowingLoad, LoadHistory, MeasuredTimes, TriggerOutcome, best_balancings_of_growth,
+    simulate_trigger,
+};
+pub use judged::{BarrierVerdict, StrategyDecision, decide_with_strategies, simulate_triggers};
 pub use snapshot::Snapshot;

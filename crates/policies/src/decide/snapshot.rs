@@ -2,15 +2,15 @@
 
 use serde::Deserialize;
 
-use super::check::{Check, Range};
-use crate::strategy::{Instance, Paths, Row};
+use super::check::{AllowedRange, CaseCheck};
+use crate::strategy::{HostPaths, Instance, MessageRow};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
 /// The values of a barrier as they are in a file, by JSON key, before they are checked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Raw {
+pub(super) struct UncheckedBarrier {
     speeds: Vec<f64>,
     #[serde(default)]
     background: Option<Vec<f64>>,
@@ -28,15 +28,15 @@ pub(super) struct Raw {
     #[serde(default)]
     clusters: Vec<u64>,
     #[serde(default)]
-    latency: Option<Grid>,
+    latency: Option<PairValues>,
     #[serde(default)]
-    bandwidth: Option<Grid>,
+    bandwidth: Option<PairValues>,
     #[serde(default)]
-    hosts: Vec<HostName>,
+    hosts: Vec<NamedHost>,
     #[serde(default)]
     processes: Vec<u64>,
     #[serde(default)]
-    decisions: Vec<Decided>,
+    decisions: Vec<RecordedDecision>,
     /// The number of the superstep that ended at the barrier, counted from 1; it is accepted but not used.
     #[serde(default, rename = "superstep")]
     _superstep: Option<u64>,
@@ -45,7 +45,7 @@ pub(super) struct Raw {
 /// A host of the platform: its name, and the number of consecutive hosts of the barrier that are its cores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HostName {
+struct NamedHost {
     name: String,
     cores: u64,
 }
@@ -53,7 +53,7 @@ struct HostName {
 /// A decision recorded in the file of a barrier: the policy of the run, and the new host of each process.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Decided {
+struct RecordedDecision {
     policy: String,
     assignment: Vec<u64>,
 }
@@ -61,13 +61,19 @@ struct Decided {
 /// The latency or the bandwidth between hosts: one value for all pairs, or a matrix with one row for each source host.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum Grid {
+enum PairValues {
     All(f64),
     Rows(Vec<Vec<f64>>),
 }
 
-impl Grid {
-    fn check_values(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
+impl PairValues {
+    fn check_values(
+        &self,
+        check: &mut CaseCheck<'_>,
+        key: &str,
+        hosts: usize,
+        range: AllowedRange,
+    ) {
         match self {
             Self::All(value) => check.check_value(key, *value, range),
             Self::Rows(rows) => {
@@ -79,7 +85,7 @@ impl Grid {
         }
     }
 
-    fn get(&self, from: usize, to: usize) -> f64 {
+    fn value(&self, from: usize, to: usize) -> f64 {
         match self {
             Self::All(value) => *value,
             Self::Rows(rows) => rows[from][to],
@@ -93,9 +99,9 @@ pub struct Snapshot {
     instance: Instance<'static>,
     links: Option<Links>,
     /// The name of each host of the platform; empty if the file of the barrier names no hosts.
-    names: Vec<String>,
+    host_names: Vec<String>,
     /// The index of the platform's host to which each core belongs; empty if the file of the barrier names no hosts.
-    host_of: Vec<usize>,
+    hosts_by_core: Vec<usize>,
     /// The number of each process in the run, counted from 1.
     processes: Vec<u64>,
     /// The name of each policy whose decision is recorded in the file, with the new host of each process.
@@ -105,17 +111,17 @@ pub struct Snapshot {
 /// The latency and bandwidth of each pair of hosts at the barrier.
 #[derive(Clone, Debug)]
 struct Links {
-    latency: Grid,
-    bandwidth: Grid,
+    latency: PairValues,
+    bandwidth: PairValues,
 }
 
-impl Paths for Links {
+impl HostPaths for Links {
     fn latency(&self, from: usize, to: usize) -> Seconds {
-        Seconds::of(self.latency.get(from, to))
+        Seconds::of(self.latency.value(from, to))
     }
 
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
-        BytesPerSecond::of(self.bandwidth.get(from, to))
+        BytesPerSecond::of(self.bandwidth.value(from, to))
     }
 }
 
@@ -124,7 +130,7 @@ impl Snapshot {
     /// hosts.
     pub fn instance(&self) -> Instance<'_> {
         Instance {
-            paths: self.links.as_ref().map(|links| links as &dyn Paths),
+            host_paths: self.links.as_ref().map(|links| links as &dyn HostPaths),
             ..self.instance.clone()
         }
     }
@@ -133,7 +139,7 @@ impl Snapshot {
     ///
     /// If hosts are named, each host of the barrier is a core of a named host.
     pub fn named_host_count(&self) -> Option<usize> {
-        (!self.names.is_empty()).then_some(self.names.len())
+        (!self.host_names.is_empty()).then_some(self.host_names.len())
     }
 
     /// Returns the name of each policy whose decision is recorded in the file, with the new host of each process.
@@ -145,8 +151,8 @@ impl Snapshot {
     /// its old and new host.
     ///
     /// Moves between cores of one host are omitted.
-    pub fn moves_to(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
-        let pairs = self.instance.current.iter().zip(hosts).enumerate();
+    pub fn moves_to_hosts(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
+        let pairs = self.instance.current_hosts.iter().zip(hosts).enumerate();
         let pairs = pairs.filter(|(_, (old, new))| self.host_of(**old) != self.host_of(**new));
         let moved = pairs.map(|(process, (&old, &new))| {
             let number = self.processes.get(process).copied();
@@ -158,11 +164,11 @@ impl Snapshot {
 
     /// Returns the index of the platform's host to which a core belongs. If the barrier does not name hosts, each core is a host.
     fn host_of(&self, core: usize) -> usize {
-        self.host_of.get(core).copied().unwrap_or(core)
+        self.hosts_by_core.get(core).copied().unwrap_or(core)
     }
 
     fn host_name(&self, core: usize) -> String {
-        let name = self.names.get(self.host_of(core));
+        let name = self.host_names.get(self.host_of(core));
         name.cloned().unwrap_or_else(|| format!("host {core}"))
     }
 }
@@ -171,13 +177,13 @@ fn to_seconds(list: &[f64]) -> Vec<Seconds> {
     list.iter().map(|&value| Seconds::of(value)).collect()
 }
 
-impl Raw {
+impl UncheckedBarrier {
     /// Checks the values of the barrier and converts them into a snapshot, or returns an error that names all invalid values.
     /// `place` is the path of the case in the document.
-    pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
+    pub(super) fn validate(self, place: &str) -> Result<Snapshot, Error> {
         let hosts = self.speeds.len();
-        let mut check = Check::new(place);
-        self.check(&mut check);
+        let mut check = CaseCheck::new(place);
+        self.check_values(&mut check);
         check.finish()?;
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
@@ -185,31 +191,31 @@ impl Raw {
         let rows = self
             .communication
             .iter()
-            .map(|&(from, to, messages, bytes)| Row {
+            .map(|&(from, to, messages, bytes)| MessageRow {
                 from: index(from),
                 to: index(to),
-                messages,
+                message_count: messages,
                 bytes: Bytes::of(bytes),
             });
         let instance = Instance {
-            background: to_seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
+            background_times: to_seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
             communication: rows.collect(),
-            memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
+            process_memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
             host_memory: self
                 .host_memory
                 .iter()
                 .map(|limit| limit.map(Bytes::of))
                 .collect(),
-            clusters: self
+            cluster_of_host: self
                 .clusters
                 .iter()
                 .map(|&cluster| index(cluster))
                 .collect(),
             speeds: self.speeds,
-            current,
-            time,
-            work,
-            paths: None,
+            current_hosts: current,
+            process_times: time,
+            process_works: work,
+            host_paths: None,
         };
         let cores = self.hosts.iter().enumerate();
         let cores = cores.flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)));
@@ -225,8 +231,8 @@ impl Raw {
         Ok(Snapshot {
             instance,
             links,
-            names: self.hosts.into_iter().map(|host| host.name).collect(),
-            host_of,
+            host_names: self.hosts.into_iter().map(|host| host.name).collect(),
+            hosts_by_core: host_of,
             processes: self.processes,
             recorded_decisions: decided,
         })
@@ -248,7 +254,7 @@ impl Raw {
         }
     }
 
-    fn check(&self, check: &mut Check<'_>) {
+    fn check_values(&self, check: &mut CaseCheck<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         if hosts == 0 {
             check.add_problem(
@@ -257,13 +263,13 @@ impl Raw {
                 "give `speeds` one value per host",
             );
         }
-        check.check_list("speeds", &self.speeds, None, Range::Positive);
+        check.check_list("speeds", &self.speeds, None, AllowedRange::Positive);
         if let Some(list) = &self.background {
-            check.check_list("background", list, Some(hosts), Range::NotNegative);
+            check.check_list("background", list, Some(hosts), AllowedRange::NotNegative);
         }
         for (key, list) in [("work", &self.work), ("time", &self.time)] {
             if let Some(list) = list {
-                check.check_list(key, list, Some(processes), Range::NotNegative);
+                check.check_list(key, list, Some(processes), AllowedRange::NotNegative);
             }
         }
         if self.work.is_none() && self.time.is_none() {
@@ -279,7 +285,12 @@ impl Raw {
         }
         self.check_communication(check);
         if !self.memory.is_empty() {
-            check.check_list("memory", &self.memory, Some(processes), Range::NotNegative);
+            check.check_list(
+                "memory",
+                &self.memory,
+                Some(processes),
+                AllowedRange::NotNegative,
+            );
         }
         if !self.host_memory.is_empty() {
             check.check_length("host_memory", self.host_memory.len(), hosts);
@@ -287,7 +298,7 @@ impl Raw {
                 check.check_value(
                     &format!("host_memory[{at}]"),
                     limit.unwrap_or(0.0),
-                    Range::NotNegative,
+                    AllowedRange::NotNegative,
                 );
             }
         }
@@ -304,8 +315,8 @@ impl Raw {
         self.check_names(check);
         match (&self.latency, &self.bandwidth) {
             (Some(latency), Some(bandwidth)) => {
-                latency.check_values(check, "latency", hosts, Range::NotNegative);
-                bandwidth.check_values(check, "bandwidth", hosts, Range::Positive);
+                latency.check_values(check, "latency", hosts, AllowedRange::NotNegative);
+                bandwidth.check_values(check, "bandwidth", hosts, AllowedRange::Positive);
             }
             (None, None) => {}
             (latency, _) => {
@@ -324,7 +335,7 @@ impl Raw {
     }
 
     /// Adds a problem for each message entry with a process that does not exist, or with a negative number of messages or bytes.
-    fn check_communication(&self, check: &mut Check<'_>) {
+    fn check_communication(&self, check: &mut CaseCheck<'_>) {
         let processes = self.current.len();
         for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
             for process in [from, to] {
@@ -342,18 +353,18 @@ impl Raw {
             check.check_value(
                 &format!("communication[{at}][2]"),
                 *messages,
-                Range::NotNegative,
+                AllowedRange::NotNegative,
             );
             check.check_value(
                 &format!("communication[{at}][3]"),
                 *bytes,
-                Range::NotNegative,
+                AllowedRange::NotNegative,
             );
         }
     }
 
     /// Adds a problem for each invalid host name, process number or recorded decision.
-    fn check_names(&self, check: &mut Check<'_>) {
+    fn check_names(&self, check: &mut CaseCheck<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         let cores = self.hosts.iter().map(|host| host.cores);
         let cores = cores.fold(0_u64, u64::saturating_add);

@@ -31,10 +31,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 
 use self::program::Program;
-use super::balancer::decide_with;
+use super::balancer::decide_by_assignment;
 use super::probe::{barrier_to_json, instance_to_json};
 use super::strategy::{Assignment, Instance};
-use super::window::Window;
+use super::window::LoadWindow;
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -109,7 +109,7 @@ impl PolicyOptions for ExecOptions {
         Ok(Box::new(Exec {
             options: self,
             program: None,
-            window: Window::default(),
+            load_window: LoadWindow::default(),
         }))
     }
 }
@@ -120,7 +120,7 @@ struct Exec {
     options: ExecOptions,
     /// The running program; `None` until the first call.
     program: Option<Program>,
-    window: Window,
+    load_window: LoadWindow,
 }
 
 /// The answer of an external program to a barrier, as parsed from a line of JSON.
@@ -160,7 +160,7 @@ fn deserialize_some_operations<'de, D: Deserializer<'de>>(
 
 impl Policy for Exec {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.observe(view, true);
+        self.load_window.observe(view, true);
         false
     }
 
@@ -177,7 +177,7 @@ impl Policy for Exec {
                 Error::Run(problem.source(place))
             })
         };
-        decide_with(view, &mut self.window, true, assign)
+        decide_by_assignment(view, &mut self.load_window, true, assign)
     }
 
     fn uses_seed(&self) -> bool {
@@ -215,7 +215,7 @@ fn request_answer(
         Some(program) => program,
         None => program.insert(Program::start(&options.command)?),
     };
-    program.ask(asked, Duration::from_secs_f64(options.timeout.get()))
+    program.request_line(asked, Duration::from_secs_f64(options.timeout.get()))
 }
 
 /// Checks an answer of the program and converts it into an assignment of processes to hosts. `operations` is the cost of the
@@ -230,7 +230,7 @@ fn parse_assignment(
         let message = format!("the policy answered `{quoted}`: {error}");
         Problem::new(message).hint("print one line: {\"assignment\": [0, 1, ...]}")
     })?;
-    let (processes, hosts) = (instance.processes(), instance.hosts());
+    let (processes, hosts) = (instance.process_count(), instance.host_count());
     let found = read.assignment.len();
     if found != processes {
         let message = format!("the policy assigned {found} processes of {processes}");

@@ -38,7 +38,7 @@ pub(super) struct Program {
     answers: Receiver<io::Result<String>>,
     error_output: Arc<Mutex<Vec<u8>>>,
     /// The thread that stores the last part of the program's error output in `error_output`.
-    listener: Option<JoinHandle<()>>,
+    error_reader: Option<JoinHandle<()>>,
     /// The shell that kills the process group of the program when the simulator ends; `None` if the shell could not be started.
     guard: Option<Child>,
 }
@@ -53,7 +53,7 @@ impl Program {
             let message = format!("cannot start the policy `{command}`: {error}");
             Problem::new(message).hint("name an executable file by its path: `exec:./mylb`")
         };
-        let mut parts = split_words(command).into_iter();
+        let mut parts = split_command(command).into_iter();
         let mut child = Command::new(parts.next().unwrap_or_default())
             .args(parts)
             .process_group(0)
@@ -94,7 +94,7 @@ impl Program {
             input: Some(input),
             answers,
             error_output: words,
-            listener,
+            error_reader: listener,
             guard,
         })
     }
@@ -103,12 +103,19 @@ impl Program {
     ///
     /// # Errors
     /// The answer is too late, too long or missing, or the program has written a line without a request.
-    pub(super) fn ask(&mut self, mut line: String, limit: Duration) -> Result<String, Problem> {
+    pub(super) fn request_line(
+        &mut self,
+        mut line: String,
+        limit: Duration,
+    ) -> Result<String, Problem> {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
         {
-            let message = format!("the policy printed an extra line: `{}`", shortened(&early));
-            return Err(self.problem(&message));
+            let message = format!(
+                "the policy printed an extra line: `{}`",
+                shorten_for_message(&early)
+            );
+            return Err(self.problem_with_error_output(&message));
         }
         line.push('\n');
         if let Some(input) = &self.input {
@@ -117,23 +124,25 @@ impl Program {
         }
         match self.answers.recv_timeout(limit) {
             Ok(Ok(answer)) if !answer.is_empty() => Ok(answer.trim_end().to_owned()),
-            Ok(Err(error)) => Err(self.problem(&format!("the policy's answer {error}"))),
+            Ok(Err(error)) => {
+                Err(self.problem_with_error_output(&format!("the policy's answer {error}")))
+            }
             Err(RecvTimeoutError::Timeout) => {
                 let message = format!("the policy gave no answer within {} s", limit.as_secs_f64());
-                let problem = self.problem(&message);
+                let problem = self.problem_with_error_output(&message);
                 Err(problem
                     .hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
             }
             Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
-                let status = self.end();
+                let status = self.terminate();
                 let message = format!("the policy ended before it answered ({status})");
-                Err(self.problem(&message))
+                Err(self.problem_with_error_output(&message))
             }
         }
     }
 
     /// Returns a problem with this message, followed by the last part of the program's error output.
-    fn problem(&self, message: &str) -> Problem {
+    fn problem_with_error_output(&self, message: &str) -> Problem {
         let words = self
             .error_output
             .lock()
@@ -146,7 +155,7 @@ impl Program {
     }
 
     /// Ends the program and all other processes of its process group, and returns the exit status of the program as a text.
-    fn end(&mut self) -> String {
+    fn terminate(&mut self) -> String {
         let status = self.stop();
         if let Some(mut guard) = self.guard.take() {
             let _ = guard.wait(); // closes its input
@@ -160,7 +169,10 @@ impl Program {
         self.input = None;
         let (looks, pause) = END_CHECKS;
         for _ in 0..looks {
-            let is_heard = self.listener.as_ref().is_none_or(JoinHandle::is_finished);
+            let is_heard = self
+                .error_reader
+                .as_ref()
+                .is_none_or(JoinHandle::is_finished);
             match self.child.try_wait() {
                 Ok(Some(status)) if is_heard => return status.to_string(),
                 _ => thread::sleep(pause),
@@ -179,7 +191,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        self.end();
+        self.terminate();
     }
 }
 
@@ -193,7 +205,7 @@ fn start_guard(leader: &Child) -> Option<Child> {
 }
 
 /// Splits a command into the program and its arguments at spaces, except between double quotes.
-fn split_words(command: &str) -> Vec<String> {
+fn split_command(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
     for letter in command.chars() {
         match letter {
@@ -210,7 +222,7 @@ fn split_words(command: &str) -> Vec<String> {
 }
 
 /// Returns at most the first 400 characters of a text, for a quotation in an error message.
-fn shortened(text: &str) -> String {
+fn shorten_for_message(text: &str) -> String {
     text.trim_end().chars().take(MAX_ERROR_OUTPUT).collect()
 }
 
@@ -247,9 +259,9 @@ mod tests {
     #[test]
     fn spaces_divide_a_command_except_between_quotes() {
         assert_eq!(
-            split_words("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
+            split_command("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
             ["./mylb", "--levels", "1, 2", "ab c", ""]
         );
-        assert_eq!(split_words(" "), [""; 0]);
+        assert_eq!(split_command(" "), [""; 0]);
     }
 }

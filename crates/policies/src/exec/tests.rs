@@ -108,7 +108,7 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
     std::fs::write(&script, text).unwrap();
     let mut program = Program::start(&format!("sh {}", script.display())).unwrap();
     let limit = Duration::from_secs(2);
-    let error = program.ask("{}".into(), limit).unwrap_err();
+    let error = program.request_line("{}".into(), limit).unwrap_err();
     assert!(
         error.to_string().contains("no answer within 2 s"),
         "{error}"

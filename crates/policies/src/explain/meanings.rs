@@ -20,7 +20,7 @@ pub const CANDIDATES: Meaning = Meaning::new(
 );
 
 /// Meaning of the quantity `migrations_decided`: the number of migrations that a rescheduling call decided.
-pub const DECIDED: Meaning = Meaning::new(
+pub const MIGRATIONS_DECIDED: Meaning = Meaning::new(
     "migrations_decided",
     Unit::Count,
     "the number of migrations that the call decided",
@@ -56,6 +56,6 @@ pub const TIME_LOST: Meaning = Meaning::new(
 );
 
 /// Returns the number of a superstep, counted from 1, as a quantity that can be inserted into a sentence.
-pub fn superstep(number: u64) -> Quantity {
+pub fn superstep_quantity(number: u64) -> Quantity {
     SUPERSTEP.with_count(number)
 }

@@ -20,12 +20,14 @@ mod scene;
 mod sentence;
 
 pub(crate) use narrator::describe_saving;
-pub use narrator::{Narrator, Plain};
-pub use numbers::{format_duration, ratio};
+pub use narrator::{Narrator, PlainNarrator};
+pub use numbers::{format_duration, time_ratio};
 pub(crate) use plain::describe_requested_call;
 pub use plain::{REASON_KEY, describe_no_call, list_explanation};
 pub use quantity::{Meaning, Quantity, Unit};
-pub use record::{Record, RecordedCandidate, RecordedMigration};
-pub use scene::{ExplainContext, Interval, NoMoveReason, Score, ScoreWords, Shortfall};
+pub use record::{DecisionRecord, RecordedCandidate, RecordedMigration};
+pub use scene::{
+    CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreWords, Shortfall,
+};
 pub use sentence::say;
-pub use sentence::{Sentence, definitions};
+pub use sentence::{Sentence, quantity_definitions};

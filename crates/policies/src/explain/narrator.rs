@@ -5,10 +5,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::meanings::{TIME_LOST, TIME_MOVING, TIME_SAVED, TIME_STAYING};
-use super::numbers::ratio;
+use super::numbers::time_ratio;
 use super::plain::{self, REASON_KEY, list_explanation};
-use super::record::{Record, RecordedCandidate};
-use super::scene::{ExplainContext, Interval, NoMoveReason, Score, ScoreWords};
+use super::record::{DecisionRecord, RecordedCandidate};
+use super::scene::{CallInterval, ExplainContext, MigrationScore, NoMoveReason, ScoreWords};
 use super::sentence::{Sentence, say};
 
 /// Describes the rescheduling calls of a policy in sentences. By default each part of a decision record is listed unchanged.
@@ -19,12 +19,20 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     }
 
     /// Describes which processes were candidates of a rescheduling call, and why they were selected.
-    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
+    fn describe_selection(
+        &self,
+        scene: &ExplainContext<'_>,
+        call: DecisionRecord<'_>,
+    ) -> Vec<Sentence> {
         list_explanation(scene, call, &[])
     }
 
     /// Returns a remark about the destination host of a candidate, which is written after the name of the host; empty by default.
-    fn describe_offered_host(&self, _call: Record<'_>, _candidate: &RecordedCandidate) -> Sentence {
+    fn describe_offered_host(
+        &self,
+        _call: DecisionRecord<'_>,
+        _candidate: &RecordedCandidate,
+    ) -> Sentence {
         Sentence::default()
     }
 
@@ -32,7 +40,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// moves to its destination.
     fn describe_times(
         &self,
-        _call: Record<'_>,
+        _call: DecisionRecord<'_>,
         _candidate: &RecordedCandidate,
         [stay, go]: [f64; 2],
     ) -> [Sentence; 2] {
@@ -48,7 +56,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// `times` has the predicted times of the candidate without and with the move \[s\].
     fn describe_saving(
         &self,
-        _call: Record<'_>,
+        _call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
         times: [f64; 2],
     ) -> Sentence {
@@ -59,14 +67,14 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// `None` if the policy predicts no times. The cost of the move is not included.
     fn slowdown_factors(
         &self,
-        _call: Record<'_>,
+        _call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
     ) -> Option<[f64; 2]> {
-        Some([ratio(candidate.go_s?, candidate.stay_s?); 2])
+        Some([time_ratio(candidate.go_s?, candidate.stay_s?); 2])
     }
 
     /// Returns the reason why a rescheduling call had no candidates.
-    fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
+    fn reason_without_candidates(&self, call: DecisionRecord<'_>) -> NoMoveReason {
         let reason = call.explanation.get(REASON_KEY).and_then(Value::as_str);
         NoMoveReason::new(match reason {
             Some(reason) => reason,
@@ -80,14 +88,14 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     fn additional_values(
         &self,
         _scene: &ExplainContext<'_>,
-        _call: Record<'_>,
+        _call: DecisionRecord<'_>,
     ) -> Map<String, Value> {
         Map::new()
     }
 
     /// Returns the interval of supersteps that ends with a call, read from the explanation of the call; `None` if the policy does
     /// not adapt such an interval.
-    fn interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<Interval<'a>> {
+    fn interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
         None
     }
 
@@ -103,7 +111,10 @@ pub trait Narrator: fmt::Debug + Send + Sync {
 
     /// Returns the scores that a call compared, and the threshold above which processes are candidates (`None` if there is no
     /// threshold), read from the explanation of the call.
-    fn scores<'a>(&self, _explanation: &'a Map<String, Value>) -> (Vec<Score<'a>>, Option<f64>) {
+    fn scores<'a>(
+        &self,
+        _explanation: &'a Map<String, Value>,
+    ) -> (Vec<MigrationScore<'a>>, Option<f64>) {
         (Vec::new(), None)
     }
 }
@@ -138,9 +149,9 @@ impl PartialEq for dyn Narrator + '_ {
 
 /// The default narrator, which lists decision records unchanged.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain;
+pub struct PlainNarrator;
 
-impl Narrator for Plain {}
+impl Narrator for PlainNarrator {}
 
 #[cfg(test)]
 mod tests {
@@ -150,13 +161,13 @@ mod tests {
     fn quiet(explanation: &[(&str, Value)]) -> String {
         let pairs = explanation.iter();
         let explanation = pairs.map(|(key, value)| ((*key).to_owned(), value.clone()));
-        let call = Record {
+        let call = DecisionRecord {
             superstep: 3,
             candidates: &[],
             migrations: &[],
             explanation: &explanation.collect(),
         };
-        Plain
+        PlainNarrator
             .reason_without_candidates(call)
             .reason
             .text()

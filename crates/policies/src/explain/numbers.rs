@@ -11,7 +11,7 @@ pub fn format_duration(seconds: f64) -> String {
 }
 
 /// Returns the factor by which a time changes by a move: `go` divided by `stay`; 1 if `stay` is 0.
-pub fn ratio(go: f64, stay: f64) -> f64 {
+pub fn time_ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {
         ratio

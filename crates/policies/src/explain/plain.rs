@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::meanings::{CANDIDATES, superstep};
+use super::meanings::{CANDIDATES, superstep_quantity};
 use super::quantity::Meaning;
-use super::record::Record;
+use super::record::DecisionRecord;
 use super::scene::ExplainContext;
 use super::sentence::{Sentence, say};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Describes whether the policy requested a rescheduling call after the superstep that the user asks about.
 pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
@@ -22,7 +22,7 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
     say!(
         "The policy `{}` asked for a call after superstep {}.",
         scene.policy,
-        superstep(scene.superstep)
+        superstep_quantity(scene.superstep)
     )
 }
 
@@ -42,8 +42,8 @@ pub fn describe_no_call(
             scene.policy
         )];
     }
-    let before = scene.last_call().map(|call| {
-        let after = superstep(call.superstep);
+    let before = scene.previous_call().map(|call| {
+        let after = superstep_quantity(call.superstep);
         say!(
             "the last call before it came after superstep {}{}",
             after,
@@ -52,12 +52,12 @@ pub fn describe_no_call(
     });
     let next = if before.is_none() { next } else { "".into() };
     let after = scene.next_call().map(|call| {
-        let after = superstep(call.superstep);
+        let after = superstep_quantity(call.superstep);
         say!("the next call came after superstep {}{}", after, next)
     });
     vec![say!(
         "No call was due after superstep {}, so nothing could move: {}.",
-        superstep(scene.superstep),
+        superstep_quantity(scene.superstep),
         Sentence::joined(before.into_iter().chain(after), ", and ")
     )]
 }
@@ -70,7 +70,7 @@ pub const REASON_KEY: &str = "reason";
 /// From a list of processes only the entries of the process that the user asks about are shown.
 pub fn list_explanation(
     scene: &ExplainContext<'_>,
-    call: Record<'_>,
+    call: DecisionRecord<'_>,
     told: &[&str],
 ) -> Vec<Sentence> {
     let policy = scene.policy;
@@ -82,7 +82,7 @@ pub fn list_explanation(
                 policy,
                 CANDIDATES
                     .with_count(some)
-                    .shown_as(counted(some, "process"))
+                    .with_shown_text(format_count(some, "process"))
             ),
         }];
     }
@@ -107,10 +107,12 @@ pub fn list_explanation(
 /// Returns a value of a decision record as words: numbers and texts unchanged, a list as the number of its entries.
 fn describe_value(name: &str, value: &Value) -> Sentence {
     match value {
-        Value::Number(_) => Meaning::undefined(name).as_recorded(value).into(),
+        Value::Number(_) => Meaning::without_definition(name)
+            .with_recorded_value(value)
+            .into(),
         Value::String(text) => text.into(),
         Value::Array(list) => {
-            let length = Meaning::undefined(&format!("{name}_length"));
+            let length = Meaning::without_definition(&format!("{name}_length"));
             say!("a list of {}", length.with_count(list.len() as u64))
         }
         Value::Object(fields) => {

@@ -65,7 +65,7 @@ impl Meaning {
     }
 
     /// Creates the meaning of a number that a policy has written into its decision record without a definition.
-    pub fn undefined(name: &str) -> Self {
+    pub fn without_definition(name: &str) -> Self {
         Self {
             name: Cow::Owned(name.to_owned()),
             unit: Unit::Number,
@@ -106,7 +106,7 @@ impl Meaning {
     }
 
     /// Returns the quantity with a number from a decision record as its value, which the sentence shows with all its digits.
-    pub fn as_recorded(&self, value: &Value) -> Quantity {
+    pub fn with_recorded_value(&self, value: &Value) -> Quantity {
         self.with_text(value.clone(), value.to_string())
     }
 
@@ -122,7 +122,7 @@ impl Meaning {
 impl Quantity {
     /// Returns the same quantity with another text, which replaces the value in the sentence.
     #[must_use]
-    pub fn shown_as(mut self, shown: impl Into<String>) -> Self {
+    pub fn with_shown_text(mut self, shown: impl Into<String>) -> Self {
         self.text = shown.into();
         self
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// The decision record of one rescheduling call, from which the explanations of this call are written.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
+pub struct DecisionRecord<'a> {
     /// The superstep after which the call took place, counted from 1.
     pub superstep: u64,
     /// The processes that the policy considered for migration in this call, each with the result.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::quantity::{Meaning, Quantity, Unit};
-use super::record::Record;
+use super::record::DecisionRecord;
 use super::sentence::Sentence;
 
 /// The context of a question to `migsim explain`: the superstep and the process that the user asks about, and the calls of the
@@ -24,25 +24,25 @@ pub struct ExplainContext<'a> {
     /// Whether the user asks why the process did not move.
     pub asks_why_not: bool,
     /// The decision records of all rescheduling calls of the run, in the order of supersteps.
-    pub calls: Vec<Record<'a>>,
+    pub calls: Vec<DecisionRecord<'a>>,
 }
 
 impl<'a> ExplainContext<'a> {
     /// Returns the last rescheduling call before the superstep that the user asks about, or `None` if there was none.
-    pub fn last_call(&self) -> Option<Record<'a>> {
+    pub fn previous_call(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().rev().copied();
         calls.find(|call| call.superstep < self.superstep)
     }
 
     /// Returns the rescheduling call immediately after the superstep that the user asks about, or `None` if there was none.
-    pub fn call_in_question(&self) -> Option<Record<'a>> {
+    pub fn call_in_question(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().copied();
         calls.find(|call| call.superstep == self.superstep)
     }
 
     /// Returns the first rescheduling call after a later superstep than the one that the user asks about, or `None` if there was
     /// none.
-    pub fn next_call(&self) -> Option<Record<'a>> {
+    pub fn next_call(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().copied();
         calls.find(|call| call.superstep > self.superstep)
     }
@@ -70,16 +70,16 @@ pub struct Shortfall {
     /// The name, unit and definition of the quantity that did not reach its threshold.
     pub meaning: Meaning,
     /// The amount that was missing to reach the threshold, in the unit of the quantity.
-    pub value: f64,
+    pub missing_amount: f64,
 }
 
 impl Shortfall {
     /// Returns `value` as the quantity that did not reach its threshold, for a sentence; a number without a unit is shown with
     /// three decimals.
-    pub fn quantity(&self, value: f64) -> Quantity {
+    pub fn quantity_with_value(&self, value: f64) -> Quantity {
         let quantity = self.meaning.with_value(value);
         match self.meaning.unit() {
-            Unit::Number => quantity.shown_as(format!("{value:.3}")),
+            Unit::Number => quantity.with_shown_text(format!("{value:.3}")),
             _ => quantity,
         }
     }
@@ -98,19 +98,19 @@ impl NoMoveReason {
 /// The interval between two rescheduling calls of a policy that adapts the length of this interval to the stability of
 /// supersteps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval<'a> {
+pub struct CallInterval<'a> {
     /// Number of supersteps from the previous call to the call at the end of the interval.
     pub length: u64,
     /// Number of supersteps from the call at the end of the interval to the next call.
     pub next_length: u64,
     /// The results of the stability test for the supersteps of the interval, one character per superstep: `+` stable, `-`
     /// unstable, `.` not tested.
-    pub votes: &'a str,
+    pub test_results: &'a str,
 }
 
 /// The score that a policy computed for the migration of one process to one cluster.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Score<'a> {
+pub struct MigrationScore<'a> {
     /// The number of the process, counted from 1.
     pub process: u64,
     /// The name of the cluster to which the process would move.

@@ -16,7 +16,7 @@ impl Sentence {
     ///
     /// # Panics
     /// The number of gaps of the template is not the number of parts.
-    pub fn filled(template: &str, parts: impl IntoIterator<Item = Self>) -> Self {
+    pub fn from_template(template: &str, parts: impl IntoIterator<Item = Self>) -> Self {
         let mut sentence = Self::default();
         let mut texts = template.split("{}");
         sentence.text.push_str(texts.next().unwrap_or_default());
@@ -65,7 +65,7 @@ impl Sentence {
 }
 
 /// Returns a JSON object that maps the name of each quantity in the sentences to its unit and definition.
-pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
+pub fn quantity_definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
     let mut known = Map::new();
     for quantity in sentences.into_iter().flat_map(Sentence::quantities) {
         let meaning = quantity.meaning();
@@ -110,7 +110,7 @@ impl From<Quantity> for Sentence {
 #[macro_export]
 macro_rules! say {
     ($template:expr $(, $part:expr)* $(,)?) => {
-        $crate::explain::Sentence::filled(
+        $crate::explain::Sentence::from_template(
             $template,
             [$($crate::explain::Sentence::from($part)),*],
         )
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(sentence.text(), "p3 takes 1.500 s and 2.000 ms, not 0 s.");
         let values: Vec<&Value> = sentence.quantities().iter().map(Quantity::value).collect();
         assert_eq!(values, [&json!(1.5), &json!(2e-3), &json!(0.0)]);
-        let known = definitions([&sentence]);
+        let known = quantity_definitions([&sentence]);
         assert_eq!(
             known,
             json!({ "time_s": { "unit": "s", "definition": "a time" } })

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::MigBspConfig;
 use super::trigger::Trigger as Rule;
-use crate::trigger::{Observed, Trigger, TriggerOptions};
+use crate::trigger::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
@@ -54,7 +54,10 @@ impl TriggerOptions for AdaptiveOptions {
             return Err(Error::Input(problems));
         }
         let rule = Rule::new(&config);
-        Ok(Box::new(Adaptive { config, rule }))
+        Ok(Box::new(Adaptive {
+            config,
+            trigger_rule: rule,
+        }))
     }
 }
 
@@ -62,17 +65,17 @@ impl TriggerOptions for AdaptiveOptions {
 #[derive(Debug)]
 struct Adaptive {
     config: MigBspConfig,
-    rule: Rule,
+    trigger_rule: Rule,
 }
 
 impl Trigger for Adaptive {
-    fn is_due(&mut self, observed: &Observed) -> bool {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let times = [observed.min, observed.avg, observed.max].map(Seconds::get);
-        self.rule.observe_times(&self.config, times)
+        self.trigger_rule.observe_times(&self.config, times)
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.rule.finish_call(&self.config, moved);
+        self.trigger_rule.finish_call(&self.config, moved);
     }
 }
 
@@ -85,12 +88,12 @@ mod tests {
         let mut trigger = AdaptiveOptions::default().trigger().unwrap();
         let mut calls = Vec::new();
         for superstep in 0..supersteps {
-            let observed = Observed {
+            let observed = ObservedSuperstep {
                 superstep,
                 min: Seconds::of(1.0),
                 avg: Seconds::of(f64::midpoint(1.0, max)),
                 max: Seconds::of(max),
-                ..Observed::default()
+                ..ObservedSuperstep::default()
             };
             if trigger.is_due(&observed) {
                 calls.push(superstep + 1);

@@ -15,7 +15,7 @@ use migsim_base::units::to_u32;
 
 /// The forecast of the communication of a process with a cluster in one superstep.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Exchange {
+pub(crate) struct ExchangeForecast {
     /// The predicted number of bytes that the process and the cluster exchange.
     pub(crate) bytes: f64,
     /// BTP(i,j), the predicted communication time of process i with cluster j in a superstep \[s\].
@@ -28,7 +28,7 @@ pub(crate) struct Exchange {
     pub(crate) volume: f64,
 }
 
-impl Exchange {
+impl ExchangeForecast {
     /// Returns the forecast for a process and a cluster that have never exchanged messages: all values 0, with the given
     /// regularity.
     pub(super) const fn none(regularity: f64) -> Self {
@@ -54,14 +54,14 @@ struct Transition {
 impl Transition {
     /// Returns whether the two transitions are equal bit by bit.
     #[inline]
-    fn is_same(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.bits(), other.bits());
+    fn is_bitwise_equal(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.field_bits(), other.field_bits());
         let differing = (0..ours.len()).map(|at| ours[at] ^ theirs[at]);
         differing.fold(0, |all, bits| all | bits) == 0
     }
 
     #[inline]
-    fn bits(&self) -> [u64; 6] {
+    fn field_bits(&self) -> [u64; 6] {
         let traffic = &self.traffic;
         [
             u64::from(self.previous_state),
@@ -75,10 +75,10 @@ impl Transition {
 
     /// Returns the place of the transition in the hash table of recent transitions, below the number of places of this table.
     #[inline]
-    fn hash(&self) -> usize {
+    fn hash_index(&self) -> usize {
         // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones (Knuth 1973, section 6.4).
         let spread = |hash: u64| hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let [before, messages, sent, received, send_time, receive_time] = self.bits();
+        let [before, messages, sent, received, send_time, receive_time] = self.field_bits();
         let bytes = spread(before ^ messages ^ sent ^ received.rotate_left(29));
         let hash = spread(bytes ^ send_time ^ receive_time.rotate_left(29));
         (hash >> (u64::BITS - RECENT_BITS)) as usize
@@ -87,19 +87,19 @@ impl Transition {
 
 /// The forecasts of communication for all pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exchanges {
+pub(super) struct ExchangeForecasts {
     /// The pairs of a process and a cluster, each with the number of the state that is its forecast.
-    pairs: Pairs<u32, 6>,
+    pair_states: Pairs<u32, 6>,
     /// For each process, a set of bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is k.
     /// Most pairs are new, and a bit that is not set shows this without a search.
     cluster_bits: Vec<u32>,
-    states: States,
+    states: ForecastStates,
 }
 
 /// The distinct forecasts (states) of pairs of a process and a cluster, as one array for each quantity. Each state is the
 /// forecast of at least one pair.
 #[derive(Clone, Debug, Default)]
-struct States {
+struct ForecastStates {
     /// The predicted number of bytes of each state, by state number; this and the following arrays have one quantity of a
     /// forecast each.
     bytes: Vec<f64>,
@@ -108,7 +108,7 @@ struct States {
     messages: Vec<f64>,
     volume: Vec<f64>,
     /// Number of pairs of each state; the bit [`FRESH`] is set if the state includes the traffic of the present superstep.
-    pairs: Vec<u32>,
+    pair_counts: Vec<u32>,
     /// The states that were created in the present superstep, in a hash table by their transition; empty as long as pairs share
     /// no states.
     recent_transitions: Vec<(Transition, u32)>,
@@ -118,36 +118,39 @@ struct States {
 const SHARING_THRESHOLD: usize = if cfg!(test) { 8 } else { 1 << 16 };
 /// Number of places of the hash table in which a state is searched before a new state is created. A state that is not found is
 /// stored a second time.
-const RECENT: usize = 1 << RECENT_BITS;
+const RECENT_PLACES: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
 /// Bit in the number of pairs of a state, which is set if the state includes the traffic of the present superstep.
 const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
-impl Exchanges {
+impl ExchangeForecasts {
     /// Removes all pairs and prepares the forecasts for a run with `processes` processes; the allocated memory is kept for reuse.
     pub(super) fn clear(&mut self, processes: usize) {
-        self.pairs.clear(processes);
+        self.pair_states.clear(processes);
         refill(&mut self.cluster_bits, processes, 0);
         self.states.resize(0);
     }
 
     /// Removes all pairs; the allocated memory is kept for reuse.
     pub(super) fn remove_all(&mut self) {
-        self.clear(self.pairs.processes());
+        self.clear(self.pair_states.processes());
     }
 
     /// Returns the forecast of the communication of a process with a cluster; `None` if they have exchanged no messages.
-    pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
-        let state = self.pairs.get(process, cluster)?;
-        Some(self.states.exchange(*state))
+    pub(super) fn get(&self, process: usize, cluster: usize) -> Option<ExchangeForecast> {
+        let state = self.pair_states.get(process, cluster)?;
+        Some(self.states.forecast(*state))
     }
 
     /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication.
     #[inline]
-    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        let pairs = self.pairs.of_process(process);
-        pairs.map(|(cluster, &state)| (cluster, self.states.exchange(state)))
+    pub(super) fn exchanges_of_process(
+        &self,
+        process: usize,
+    ) -> impl Iterator<Item = (usize, ExchangeForecast)> {
+        let pairs = self.pair_states.iter_process(process);
+        pairs.map(|(cluster, &state)| (cluster, self.states.forecast(state)))
     }
 
     /// Updates all forecasts with the traffic of a superstep.
@@ -157,13 +160,13 @@ impl Exchanges {
     pub(super) fn observe(
         &mut self,
         traffic: &Pairs<Traffic>,
-        first: Exchange,
-        enter: impl Fn(Exchange, &Traffic) -> Exchange,
-        silent: impl Fn(Exchange) -> Exchange,
+        first: ExchangeForecast,
+        enter: impl Fn(ExchangeForecast, &Traffic) -> ExchangeForecast,
+        silent: impl Fn(ExchangeForecast) -> ExchangeForecast,
     ) {
-        let (pairs, states) = (&mut self.pairs, &mut self.states);
+        let (pairs, states) = (&mut self.pair_states, &mut self.states);
         for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
-            for (cluster, traffic) in traffic.of_process(process) {
+            for (cluster, traffic) in traffic.iter_process(process) {
                 let bit = cluster_bit(cluster);
                 let known = if *clusters & bit == 0 {
                     None
@@ -171,7 +174,8 @@ impl Exchanges {
                     pairs.get_mut(process, cluster)
                 };
                 let before = known.as_deref().copied();
-                if before.is_some_and(|state| states.change_or_leave(state, traffic, &enter)) {
+                if before.is_some_and(|state| states.update_or_leave_state(state, traffic, &enter))
+                {
                     continue;
                 }
                 let state = states.enter_state(before, first, traffic, &enter);
@@ -190,8 +194,8 @@ impl Exchanges {
     /// predicted values become 0.
     pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.states.retain(is_kept);
-        let in_state = &mut self.states.pairs;
-        self.pairs.retain(|state| {
+        let in_state = &mut self.states.pair_counts;
+        self.pair_states.retain(|state| {
             *state = becomes[*state as usize];
             let is_kept = *state != NONE;
             if is_kept {
@@ -201,8 +205,8 @@ impl Exchanges {
         });
         for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
             let bits = self
-                .pairs
-                .of_process(process)
+                .pair_states
+                .iter_process(process)
                 .map(|(cluster, _)| cluster_bit(cluster));
             *clusters = bits.fold(0, |all, bit| all | bit);
         }
@@ -215,7 +219,7 @@ fn cluster_bit(cluster: usize) -> u32 {
     1 << (cluster % 32)
 }
 
-impl States {
+impl ForecastStates {
     fn resize(&mut self, states: usize) {
         let values = [
             &mut self.bytes,
@@ -227,14 +231,14 @@ impl States {
         for values in values {
             values.resize(states, 0.0);
         }
-        self.pairs.resize(states, 0);
+        self.pair_counts.resize(states, 0);
     }
 
     /// Returns the forecast of the state with this number.
     #[inline]
-    fn exchange(&self, state: u32) -> Exchange {
+    fn forecast(&self, state: u32) -> ExchangeForecast {
         let at = state as usize;
-        Exchange {
+        ExchangeForecast {
             bytes: self.bytes[at],
             time: self.time[at],
             regularity: self.regularity[at],
@@ -246,17 +250,17 @@ impl States {
     /// Updates the state of a pair with the pair's traffic if no other pair has this state; otherwise removes the pair from the
     /// state. Returns whether the pair still has this state.
     #[inline]
-    fn change_or_leave(
+    fn update_or_leave_state(
         &mut self,
         state: u32,
         traffic: &Traffic,
-        enter: impl Fn(Exchange, &Traffic) -> Exchange,
+        enter: impl Fn(ExchangeForecast, &Traffic) -> ExchangeForecast,
     ) -> bool {
-        let pairs = &mut self.pairs[state as usize];
+        let pairs = &mut self.pair_counts[state as usize];
         let is_alone = *pairs & !FRESH == 1;
         if is_alone {
             *pairs |= FRESH;
-            self.set_exchange(state, enter(self.exchange(state), traffic));
+            self.set_exchange(state, enter(self.forecast(state), traffic));
         } else {
             *pairs -= 1;
         }
@@ -269,50 +273,50 @@ impl States {
     fn enter_state(
         &mut self,
         before: Option<u32>,
-        first: Exchange,
+        first: ExchangeForecast,
         traffic: &Traffic,
-        enter: impl Fn(Exchange, &Traffic) -> Exchange,
+        enter: impl Fn(ExchangeForecast, &Traffic) -> ExchangeForecast,
     ) -> u32 {
         let after = |states: &Self| {
-            let exchange = before.map_or(first, |state| states.exchange(state));
+            let exchange = before.map_or(first, |state| states.forecast(state));
             enter(exchange, traffic)
         };
         if self.recent_transitions.is_empty() {
-            return self.push(after(self));
+            return self.push_state(after(self));
         }
         let entrance = Transition {
             previous_state: before.unwrap_or(NONE),
             traffic: *traffic,
         };
-        let hash = entrance.hash();
+        let hash = entrance.hash_index();
         let (recent, state) = &self.recent_transitions[hash];
-        if *state != NONE && recent.is_same(&entrance) {
-            self.pairs[*state as usize] += 1;
+        if *state != NONE && recent.is_bitwise_equal(&entrance) {
+            self.pair_counts[*state as usize] += 1;
             return *state;
         }
-        let state = self.push(after(self));
+        let state = self.push_state(after(self));
         self.recent_transitions[hash] = (entrance, state);
         state
     }
 
     /// Adds a state with this forecast, which is the state of one pair, and returns the number of the state.
-    fn push(&mut self, exchange: Exchange) -> u32 {
-        let state = to_u32(self.pairs.len());
-        if self.pairs.len() == SHARING_THRESHOLD {
+    fn push_state(&mut self, exchange: ExchangeForecast) -> u32 {
+        let state = to_u32(self.pair_counts.len());
+        if self.pair_counts.len() == SHARING_THRESHOLD {
             self.recent_transitions
-                .resize(RECENT, (Transition::default(), NONE));
+                .resize(RECENT_PLACES, (Transition::default(), NONE));
         }
         self.bytes.push(exchange.bytes);
         self.time.push(exchange.time);
         self.regularity.push(exchange.regularity);
         self.messages.push(exchange.messages);
         self.volume.push(exchange.volume);
-        self.pairs.push(FRESH | 1);
+        self.pair_counts.push(FRESH | 1);
         state
     }
 
     #[inline]
-    fn set_exchange(&mut self, state: u32, exchange: Exchange) {
+    fn set_exchange(&mut self, state: u32, exchange: ExchangeForecast) {
         let at = state as usize;
         self.bytes[at] = exchange.bytes;
         self.time[at] = exchange.time;
@@ -322,14 +326,17 @@ impl States {
     }
 
     /// Ends a superstep: updates all states that do not include traffic of this superstep with the function `silent`.
-    fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
+    fn end_superstep(&mut self, silent: impl Fn(ExchangeForecast) -> ExchangeForecast) {
         self.recent_transitions.fill((Transition::default(), NONE));
-        let count = self.pairs.len();
+        let count = self.pair_counts.len();
         let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
         let (messages, volume) = (&mut self.messages[..count], &mut self.volume[..count]);
-        let (regularity, pairs) = (&mut self.regularity[..count], &mut self.pairs[..count]);
+        let (regularity, pairs) = (
+            &mut self.regularity[..count],
+            &mut self.pair_counts[..count],
+        );
         for at in 0..count {
-            let before = Exchange {
+            let before = ExchangeForecast {
                 bytes: bytes[at],
                 time: time[at],
                 regularity: regularity[at],
@@ -367,8 +374,8 @@ impl States {
         let is_shared = !self.recent_transitions.is_empty();
         let mut known = BTreeMap::new();
         let mut kept = 0;
-        let mut becomes = Vec::with_capacity(self.pairs.len());
-        for at in 0..self.pairs.len() {
+        let mut becomes = Vec::with_capacity(self.pair_counts.len());
+        for at in 0..self.pair_counts.len() {
             let regularity = self.regularity[at];
             if !is_kept(regularity) {
                 becomes.push(NONE);
@@ -395,7 +402,7 @@ impl States {
         ] {
             values.fill(0.0);
         }
-        self.pairs.fill(0);
+        self.pair_counts.fill(0);
         becomes
     }
 }
@@ -413,19 +420,19 @@ mod tests {
             divisor in 2_u32..5,
             calls in 1_usize..4,
         ) {
-            let enter = |exchange: Exchange, traffic: &Traffic| Exchange {
+            let enter = |exchange: ExchangeForecast, traffic: &Traffic| ExchangeForecast {
                 bytes: exchange.bytes + traffic.sent.get(),
                 regularity: exchange.regularity + traffic.sent.get(),
                 ..exchange
             };
-            let silent = |exchange: Exchange| Exchange {
+            let silent = |exchange: ExchangeForecast| ExchangeForecast {
                 regularity: exchange.regularity - 1.0,
                 ..exchange
             };
             let is_kept = |regularity: f64| regularity % f64::from(divisor) != 0.0;
-            let mut table = Exchanges::default();
+            let mut table = ExchangeForecasts::default();
             table.clear(4);
-            let mut map: BTreeMap<(usize, usize), Exchange> = BTreeMap::new();
+            let mut map: BTreeMap<(usize, usize), ExchangeForecast> = BTreeMap::new();
             for (superstep, adds) in supersteps.into_iter().enumerate() {
                 let mut traffic: Pairs<Traffic> = Pairs::default();
                 traffic.clear(4);
@@ -440,16 +447,16 @@ mod tests {
                     }
                 }
                 for process in 0..4 {
-                    for (cluster, traffic) in traffic.of_process(process) {
-                        map.entry((process, cluster)).or_insert_with(|| enter(Exchange::none(100.0), traffic));
+                    for (cluster, traffic) in traffic.iter_process(process) {
+                        map.entry((process, cluster)).or_insert_with(|| enter(ExchangeForecast::none(100.0), traffic));
                     }
                 }
-                table.observe(&traffic, Exchange::none(100.0), enter, silent);
+                table.observe(&traffic, ExchangeForecast::none(100.0), enter, silent);
                 // A call removes some pairs, and the bytes of the others.
                 for round in 0..2 {
                     for process in 0..4 {
-                        let values = |of: Exchange| (of.bytes, of.regularity);
-                        let mut of: Vec<_> = table.of_process(process).map(|(cluster, of)| (cluster, values(of))).collect();
+                        let values = |of: ExchangeForecast| (of.bytes, of.regularity);
+                        let mut of: Vec<_> = table.exchanges_of_process(process).map(|(cluster, of)| (cluster, values(of))).collect();
                         of.sort_by_key(|(cluster, _)| *cluster);
                         let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, of)| (key.1, values(*of))).collect();
                         for (cluster, of) in &expected {
@@ -467,7 +474,7 @@ mod tests {
                 }
             }
             table.remove_all();
-            prop_assert!((0..4).all(|process| table.of_process(process).next().is_none()));
+            prop_assert!((0..4).all(|process| table.exchanges_of_process(process).next().is_none()));
         }
     }
 }

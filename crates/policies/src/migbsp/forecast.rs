@@ -16,7 +16,7 @@
 //! pair has this state again.
 
 use super::config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
-use super::exchanges::{Exchange, Exchanges};
+use super::exchanges::{ExchangeForecast, ExchangeForecasts};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
 
@@ -26,16 +26,16 @@ use migsim_base::units::{Instructions, Seconds};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecasts {
     /// Whether the forecast of the work of each process already has a value in the present interval between calls.
-    has_work: Vec<bool>,
+    has_work_forecast: Vec<bool>,
     /// Whether each process has computed in the present interval between calls.
-    is_active: Vec<bool>,
+    has_computed: Vec<bool>,
     /// PI(i), the predicted number of instructions of each process in a superstep.
-    work: Vec<f64>,
+    predicted_work: Vec<f64>,
     /// CTP(i), the predicted computation time of each process in a superstep \[s\].
-    compute: Vec<f64>,
+    predicted_compute: Vec<f64>,
     /// Pcomp(i), a measure of how well the computation of each process could be predicted, from 0 to 1.
     regularity: Vec<f64>,
-    exchanges: Exchanges,
+    exchanges: ExchangeForecasts,
     /// The number of the cluster in which each process started.
     initial_clusters: Vec<u32>,
     /// Number of supersteps since the last rescheduling call.
@@ -46,14 +46,14 @@ pub(crate) struct Forecasts {
 
 /// The forecast for a process and a cluster that have no entry because they exchange no messages: no communication, and
 /// regularity 1.
-pub(super) const NO_EXCHANGE: Exchange = Exchange::none(1.0);
+pub(super) const NO_EXCHANGE: ExchangeForecast = ExchangeForecast::none(1.0);
 
-impl Exchange {
+impl ExchangeForecast {
     /// Returns the next forecast of the communication of a process with a cluster, after a superstep in which they exchanged
     /// messages.
     ///
     /// `step` is the amount by which the regularity changes; `is_first` states whether the forecast starts with this superstep.
-    fn observe(
+    fn after_traffic(
         mut self,
         config: &MigBspConfig,
         step: f64,
@@ -99,12 +99,12 @@ impl Exchange {
 /// The regularity increases only if the forecast is 0 bytes, whatever the margin. `step` is the amount by which the regularity
 /// changes; `is_first` states whether the forecast starts with this superstep.
 #[inline]
-fn observe_no_traffic(step: f64, is_first: bool, before: Exchange) -> Exchange {
+fn after_silence(step: f64, is_first: bool, before: ExchangeForecast) -> ExchangeForecast {
     let regularity = before.regularity;
     let left = if is_first { 0.0 } else { 0.5 };
     let bytes = before.bytes * left;
     let (risen, fallen) = ((regularity + step).min(1.0), (regularity - step).max(0.0));
-    Exchange {
+    ExchangeForecast {
         bytes,
         time: before.time * left,
         regularity: if bytes == 0.0 { risen } else { fallen },
@@ -117,7 +117,7 @@ impl Forecasts {
     /// Updates all forecasts with the measures of the superstep that has just ended. `alpha` is the number of supersteps of the
     /// present interval between calls.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
-        if self.work.is_empty() {
+        if self.predicted_work.is_empty() {
             self.initialise(config, view);
         }
         let step = 1.0 / alpha as f64;
@@ -128,20 +128,20 @@ impl Forecasts {
         self.exchanges.observe(
             traffic,
             first,
-            |exchange, traffic| exchange.observe(config, step, is_first, traffic),
-            |exchange| observe_no_traffic(step, is_first, exchange),
+            |exchange, traffic| exchange.after_traffic(config, step, is_first, traffic),
+            |exchange| after_silence(step, is_first, exchange),
         );
     }
 
     /// Prepares the forecasts for the next interval between calls; the caller invokes this function after each rescheduling call.
     pub(crate) fn restart(&mut self, config: &MigBspConfig) {
         self.interval_age = 0;
-        self.has_work.fill(false);
-        self.is_active.fill(false);
+        self.has_work_forecast.fill(false);
+        self.has_computed.fill(false);
         if config.ageing == Ageing::FromZero {
-            self.has_work.fill(true);
-            self.work.fill(0.0);
-            self.compute.fill(0.0);
+            self.has_work_forecast.fill(true);
+            self.predicted_work.fill(0.0);
+            self.predicted_compute.fill(0.0);
         }
         if config.patterns == Patterns::EachCall {
             self.regularity.fill(1.0);
@@ -153,28 +153,31 @@ impl Forecasts {
     }
 
     /// Returns PI(i), the predicted number of instructions that process i executes in a superstep.
-    pub(crate) fn work(&self, process: usize) -> Instructions {
-        Instructions::of(self.work[process])
+    pub(crate) fn predicted_work(&self, process: usize) -> Instructions {
+        Instructions::of(self.predicted_work[process])
     }
 
     /// Returns CTP(i), the predicted computation time of process i in a superstep.
-    pub(crate) fn computation_time(&self, process: usize) -> Seconds {
-        Seconds::of(self.compute[process])
+    pub(crate) fn predicted_computation_time(&self, process: usize) -> Seconds {
+        Seconds::of(self.predicted_compute[process])
     }
 
     /// Returns Pcomp(i), a measure of how well the computation of process i could be predicted, from 0 to 1.
-    pub(crate) fn regularity(&self, process: usize) -> f64 {
+    pub(crate) fn computation_regularity(&self, process: usize) -> f64 {
         self.regularity[process]
     }
 
     /// Returns the clusters with which a process has exchanged messages, each with the forecast of the communication, in no
     /// particular order. For all other clusters the forecast is [`NO_EXCHANGE`].
-    pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        self.exchanges.of_process(process)
+    pub(super) fn partners(
+        &self,
+        process: usize,
+    ) -> impl Iterator<Item = (usize, ExchangeForecast)> {
+        self.exchanges.exchanges_of_process(process)
     }
 
     /// Returns the forecast of the communication of a process with a cluster; [`NO_EXCHANGE`] if they have exchanged no messages.
-    pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
+    pub(crate) fn predicted_exchange(&self, process: usize, cluster: usize) -> ExchangeForecast {
         let found = self.exchanges.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
     }
@@ -185,8 +188,8 @@ impl Forecasts {
     }
 
     /// Returns whether the process has computed since the last call.
-    pub(crate) fn is_active(&self, process: usize) -> bool {
-        self.is_active[process]
+    pub(crate) fn has_computed(&self, process: usize) -> bool {
+        self.has_computed[process]
     }
 
     /// Returns whether a process has computed on the host in the last `memory` supersteps, including the superstep that has just
@@ -209,10 +212,10 @@ impl Forecasts {
         self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
-        self.has_work = vec![config.ageing == Ageing::FromZero; processes];
-        self.is_active = vec![false; processes];
-        self.work = vec![0.0; processes];
-        self.compute = vec![0.0; processes];
+        self.has_work_forecast = vec![config.ageing == Ageing::FromZero; processes];
+        self.has_computed = vec![false; processes];
+        self.predicted_work = vec![0.0; processes];
+        self.predicted_compute = vec![0.0; processes];
         self.regularity = vec![1.0; processes];
         self.exchanges.clear(processes);
     }
@@ -221,15 +224,21 @@ impl Forecasts {
     /// ended. `step` is the amount by which a regularity changes.
     fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
         let delta = match config.delta_without_moves {
-            Some(delta) if !view.migrations_happen => delta,
+            Some(delta) if !view.executes_migrations => delta,
             _ => config.delta,
         };
         let skips_idle = config.idle_ageing == IdleAgeing::Skip;
         let passes_idle = config.idle_pattern == IdlePattern::Unchanged;
         let count = view.processes();
         // The slices have one length, so that no index needs a check.
-        let (has_work, is_active) = (&mut self.has_work[..count], &mut self.is_active[..count]);
-        let (foreseen, foreseen_compute) = (&mut self.work[..count], &mut self.compute[..count]);
+        let (has_work, is_active) = (
+            &mut self.has_work_forecast[..count],
+            &mut self.has_computed[..count],
+        );
+        let (foreseen, foreseen_compute) = (
+            &mut self.predicted_work[..count],
+            &mut self.predicted_compute[..count],
+        );
         let regularity = &mut self.regularity[..count];
         let (came, compute) = (
             &view.measures.work[..count],
@@ -270,14 +279,14 @@ impl Forecasts {
 /// 2007 paper).
 ///
 /// Algorithm 2 prints the forecast PI as P (w07-x01).
-fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
+fn is_within_margin(forecast: f64, value: f64, margin: f64) -> bool {
     forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
 }
 
 /// Increases a regularity by `step` if the forecast was right, and decreases it by `step` otherwise; the result stays in \[0,
 /// 1\].
 fn update_regularity(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
-    *regularity = if is_right(forecast, value, margin) {
+    *regularity = if is_within_margin(forecast, value, margin) {
         (*regularity + step).min(1.0)
     } else {
         (*regularity - step).max(0.0)
@@ -293,7 +302,11 @@ mod tests {
     fn with_a_margin_of_a_tenth_50_instructions_may_be_foreseen_as_45_to_55() {
         // w07-w02, section 2.3.1 of the 2007 paper.
         for (forecast, expected) in [(44.9, false), (45.0, true), (55.0, true), (55.1, false)] {
-            assert_eq!(is_right(forecast, 50.0, 0.1), expected, "{forecast}");
+            assert_eq!(
+                is_within_margin(forecast, 50.0, 0.1),
+                expected,
+                "{forecast}"
+            );
         }
     }
 
@@ -313,21 +326,21 @@ mod tests {
             (CommunicationTime::Received, (200.0, 7.0), (1.0, 200.0)),
             (CommunicationTime::Sum, (500.0, 12.0), (4.0, 500.0)),
         ] {
-            let values = |of: Exchange| [of.bytes, of.time, of.messages, of.volume];
+            let values = |of: ExchangeForecast| [of.bytes, of.time, of.messages, of.volume];
             let first = [bytes, time, messages, volume];
             let config = MigBspConfig {
                 communication_time,
                 ..MigBspConfig::default()
             };
-            let exchange = Exchange::none(0.0);
-            let exchange = exchange.observe(&config, 0.25, true, &traffic);
+            let exchange = ExchangeForecast::none(0.0);
+            let exchange = exchange.after_traffic(&config, 0.25, true, &traffic);
             assert_eq!(values(exchange), first);
             // A forecast is the mean of the last forecast and the new value.
-            let exchange = exchange.observe(&config, 0.25, false, &traffic);
+            let exchange = exchange.after_traffic(&config, 0.25, false, &traffic);
             assert_eq!(values(exchange), first);
-            let silent = exchange.observe(&config, 0.25, false, &Traffic::default());
+            let silent = exchange.after_traffic(&config, 0.25, false, &Traffic::default());
             assert_eq!(values(silent), first.map(|value| value / 2.0));
-            let silent = observe_no_traffic(0.25, false, exchange);
+            let silent = after_silence(0.25, false, exchange);
             assert_eq!(values(silent), first.map(|value| value / 2.0));
         }
     }

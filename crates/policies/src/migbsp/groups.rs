@@ -13,24 +13,24 @@ use crate::View;
 
 /// The groups of candidates of a rescheduling call, by the present cluster of their members and the cluster that they prefer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
+pub(super) struct CandidateGroups(BTreeMap<(usize, usize), CandidateGroup>);
 
 /// A group of candidates that are in one cluster, prefer the same cluster, and move to one cluster together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Group {
+struct CandidateGroup {
     members: u32,
     /// Whether a destination of the group was already searched, so that `destination` is valid.
-    is_decided: bool,
+    is_searched: bool,
     /// The number of the cluster to which the group moves; `None` if no cluster has a free host for each member.
-    destination: Option<usize>,
+    destination_cluster: Option<usize>,
 }
 
-impl Groups {
+impl CandidateGroups {
     /// Creates the groups of all candidates of a call.
     pub(super) fn from_candidates(candidates: &[Potential], view: &View<'_>) -> Self {
         let mut groups = BTreeMap::new();
         for candidate in candidates {
-            let group: &mut Group = groups.entry(group_key(candidate, view)).or_default();
+            let group: &mut CandidateGroup = groups.entry(group_key(candidate, view)).or_default();
             group.members += 1;
         }
         Self(groups)
@@ -40,18 +40,18 @@ impl Groups {
     ///
     /// `find` searches this cluster for the number of members of the group; it is called only for the first candidate of the
     /// group.
-    pub(super) fn destination(
+    pub(super) fn find_destination(
         &mut self,
         candidate: &Potential,
         view: &View<'_>,
         find: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<usize> {
         let group = self.0.entry(group_key(candidate, view)).or_default();
-        if !group.is_decided {
-            group.destination = find(group.members);
-            group.is_decided = true;
+        if !group.is_searched {
+            group.destination_cluster = find(group.members);
+            group.is_searched = true;
         }
-        group.destination
+        group.destination_cluster
     }
 }
 

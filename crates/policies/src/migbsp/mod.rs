@@ -60,12 +60,12 @@ pub use config::{
 
 use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
-use self::groups::Groups;
+use self::groups::CandidateGroups;
 use self::potential::{
-    Potential, Potentials, highest_of_each_process, horizon_supersteps, select_candidates,
+    Potential, Potentials, highest_potentials, horizon_supersteps, select_candidates,
 };
-use self::trigger::{Interval, Trigger};
-use self::viability::{Call, Reservations, Weighing};
+use self::trigger::{IntervalRecord, Trigger};
+use self::viability::{CallContext, Reservations, ViabilityTerms};
 use self::weights::Weights;
 use super::explain::Narrator;
 use super::strategy::Variant;
@@ -87,7 +87,7 @@ pub struct MigBsp {
     /// Whether an earlier call has answered processes, which determines the order of processes with equal potential of migration
     /// (PM).
     has_answered: bool,
-    clusters: Option<Arc<[String]>>,
+    shared_cluster_names: Option<Arc<[String]>>,
 }
 
 impl MigBsp {
@@ -106,7 +106,7 @@ impl MigBsp {
             weights: Weights::default(),
             decided_migrations: 0,
             has_answered: false,
-            clusters: None,
+            shared_cluster_names: None,
             config,
         })
     }
@@ -121,16 +121,16 @@ impl MigBsp {
     }
 
     /// Returns the interval that ends with the present call, with the length of the next interval.
-    fn interval_after(&self, view: &View<'_>) -> Interval {
-        let moved = if view.migrations_happen {
+    fn interval_for_record(&self, view: &View<'_>) -> IntervalRecord {
+        let moved = if view.executes_migrations {
             self.decided_migrations
         } else {
             0
         };
-        Interval {
+        IntervalRecord {
             next_alpha: self
                 .trigger
-                .next_interval_after(&self.config, self.counted_migrations(moved)),
+                .next_interval_length(&self.config, self.counted_migrations(moved)),
             ..self.trigger.interval()
         }
     }
@@ -141,7 +141,7 @@ impl MigBsp {
             let clusters = view.platform.clusters.iter();
             clusters.map(|cluster| cluster.name.clone()).collect()
         };
-        Arc::clone(self.clusters.get_or_insert_with(names))
+        Arc::clone(self.shared_cluster_names.get_or_insert_with(names))
     }
 }
 
@@ -185,21 +185,21 @@ const EQUAL_INFORMATION: Variant = Variant::new(
 /// potentials of migration PM(i,j).
 #[derive(Debug)]
 struct Explanation {
-    interval: Interval,
+    interval: IntervalRecord,
     highest_potential: Option<f64>,
     /// The highest potential of migration PM among the processes that prefer another cluster, or that may move inside their
     /// present cluster \[s\]; `None` if there is no such process.
     highest_elsewhere: Option<f64>,
     /// Whether a process stays where it is if its highest potential of migration PM is to its present cluster.
     stays_in_preferred_cluster: bool,
-    threshold: Option<f64>,
+    candidate_threshold: Option<f64>,
     listed_potentials: Vec<Potential>,
     omitted_count: usize,
     /// The numbers of the processes that may not migrate, counted from 1.
-    pinned: Vec<usize>,
-    candidate_terms: Vec<Weighing>,
+    pinned_processes: Vec<usize>,
+    candidate_terms: Vec<ViabilityTerms>,
     /// Number of supersteps over which t1 and t2, the times of a candidate without and with the move, are added up.
-    horizon: f64,
+    viability_horizon: f64,
     /// Time of the operations of a move without the transfer of the memory, as part of t2 (the time at the destination).
     operations: Seconds,
     clusters: Arc<[String]>,
@@ -212,7 +212,7 @@ impl Explain for Explanation {
         let terms = |potential: &Potential| {
             json!({
                 "process": potential.process() + 1,
-                "is_there": self.stays_in_preferred_cluster && potential.is_own(),
+                "is_there": self.stays_in_preferred_cluster && potential.is_present_cluster(),
                 "cluster": self.clusters[potential.cluster()],
                 "compute_s": potential.compute,
                 "communication_s": potential.communication,
@@ -220,7 +220,7 @@ impl Explain for Explanation {
                 "potential_s": potential.value(),
             })
         };
-        let weighed = |weighing: &Weighing| {
+        let weighed = |weighing: &ViabilityTerms| {
             let communication = weighing.communication();
             json!({
                 "process": weighing.process.index() + 1,
@@ -229,7 +229,7 @@ impl Explain for Explanation {
                 "residents": weighing.residents,
                 "slowdown": weighing.slowdown(),
                 "slowdown_inflicted": weighing.slowdown_parts[1],
-                "supersteps": self.horizon,
+                "supersteps": self.viability_horizon,
                 "stay_compute_s": weighing.stay_compute,
                 "stay_communication_s": communication.0,
                 "go_compute_s": weighing.go_compute,
@@ -248,8 +248,8 @@ impl Explain for Explanation {
             "weighed",
             self.candidate_terms.iter().map(weighed).collect(),
         );
-        if !self.pinned.is_empty() {
-            put("may_not_migrate", json!(self.pinned));
+        if !self.pinned_processes.is_empty() {
+            put("may_not_migrate", json!(self.pinned_processes));
         }
         if self.omitted_count > 0 {
             put("potentials_left_out", json!(self.omitted_count));
@@ -264,11 +264,11 @@ impl Explain for Explanation {
         put("alpha", json!(interval.alpha));
         put("next_alpha", json!(interval.next_alpha));
         put("d", json!(interval.tolerance));
-        put("quiet_calls", json!(interval.quiet_calls));
-        put("votes", json!(interval.votes));
+        put("quiet_calls", json!(interval.calls_without_migration));
+        put("votes", json!(interval.test_results));
         put("highest_potential_s", json!(self.highest_potential));
         put("highest_elsewhere_s", json!(self.highest_elsewhere));
-        put("threshold_s", json!(self.threshold));
+        put("threshold_s", json!(self.candidate_threshold));
         if let Some(weights) = &self.weights {
             put("weights", weights.to_json());
         }
@@ -322,14 +322,14 @@ impl PolicyOptions for MigBspConfig {
 /// Exchanges destinations between moving processes so that processes with lower ranks get hosts with lower numbers.
 ///
 /// This is done only where it does not affect t2: among hosts of one cluster with equal offers, for processes with equal memory.
-fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
+fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[ViabilityTerms], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
     let candidates = judged.iter().enumerate().filter(was_weighed);
     for ((at, candidate), weighing) in candidates.zip(weighed) {
         if candidate.accepted {
             let memory = view.memory[candidate.process.index()].get().to_bits();
-            let equal = (candidate.to_cluster, weighing.offer_properties(), memory);
+            let equal = (candidate.to_cluster, weighing.equality_properties(), memory);
             groups.entry(equal).or_default().push(at);
         }
     }
@@ -364,7 +364,7 @@ impl Policy for MigBsp {
     }
 
     fn is_done(&self, left: usize) -> bool {
-        self.trigger.is_done(left)
+        self.trigger.is_without_further_calls(left)
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
@@ -374,24 +374,24 @@ impl Policy for MigBsp {
         let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
         let mut reservations = Reservations::new(config, &self.forecasts, view);
         let horizon = horizon_supersteps(config.potential_horizon, alpha, next_alpha);
-        let occupancy = reservations.occupancies(config);
+        let occupancy = reservations.resident_counts(config);
         let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view)
             .with_weights(&self.weights);
         let (listed, best) = if view.processes() * clusters.len() <= MAX_LISTED_PAIRS {
             let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
             let all: Vec<Potential> = movable
-                .flat_map(|process| potentials.of_process(process))
+                .flat_map(|process| potentials.potentials_of_process(process))
                 .collect();
-            let best = highest_of_each_process(&all);
+            let best = highest_potentials(&all);
             (Some(all), best)
         } else {
-            let mut best = potentials.best();
+            let mut best = potentials.best_potentials();
             best.retain(|potential| !view.is_pinned(potential.process()));
             (None, best)
         };
         let highest = best.iter().map(Potential::value).reduce(f64::max);
         let stays_at_home = config.own_cluster != OwnCluster::Within;
-        let stays = |potential: &&Potential| stays_at_home && potential.is_own();
+        let stays = |potential: &&Potential| stays_at_home && potential.is_present_cluster();
         let elsewhere = best.iter().filter(|potential| !stays(potential));
         let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
         let falls = config
@@ -401,7 +401,7 @@ impl Policy for MigBsp {
         let own: Vec<usize> = (0..view.processes()).map(own).collect();
         let (mut chosen, threshold) = select_candidates(config, best, &own, falls);
         sort_candidates(config.candidate_order, &mut chosen);
-        let call = Call {
+        let call = CallContext {
             config,
             forecasts: &self.forecasts,
             view,
@@ -410,11 +410,11 @@ impl Policy for MigBsp {
         };
         // The records are kept until the end of the run, and there may be many.
         chosen.shrink_to_fit();
-        reservations.groups = Groups::from_candidates(&chosen, view);
+        reservations.groups = CandidateGroups::from_candidates(&chosen, view);
         let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());
-        let mut weighed: Vec<Weighing> = Vec::new();
+        let mut weighed: Vec<ViabilityTerms> = Vec::new();
         for candidate in &chosen {
-            let (candidate, weighing) = call.evaluate(candidate, &mut reservations);
+            let (candidate, weighing) = call.decide_candidate(candidate, &mut reservations);
             judged.push(candidate);
             weighed.extend(weighing);
         }
@@ -440,22 +440,22 @@ impl Policy for MigBsp {
             None => potentials.pair_count() - chosen.len(),
         };
         let explanation = Explanation {
-            interval: self.interval_after(view),
+            interval: self.interval_for_record(view),
             highest_potential: highest,
             highest_elsewhere,
             stays_in_preferred_cluster: stays_at_home,
-            threshold,
+            candidate_threshold: threshold,
             omitted_count: left_out,
-            pinned: (0..view.processes())
+            pinned_processes: (0..view.processes())
                 .filter(|process| view.is_pinned(*process))
                 .map(|process| process + 1)
                 .collect(),
             listed_potentials: listed.unwrap_or(chosen),
             candidate_terms: weighed,
-            horizon: call.horizon,
-            operations: call.operations(),
+            viability_horizon: call.horizon,
+            operations: call.operations_time(),
             clusters,
-            weights: self.weights.for_record(config),
+            weights: self.weights.copy_for_record(config),
         };
         Ok(Decision {
             migrations,

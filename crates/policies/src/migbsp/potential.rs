@@ -22,7 +22,7 @@ use super::config::{
     Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
     PotentialCommunication, SetIndex, ThresholdMeaning,
 };
-use super::exchanges::Exchange;
+use super::exchanges::ExchangeForecast;
 use super::forecast::{Forecasts, NO_EXCHANGE};
 use super::weights::Weights;
 use crate::View;
@@ -37,7 +37,7 @@ const MAX_TERM: f64 = 1e307;
 /// stores one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
-    process: u32,
+    process_number: u32,
     /// Twice the number of the cluster, plus 1 if it is the present cluster of the process.
     cluster_and_is_own: u32,
     pub(super) compute: f64,
@@ -50,7 +50,7 @@ impl Potential {
     /// this cluster now.
     pub(super) fn without_terms(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
-            process: to_u32(process),
+            process_number: to_u32(process),
             cluster_and_is_own: to_u32(2 * cluster + usize::from(is_own)),
             compute: 0.0,
             communication: 0.0,
@@ -59,7 +59,7 @@ impl Potential {
     }
 
     pub(super) fn process(&self) -> usize {
-        self.process as usize
+        self.process_number as usize
     }
 
     pub(super) fn cluster(&self) -> usize {
@@ -67,7 +67,7 @@ impl Potential {
     }
 
     /// Returns whether the cluster is the present cluster of the process.
-    pub(super) fn is_own(&self) -> bool {
+    pub(super) fn is_present_cluster(&self) -> bool {
         self.cluster_and_is_own % 2 == 1
     }
 
@@ -91,12 +91,12 @@ pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) 
 #[derive(Debug)]
 pub(super) struct Potentials<'a> {
     config: &'a MigBspConfig,
-    horizon: f64,
+    horizon_supersteps: f64,
     forecasts: &'a Forecasts,
     occupancy: &'a [u32],
     view: &'a View<'a>,
     /// The computing power of each cluster \[instr/s\], as the option `set_index` defines it.
-    powers: Vec<f64>,
+    cluster_powers: Vec<f64>,
     max_power: f64,
     /// The bandwidth of the narrowest link between clusters; `None` if `memory_rate` is not `backbone` or there is no such link.
     /// It is stored because finding it needs a search over all links.
@@ -117,15 +117,15 @@ impl<'a> Potentials<'a> {
         Self {
             max_power: powers.iter().copied().fold(0.0, f64::max),
             backbone: match config.memory_rate {
-                MemoryRate::Backbone => view.platform.backbone(),
+                MemoryRate::Backbone => view.platform.backbone_bandwidth(),
                 MemoryRate::Managers => None,
             },
             config,
-            horizon,
+            horizon_supersteps: horizon,
             forecasts,
             occupancy,
             view,
-            powers,
+            cluster_powers: powers,
             weights: [1.0; 3],
         }
     }
@@ -139,18 +139,18 @@ impl<'a> Potentials<'a> {
     /// Returns the number of pairs of a process i and a cluster j for which PM(i,j) is defined.
     pub(super) fn pair_count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
-        self.view.processes() * (self.powers.len() - excluded)
+        self.view.processes() * (self.cluster_powers.len() - excluded)
     }
 
     /// Returns the potentials of migration PM of a process to every possible cluster, in the order of clusters.
-    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = Potential> {
+    pub(super) fn potentials_of_process(&self, process: usize) -> impl Iterator<Item = Potential> {
         let subject = self.process_terms(process);
         let may_want = move |cluster: &usize| {
             *cluster != subject.present_cluster || self.config.own_cluster != OwnCluster::Excluded
         };
-        let clusters = (0..self.powers.len()).filter(may_want);
+        let clusters = (0..self.cluster_powers.len()).filter(may_want);
         clusters.map(move |cluster| {
-            let exchange = self.forecasts.exchange(process, cluster);
+            let exchange = self.forecasts.predicted_exchange(process, cluster);
             let rate = self.memory_rate(self.memory_origin(process), cluster);
             self.potential_to(&subject, cluster, rate, exchange)
         })
@@ -158,12 +158,13 @@ impl<'a> Potentials<'a> {
 
     /// Returns the data of process i from which its potential of migration PM(i,j) to any cluster j is computed.
     #[inline]
-    fn process_terms(&self, process: usize) -> Subject {
+    fn process_terms(&self, process: usize) -> ProcessData {
         let forecasts = self.forecasts;
-        Subject {
+        ProcessData {
             process,
             present_cluster: self.view.cluster_of(process).index(),
-            compute: forecasts.regularity(process) * forecasts.computation_time(process).get(),
+            weighted_computation_time: forecasts.computation_regularity(process)
+                * forecasts.predicted_computation_time(process).get(),
         }
     }
 
@@ -174,18 +175,18 @@ impl<'a> Potentials<'a> {
     #[inline]
     fn potential_to(
         &self,
-        subject: &Subject,
+        subject: &ProcessData,
         cluster: usize,
         rate: Option<BytesPerSecond>,
-        exchange: Exchange,
+        exchange: ExchangeForecast,
     ) -> Potential {
-        let (config, horizon) = (self.config, self.horizon);
-        let &Subject {
+        let (config, horizon) = (self.config, self.horizon_supersteps);
+        let &ProcessData {
             process,
             present_cluster: own,
             ..
         } = subject;
-        let power = self.powers[cluster];
+        let power = self.cluster_powers[cluster];
         let index = match config.index_form {
             IndexForm::OfBest if self.max_power > 0.0 => power / self.max_power,
             IndexForm::GainOverSource if power > 0.0 => {
@@ -193,7 +194,7 @@ impl<'a> Potentials<'a> {
             }
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
-        let compute = subject.compute * index * horizon;
+        let compute = subject.weighted_computation_time * index * horizon;
         let time = match config.potential_communication {
             PotentialCommunication::Counted => (exchange.time * horizon).min(MAX_TERM),
             PotentialCommunication::Ignored => 0.0,
@@ -202,7 +203,7 @@ impl<'a> Potentials<'a> {
             compute: self.weights[0] * compute.clamp(-MAX_TERM, MAX_TERM),
             communication: self.weights[1] * (exchange.regularity * time),
             memory: self.weights[2]
-                * (self.memory_cost(process, cluster == own, rate).get()).min(MAX_TERM),
+                * (self.memory_term(process, cluster == own, rate).get()).min(MAX_TERM),
             ..Potential::without_terms(process, cluster, cluster == own)
         }
     }
@@ -210,7 +211,7 @@ impl<'a> Potentials<'a> {
     /// Returns Mem(i,j), the time to transfer the memory and for the operations of a move \[s\]. If the process stays in its
     /// cluster, Mem is 0, unless the transfer is counted from the initial cluster.
     #[inline]
-    fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
+    fn memory_term(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
         let stays = is_own && self.config.own_cluster != OwnCluster::Within;
         if stays && self.config.memory_origin == MemoryOrigin::Present {
             return Seconds::default();
@@ -247,7 +248,7 @@ impl<'a> Potentials<'a> {
     /// clusters. A move inside a cluster does not use the backbone.
     fn memory_rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
-        let managers = || platform.bottleneck(&route_between(platform, from, to)?);
+        let managers = || platform.bottleneck_bandwidth(&manager_route(platform, from, to)?);
         let is_inside = from == to && self.config.own_cluster == OwnCluster::Within;
         self.backbone.filter(|_| !is_inside).or_else(managers)
     }
@@ -270,16 +271,16 @@ impl<'a> Potentials<'a> {
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
     /// ```
-    pub(super) fn best(&self) -> Vec<Potential> {
+    pub(super) fn best_potentials(&self) -> Vec<Potential> {
         let processes = self.view.processes();
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.powers.len()];
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.cluster_powers.len()];
         for process in 0..processes {
             members[self.memory_origin(process)].push(ProcessId::from_index(process).0);
         }
         let mut best = Vec::with_capacity(processes);
         for (origin, members) in members.iter().enumerate() {
-            let mut row = (!members.is_empty()).then(|| Row::new(self, origin));
-            let of = |process: &u32| row.as_mut()?.best(self, *process);
+            let mut row = (!members.is_empty()).then(|| DestinationOrder::new(self, origin));
+            let of = |process: &u32| row.as_mut()?.best_potential(self, *process);
             best.extend(members.iter().filter_map(of));
         }
         best
@@ -288,12 +289,12 @@ impl<'a> Potentials<'a> {
 
 /// The data of one process from which its potential of migration PM(i,j) to any cluster j is computed.
 #[derive(Clone, Copy, Debug)]
-struct Subject {
+struct ProcessData {
     process: usize,
     /// The number of the present cluster of the process.
     present_cluster: usize,
     /// Pcomp(i) · CTP(i), the regularity times the predicted computation time \[s\].
-    compute: f64,
+    weighted_computation_time: f64,
 }
 
 /// The clusters in the order in which processes have to consider them as destinations, for all processes whose memory is sent
@@ -309,10 +310,10 @@ struct Subject {
 /// power a process needs only the first cluster that is neither its present cluster nor a partner in communication. Clusters of
 /// lower power are visited only while rounding makes the PM equal.
 #[derive(Debug)]
-struct Row {
+struct DestinationOrder {
     /// The bandwidth at which memory is sent to each cluster; `None` if there is no route.
     rates: Vec<Option<BytesPerSecond>>,
-    classes: Vec<Class>,
+    cluster_classes: Vec<ClusterClass>,
     /// For each cluster, the last process that computed its PM to this cluster individually, because the process is there or
     /// communicates with the cluster.
     individual_for: Vec<u32>,
@@ -323,14 +324,14 @@ const NO_PROCESS: u32 = u32::MAX;
 /// A class of clusters to which memory is sent at the same bandwidth: listed by number, and in groups of equal computing power,
 /// the largest power first.
 #[derive(Debug, Default)]
-struct Class {
-    by_number: Vec<usize>,
-    by_power: Vec<Vec<usize>>,
+struct ClusterClass {
+    clusters_by_number: Vec<usize>,
+    clusters_by_power: Vec<Vec<usize>>,
 }
 
-impl Row {
+impl DestinationOrder {
     fn new(all: &Potentials<'_>, origin: usize) -> Self {
-        let clusters = 0..all.powers.len();
+        let clusters = 0..all.cluster_powers.len();
         let rates: Vec<_> = clusters
             .clone()
             .map(|to| all.memory_rate(origin, to))
@@ -338,13 +339,13 @@ impl Row {
         let mut ordered: Vec<usize> = clusters.collect();
         let key = |cluster: usize| {
             let rate = rates[cluster].map(|rate| rate.get().to_bits());
-            (rate, all.powers[cluster] > 0.0)
+            (rate, all.cluster_powers[cluster] > 0.0)
         };
         ordered.sort_by_key(|&cluster| key(cluster));
         let classes = ordered.chunk_by(|&a, &b| key(a) == key(b));
         Self {
-            classes: classes
-                .map(|class| Class::new(class, &all.powers))
+            cluster_classes: classes
+                .map(|class| ClusterClass::new(class, &all.cluster_powers))
                 .collect(),
             individual_for: vec![NO_PROCESS; rates.len()],
             rates,
@@ -353,12 +354,12 @@ impl Row {
 
     /// Returns the highest potential of migration (PM) of a process over all clusters. If several PM are equal, the PM to the
     /// first of these clusters is returned.
-    fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
+    fn best_potential(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
         let subject = all.process_terms(process as usize);
         let own = subject.present_cluster;
         let may_stay = all.config.own_cluster != OwnCluster::Excluded;
         let mut best = may_stay.then(|| {
-            let exchange = all.forecasts.exchange(subject.process, own);
+            let exchange = all.forecasts.predicted_exchange(subject.process, own);
             all.potential_to(&subject, own, self.rates[own], exchange)
         });
         self.individual_for[own] = process;
@@ -370,20 +371,20 @@ impl Row {
                 best = higher_potential(best, other);
             }
         }
-        for class in &self.classes {
+        for class in &self.cluster_classes {
             best = self
-                .best_of_class(class, all, &subject, process)
+                .best_potential_in_class(class, all, &subject, process)
                 .into_iter()
                 .fold(best, higher_potential);
         }
         best
     }
 
-    fn best_of_class(
+    fn best_potential_in_class(
         &self,
-        class: &Class,
+        class: &ClusterClass,
         all: &Potentials<'_>,
-        subject: &Subject,
+        subject: &ProcessData,
         process: u32,
     ) -> Option<Potential> {
         let first = |clusters: &[usize]| {
@@ -391,11 +392,15 @@ impl Row {
             let cluster = clusters.find(|&cluster| self.individual_for[cluster] != process)?;
             Some(all.potential_to(subject, cluster, self.rates[cluster], NO_EXCHANGE))
         };
-        if subject.compute <= 0.0 {
-            return first(&class.by_number);
+        if subject.weighted_computation_time <= 0.0 {
+            return first(&class.clusters_by_number);
         }
         let mut best: Option<Potential> = None;
-        for potential in class.by_power.iter().filter_map(|power| first(power)) {
+        for potential in class
+            .clusters_by_power
+            .iter()
+            .filter_map(|power| first(power))
+        {
             if best.is_some_and(|best| potential.value() < best.value()) {
                 break;
             }
@@ -405,14 +410,14 @@ impl Row {
     }
 }
 
-impl Class {
+impl ClusterClass {
     fn new(clusters: &[usize], powers: &[f64]) -> Self {
         let mut by_power = clusters.to_vec();
         by_power.sort_by(|&a, &b| powers[b].total_cmp(&powers[a]));
         let groups = by_power.chunk_by(|&a, &b| powers[a].to_bits() == powers[b].to_bits());
         Self {
-            by_number: clusters.to_vec(),
-            by_power: groups.map(<[usize]>::to_vec).collect(),
+            clusters_by_number: clusters.to_vec(),
+            clusters_by_power: groups.map(<[usize]>::to_vec).collect(),
         }
     }
 }
@@ -431,8 +436,8 @@ fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potenti
 
 /// Returns the highest potential of migration (PM) of each process from a list of all PM, which is ordered by process. If several
 /// PM of a process are equal, the first of them is returned.
-pub(super) fn highest_of_each_process(potentials: &[Potential]) -> Vec<Potential> {
-    let by_process = potentials.chunk_by(|a, b| a.process == b.process);
+pub(super) fn highest_potentials(potentials: &[Potential]) -> Vec<Potential> {
+    let by_process = potentials.chunk_by(|a, b| a.process_number == b.process_number);
     let one = |all: &[Potential]| all.iter().copied().fold(None, higher_potential);
     by_process.filter_map(one).collect()
 }
@@ -450,7 +455,7 @@ pub(super) fn select_candidates(
 ) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
         // A process that prefers its own cluster is no candidate.
-        best.retain(|potential| !potential.is_own());
+        best.retain(|potential| !potential.is_present_cluster());
     }
     let highest = best.iter().map(Potential::value).max_by(f64::total_cmp);
     let Some(highest) = highest else {
@@ -462,7 +467,7 @@ pub(super) fn select_candidates(
     // No two are equal in this order, since each has its process.
     let sort = |best: &mut [Potential]| {
         best.sort_by_cached_key(|potential| {
-            let process = potential.process;
+            let process = potential.process_number;
             let by_rank = if ties_fall { !process } else { process };
             (Reverse(total_order_key(potential.value())), by_rank)
         });
@@ -566,8 +571,8 @@ fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> 
 
 /// Returns the route between the managers of two clusters, or `None` if there is no route. Inside one cluster it is the route
 /// between the manager and the next host.
-pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
-    let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
+pub(super) fn manager_route(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
+    let manager = |cluster: usize| platform.manager_host(ClusterId::from_index(cluster));
     if from != to {
         return platform.route(manager(from), manager(to));
     }

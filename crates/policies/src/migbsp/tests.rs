@@ -59,7 +59,7 @@ fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decisi
             superstep,
             memory: &memory,
             external_load: &load,
-            migrations_happen: happen,
+            executes_migrations: happen,
             ..view(&platform, &placement, &measures)
         };
         if policy.is_call_due(&view) {
@@ -231,14 +231,17 @@ fn a_smaller_delta_where_nothing_moves_makes_growing_work_irregular() {
         ..config()
     };
     assert_eq!(
-        decide(config(), &processes, true).0.forecasts.regularity(0),
+        decide(config(), &processes, true)
+            .0
+            .forecasts
+            .computation_regularity(0),
         1.0
     );
     assert_eq!(
         decide(config(), &processes, false)
             .0
             .forecasts
-            .regularity(0),
+            .computation_regularity(0),
         0.5
     );
 }
@@ -291,7 +294,7 @@ fn moves_in_one_cluster(
     placement: [u32; 2],
     load: [f64; 3],
 ) -> Vec<(u32, u32)> {
-    let platform = migsim_engine::testing::line(&[1e9; 3], 1e6, 0.0);
+    let platform = migsim_engine::testing::single_cluster_platform(&[1e9; 3], 1e6, 0.0);
     assert_eq!(platform.clusters.len(), 1);
     let mut policy = MigBsp::new(MigBspConfig {
         alpha: 2,
@@ -326,7 +329,7 @@ fn moves_in_one_cluster(
 
 /// Returns the options of the edition `equal-information`.
 fn equal_information() -> MigBspConfig {
-    serde_json::from_value(EQUAL_INFORMATION.value()).unwrap()
+    serde_json::from_value(EQUAL_INFORMATION.options_value()).unwrap()
 }
 
 #[test]

@@ -20,21 +20,21 @@ pub(crate) struct Trigger {
     /// The number α' of supersteps of the next interval between calls, as it follows from the supersteps so far.
     next_alpha: u64,
     /// Number of supersteps since the last call.
-    position: u64,
+    supersteps_since_call: u64,
     /// D, the present tolerance of the stability test as a share of the mean time.
     tolerance: f64,
     /// The value of the tolerance D before each of its growths, so that a growth can be undone.
     earlier_tolerances: Vec<f64>,
-    has_grown: bool,
+    has_tolerance_grown: bool,
     /// Number of calls in a row without migration, up to and including the last call.
-    quiet_calls: u32,
+    calls_without_migration: u32,
     test_count: u64,
     /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
     /// tested. Only the first 64 are stored.
-    votes: String,
+    test_results: String,
     /// The result of the stability test for the superstep before the call, if this result counts in the next interval; otherwise
     /// `None`.
-    postponed: Option<Vote>,
+    postponed_vote: Option<Vote>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,12 +46,12 @@ enum Vote {
 
 /// The interval between calls that ends with a call, and the state of the trigger at this call, for the decision record.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Interval {
+pub(crate) struct IntervalRecord {
     pub(crate) alpha: u64,
     pub(crate) next_alpha: u64,
     pub(crate) tolerance: f64,
-    pub(crate) quiet_calls: u32,
-    pub(crate) votes: String,
+    pub(crate) calls_without_migration: u32,
+    pub(crate) test_results: String,
 }
 
 impl Trigger {
@@ -60,14 +60,14 @@ impl Trigger {
         Self {
             alpha,
             next_alpha: alpha,
-            position: 0,
+            supersteps_since_call: 0,
             tolerance: config.d,
             earlier_tolerances: Vec::new(),
-            has_grown: false,
-            quiet_calls: 0,
+            has_tolerance_grown: false,
+            calls_without_migration: 0,
             test_count: 0,
-            votes: String::new(),
-            postponed: None,
+            test_results: String::new(),
+            postponed_vote: None,
         }
     }
 
@@ -84,53 +84,53 @@ impl Trigger {
     /// Tests the stability of the superstep that has just ended, updates α', and returns whether a rescheduling call is due now.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
         let vote = self.test_superstep(config, view);
-        self.advance(config, vote)
+        self.advance_superstep(config, vote)
     }
 
     /// Returns whether no rescheduling call will take place in the remaining `left` supersteps of the run, because the present
     /// interval ends later.
-    pub(crate) fn is_done(&self, left: usize) -> bool {
-        self.position + (left as u64) < self.alpha
+    pub(crate) fn is_without_further_calls(&self, left: usize) -> bool {
+        self.supersteps_since_call + (left as u64) < self.alpha
     }
 
     /// Tests the stability of a superstep from the minimum, mean and maximum of the times of hosts \[s\], updates α', and returns
     /// whether a call is due now.
     pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
-        let vote = self.vote_on_times(config, times);
-        self.advance(config, vote)
+        let vote = self.test_times(config, times);
+        self.advance_superstep(config, vote)
     }
 
     /// Counts a superstep with the result of its stability test, updates α', and returns whether a call is due now.
-    fn advance(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
-        self.position += 1;
-        let is_due = self.position >= self.alpha;
+    fn advance_superstep(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
+        self.supersteps_since_call += 1;
+        let is_due = self.supersteps_since_call >= self.alpha;
         if is_due && config.calling_superstep == CallingSuperstep::After {
-            self.postponed = Some(vote);
+            self.postponed_vote = Some(vote);
         } else {
-            self.count_vote(config, vote);
+            self.apply_test_result(config, vote);
         }
         is_due
     }
 
     /// Returns the interval that ends with the present call, with the state of the trigger.
-    pub(crate) fn interval(&self) -> Interval {
-        Interval {
+    pub(crate) fn interval(&self) -> IntervalRecord {
+        IntervalRecord {
             alpha: self.alpha,
             next_alpha: self.next_alpha,
             tolerance: self.tolerance,
-            quiet_calls: self.quiet_calls,
-            votes: self.votes.clone(),
+            calls_without_migration: self.calls_without_migration,
+            test_results: self.test_results.clone(),
         }
     }
 
     /// Ends a call that decided `migrations` migrations: updates the tolerance D and α, and starts the next interval.
     pub(crate) fn finish_call(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
-            self.next_alpha = self.next_interval_after(config, migrations);
-            self.quiet_calls += 1;
+            self.next_alpha = self.next_interval_length(config, migrations);
+            self.calls_without_migration += 1;
             self.grow_tolerance(config);
         } else {
-            self.quiet_calls = 0;
+            self.calls_without_migration = 0;
             match config.d_after_migration {
                 AfterMigration::Keep => {}
                 AfterMigration::Reset => {
@@ -143,10 +143,10 @@ impl Trigger {
             }
         }
         self.alpha = self.next_alpha;
-        self.position = 0;
-        self.votes.clear();
-        if let Some(vote) = self.postponed.take() {
-            self.count_vote(config, vote);
+        self.supersteps_since_call = 0;
+        self.test_results.clear();
+        if let Some(vote) = self.postponed_vote.take() {
+            self.apply_test_result(config, vote);
         }
     }
 
@@ -166,8 +166,9 @@ impl Trigger {
 
     /// Returns the number of supersteps of the next interval if the present call decides `migrations` migrations: α', or twice α
     /// if the rule for calls without migration applies.
-    pub(crate) fn next_interval_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
-        let is_quiet = migrations == 0 && self.grows_at(config, self.quiet_calls + 1);
+    pub(crate) fn next_interval_length(&self, config: &MigBspConfig, migrations: usize) -> u64 {
+        let is_quiet =
+            migrations == 0 && self.is_growth_due(config, self.calls_without_migration + 1);
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
             2 * self.alpha
         } else {
@@ -176,19 +177,19 @@ impl Trigger {
     }
 
     /// Returns whether the tolerance D (or α) grows at a call that is number `quiet_calls` in a row of calls without migration.
-    fn grows_at(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
+    fn is_growth_due(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
         match config.d_trigger {
             ToleranceTrigger::Every => quiet_calls >= config.omega,
             ToleranceTrigger::EachOmega => quiet_calls.is_multiple_of(config.omega),
-            ToleranceTrigger::Once => quiet_calls >= config.omega && !self.has_grown,
+            ToleranceTrigger::Once => quiet_calls >= config.omega && !self.has_tolerance_grown,
         }
     }
 
     fn grow_tolerance(&mut self, config: &MigBspConfig) {
-        if !self.grows_at(config, self.quiet_calls) {
+        if !self.is_growth_due(config, self.calls_without_migration) {
             return;
         }
-        self.has_grown = true;
+        self.has_tolerance_grown = true;
         if config.d_growth != ToleranceGrowth::Multiply {
             return;
         }
@@ -209,7 +210,7 @@ impl Trigger {
                 Population::All => true,
                 Population::Computing => measures.work[process].get() > 0.0,
                 Population::Receiving => {
-                    let mut traffic = measures.traffic.of_process(process);
+                    let mut traffic = measures.traffic.iter_process(process);
                     traffic.any(|(_, traffic)| traffic.receive_time.get() > 0.0)
                 }
             };
@@ -236,16 +237,12 @@ impl Trigger {
                 IdleSuperstep::Unstable => Vote::Unstable,
             };
         }
-        self.vote_on_times(config, [least, sum / count as f64, largest])
+        self.test_times(config, [least, sum / count as f64, largest])
     }
 
     /// Returns the result of the stability test for the minimum, the mean and the maximum time \[s\]. The superstep is stable if
     /// minimum and maximum deviate from the mean by less than the share D.
-    fn vote_on_times(
-        &mut self,
-        config: &MigBspConfig,
-        [least, average, largest]: [f64; 3],
-    ) -> Vote {
+    fn test_times(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
         self.test_count += 1;
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
@@ -257,7 +254,7 @@ impl Trigger {
     }
 
     /// Adjusts α' by the result of a stability test, and appends this result to the stored results.
-    fn count_vote(&mut self, config: &MigBspConfig, vote: Vote) {
+    fn apply_test_result(&mut self, config: &MigBspConfig, vote: Vote) {
         let floor = match config.floor {
             Floor::One => 1,
             Floor::Initial => u64::from(config.alpha),
@@ -268,8 +265,8 @@ impl Trigger {
             Vote::None => {}
         }
         // A long stable run has intervals of thousands of supersteps, so the record keeps only the first votes.
-        if self.votes.len() < 64 {
-            self.votes.push(match vote {
+        if self.test_results.len() < 64 {
+            self.test_results.push(match vote {
                 Vote::Stable => '+',
                 Vote::Unstable => '-',
                 Vote::None => '.',

@@ -13,8 +13,8 @@ use super::config::{
     ViabilityCommunication,
 };
 use super::forecast::Forecasts;
-use super::groups::Groups;
-use super::potential::{Potential, Potentials, route_between};
+use super::groups::CandidateGroups;
+use super::potential::{Potential, Potentials, manager_route};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
@@ -37,9 +37,9 @@ pub(super) struct Reservations {
     used_memory: Vec<f64>,
     /// The last offer of each cluster, with the memory of the process that received the offer \[B\]. An entry is valid until a
     /// reservation in the cluster changes.
-    offers: Vec<Option<(f64, Option<Offer>)>>,
+    offers: Vec<Option<(f64, Option<HostOffer>)>>,
     /// The groups of candidates whose members move to one cluster together (`full_cluster: next-for-group`).
-    pub(super) groups: Groups,
+    pub(super) groups: CandidateGroups,
 }
 
 impl Reservations {
@@ -55,12 +55,12 @@ impl Reservations {
             computed_recently: (0..hosts).map(is_remembered).collect(),
             used_memory: vec![0.0; hosts],
             offers: vec![None; view.platform.clusters.len()],
-            groups: Groups::default(),
+            groups: CandidateGroups::default(),
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add_process(process, *host, forecasts, view);
             reservations.computing_processes[host.index()] +=
-                u32::from(is_computing(process, view));
+                u32::from(has_just_computed(process, view));
         }
         reservations
             .processes_before
@@ -76,7 +76,7 @@ impl Reservations {
         view: &View<'_>,
     ) {
         self.processes[host.index()] += 1;
-        self.active_processes[host.index()] += u32::from(forecasts.is_active(process));
+        self.active_processes[host.index()] += u32::from(forecasts.has_computed(process));
         self.used_memory[host.index()] += view.memory[process].get();
     }
 
@@ -88,16 +88,16 @@ impl Reservations {
         view: &View<'_>,
     ) {
         self.processes[host.index()] -= 1;
-        self.active_processes[host.index()] -= u32::from(forecasts.is_active(process));
+        self.active_processes[host.index()] -= u32::from(forecasts.has_computed(process));
         self.used_memory[host.index()] -= view.memory[process].get();
     }
 
     /// Updates the numbers of processes and the used memory for a move of a process from its present host to the host `to`.
-    fn relocate(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
+    fn reserve_move(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
         let from = view.placement[process];
         self.remove_process(process, from, forecasts, view);
         self.add_process(process, to, forecasts, view);
-        self.computing_processes[from.index()] -= u32::from(is_computing(process, view));
+        self.computing_processes[from.index()] -= u32::from(has_just_computed(process, view));
         self.computing_processes[to.index()] += 1;
         for host in [from, to] {
             self.offers[view.platform.cluster_of(host).index()] = None;
@@ -105,7 +105,7 @@ impl Reservations {
     }
 
     /// Returns the number of processes that count as being on a host, as the option `free_host` defines it.
-    fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
+    fn resident_count(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active_processes[host],
             FreeHost::Quiet => {
@@ -117,21 +117,21 @@ impl Reservations {
 
     /// Returns the number of processes that count as being on each host, as the option `free_host` defines it. The computing
     /// powers of clusters are computed from these numbers.
-    pub(super) fn occupancies(&self, config: &MigBspConfig) -> Vec<u32> {
+    pub(super) fn resident_counts(&self, config: &MigBspConfig) -> Vec<u32> {
         (0..self.processes.len())
-            .map(|host| self.occupancy(config, host))
+            .map(|host| self.resident_count(config, host))
             .collect()
     }
 }
 
 /// Returns whether the process computed in the superstep that has just ended.
-fn is_computing(process: usize, view: &View<'_>) -> bool {
+fn has_just_computed(process: usize, view: &View<'_>) -> bool {
     view.measures.work[process].get() > 0.0
 }
 
 /// The data of a rescheduling call from which destinations and predicted times of candidates are computed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct CallContext<'a> {
     pub(super) config: &'a MigBspConfig,
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
@@ -143,7 +143,7 @@ pub(super) struct Call<'a> {
 /// The destination offered to a candidate, and the terms of t1 and t2 (its predicted times without and with the move), for the
 /// decision record.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Weighing {
+pub(super) struct ViabilityTerms {
     pub(super) process: ProcessId,
     /// ICPU, the computing power of the offered host that its load leaves \[instr/s\].
     pub(super) power: f64,
@@ -164,13 +164,13 @@ pub(super) struct Weighing {
     pub(super) go_transfer: Seconds,
     /// Communication times of a superstep on the present host and at the destination \[s\]; `None` if t1 and t2, the predicted
     /// times of the candidate, do not include communication.
-    communication: Option<Box<(f64, f64)>>,
+    communication_times: Option<Box<(f64, f64)>>,
 }
 
-impl Weighing {
+impl ViabilityTerms {
     /// Returns the properties in which two offered hosts must agree so that they are equally good for a process: ICPU (the
     /// remaining computing power, as bits) and the number of resident processes.
-    pub(super) fn offer_properties(&self) -> (u64, u32) {
+    pub(super) fn equality_properties(&self) -> (u64, u32) {
         (self.power.to_bits(), self.residents)
     }
 
@@ -182,13 +182,16 @@ impl Weighing {
     /// Returns the communication times of a superstep in t1 and in t2 \[s\] (the predicted times without and with the move); 0 if
     /// they are not included.
     pub(super) fn communication(&self) -> (f64, f64) {
-        self.communication.as_deref().copied().unwrap_or_default()
+        self.communication_times
+            .as_deref()
+            .copied()
+            .unwrap_or_default()
     }
 }
 
 /// The host that the manager of a cluster offers to a process as its destination.
 #[derive(Clone, Copy, Debug)]
-struct Offer {
+struct HostOffer {
     host: HostId,
     power: f64,
     /// Number of hosts of the cluster that could take the process.
@@ -197,7 +200,7 @@ struct Offer {
 
 /// Returns the reason why the move to a host shared with `residents` processes is rejected, for the decision record. For up to 16
 /// residents the text is constant and needs no allocation.
-fn not_viable_reason(residents: u32) -> Cow<'static, str> {
+fn shared_host_rejection(residents: u32) -> Cow<'static, str> {
     macro_rules! reasons {
         ($($count:literal)*) => {
             [$(concat!("not viable: t1 <= t2 on a host shared with ", $count)),*]
@@ -211,30 +214,30 @@ fn not_viable_reason(residents: u32) -> Cow<'static, str> {
     )
 }
 
-impl Call<'_> {
+impl CallContext<'_> {
     /// Returns the time of the operations of a move without the transfer of the memory, as part of t2 (the time at the
     /// destination).
-    pub(super) fn operations(&self) -> Seconds {
+    pub(super) fn operations_time(&self) -> Seconds {
         self.config.viability_cost
     }
 
     /// Returns t1 and t2, the predicted times of the process on its present host and at the destination, over the supersteps of
     /// the horizon.
-    fn stay_and_go_times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
+    fn stay_and_go_times(&self, weighing: &ViabilityTerms) -> (Seconds, Seconds) {
         let (talk_here, talk_there) = weighing.communication();
         let stay = (weighing.stay_compute + talk_here) * self.horizon;
         let there = (weighing.go_compute + talk_there) * self.horizon;
-        let go = Seconds::of(there) + (self.operations() + weighing.go_transfer);
+        let go = Seconds::of(there) + (self.operations_time() + weighing.go_transfer);
         (Seconds::of(stay), go)
     }
 
     /// Decides whether a candidate moves, and reserves its destination if it does. Returns the record of the candidate, and the
     /// terms of t1 and t2 (its times without and with the move) if they were computed.
-    pub(super) fn evaluate(
+    pub(super) fn decide_candidate(
         &self,
         candidate: &Potential,
         reservations: &mut Reservations,
-    ) -> (Candidate, Option<Weighing>) {
+    ) -> (Candidate, Option<ViabilityTerms>) {
         let process = candidate.process();
         let mut record = Candidate {
             process: ProcessId::from_index(process),
@@ -247,7 +250,7 @@ impl Call<'_> {
             accepted: false,
             reason: "".into(),
         };
-        let Some((cluster, offer)) = self.destination(candidate, reservations) else {
+        let Some((cluster, offer)) = self.find_destination(candidate, reservations) else {
             record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
                 "no cluster has room for all processes of its group".into()
             } else {
@@ -258,7 +261,7 @@ impl Call<'_> {
         let host = offer.host;
         record.to_cluster = ClusterId::from_index(cluster);
         record.to = Some(host);
-        let residents = reservations.occupancy(self.config, host.index());
+        let residents = reservations.resident_count(self.config, host.index());
         if self.config.sharing == Sharing::Alone && residents > 0 {
             record.reason = "the host is not empty".into();
             return (record, None);
@@ -274,9 +277,9 @@ impl Call<'_> {
             } else {
                 "its PM alone decides: viability is not tested".into()
             };
-            reservations.relocate(process, host, self.forecasts, self.view);
+            reservations.reserve_move(process, host, self.forecasts, self.view);
         } else if residents > 0 {
-            record.reason = not_viable_reason(residents);
+            record.reason = shared_host_rejection(residents);
         } else {
             record.reason = "not viable: t1 <= t2".into();
         }
@@ -284,27 +287,27 @@ impl Call<'_> {
     }
 
     /// Returns the cluster and the host that are offered to a candidate, or `None` if no cluster that it may try has a free host.
-    fn destination(
+    fn find_destination(
         &self,
         candidate: &Potential,
         reservations: &mut Reservations,
-    ) -> Option<(usize, Offer)> {
+    ) -> Option<(usize, HostOffer)> {
         let process = candidate.process();
         if self.config.full_cluster == FullCluster::NextForGroup {
             let mut groups = std::mem::take(&mut reservations.groups);
-            let cluster = groups.destination(candidate, self.view, |members| {
+            let cluster = groups.find_destination(candidate, self.view, |members| {
                 let mut choices = std::iter::once(candidate.cluster())
                     .chain(self.alternative_clusters(candidate));
                 choices.find(|&cluster| {
-                    let offer = self.offer(process, cluster, reservations);
+                    let offer = self.host_offer(process, cluster, reservations);
                     offer.is_some_and(|offer| offer.free_hosts >= members)
                 })
             });
             reservations.groups = groups;
-            return Some((cluster?, self.offer(process, cluster?, reservations)?));
+            return Some((cluster?, self.host_offer(process, cluster?, reservations)?));
         }
         let mut offer = |cluster: usize| {
-            self.offer(process, cluster, reservations)
+            self.host_offer(process, cluster, reservations)
                 .map(|offer| (cluster, offer))
         };
         if let Some(found) = offer(candidate.cluster()) {
@@ -327,7 +330,7 @@ impl Call<'_> {
                 && (other.cluster() != own || self.config.own_cluster == OwnCluster::Within)
                 && (other.value() > 0.0 || !self.config.only_positive)
         };
-        let all = self.potentials.of_process(candidate.process());
+        let all = self.potentials.potentials_of_process(candidate.process());
         let mut others: Vec<Potential> = all.filter(is_alternative).collect();
         others.sort_by(|a, b| {
             b.value()
@@ -341,12 +344,12 @@ impl Call<'_> {
     ///
     /// The offer is stored and reused for the next process with equal memory until a reservation in the cluster changes. For a
     /// process that is already in the cluster the offer is always computed.
-    fn offer(
+    fn host_offer(
         &self,
         process: usize,
         cluster: usize,
         reservations: &mut Reservations,
-    ) -> Option<Offer> {
+    ) -> Option<HostOffer> {
         if self.view.cluster_of(process).index() == cluster {
             return self.best_host(process, cluster, reservations);
         }
@@ -368,7 +371,7 @@ impl Call<'_> {
         process: usize,
         cluster: usize,
         reservations: &Reservations,
-    ) -> Option<Offer> {
+    ) -> Option<HostOffer> {
         let view = self.view;
         let mut best: Option<(f64, u32)> = None;
         let mut offered = 0;
@@ -377,7 +380,7 @@ impl Call<'_> {
             if view.placement[process].index() == at {
                 continue;
             }
-            let residents = reservations.occupancy(self.config, at);
+            let residents = reservations.resident_count(self.config, at);
             if self.config.free_host != FreeHost::Any && residents > 0 {
                 continue;
             }
@@ -398,7 +401,7 @@ impl Call<'_> {
                 best = Some((power, host));
             }
         }
-        best.map(|(power, host)| Offer {
+        best.map(|(power, host)| HostOffer {
             host: HostId(host),
             power,
             free_hosts: offered,
@@ -419,10 +422,10 @@ impl Call<'_> {
     fn predict_times(
         &self,
         process: usize,
-        offer: Offer,
+        offer: HostOffer,
         residents: u32,
         reservations: &Reservations,
-    ) -> Weighing {
+    ) -> ViabilityTerms {
         let host = offer.host;
         let Self {
             config,
@@ -455,16 +458,19 @@ impl Call<'_> {
         } else {
             Seconds::default()
         };
-        Weighing {
+        ViabilityTerms {
             process: ProcessId::from_index(process),
             power: offer.power,
             offered_hosts: offer.free_hosts,
             residents,
             slowdown_parts: [shared, inflicted],
-            stay_compute: forecasts.computation_time(process).get() * relief,
-            go_compute: view.execution_time(forecasts.work(process), host).get() * slowdown,
+            stay_compute: forecasts.predicted_computation_time(process).get() * relief,
+            go_compute: view
+                .execution_time(forecasts.predicted_work(process), host)
+                .get()
+                * slowdown,
             go_transfer: transfer,
-            communication,
+            communication_times: communication,
         }
     }
 
@@ -487,10 +493,13 @@ impl Call<'_> {
         for (cluster, exchange) in partners {
             sums.0 += exchange.time;
             if exchange.messages > 0.0
-                && let Some(route) = route_between(platform, cluster, to)
+                && let Some(route) = manager_route(platform, cluster, to)
             {
                 let size = Bytes::of(exchange.volume / exchange.messages);
-                let (latency, rate) = (platform.latency(&route), platform.bottleneck(&route));
+                let (latency, rate) = (
+                    platform.route_latency(&route),
+                    platform.bottleneck_bandwidth(&route),
+                );
                 sums.1 += exchange.messages * network.message_time(latency, rate, size).get();
             }
         }

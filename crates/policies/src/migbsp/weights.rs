@@ -37,7 +37,7 @@ pub(super) struct Weights {
     /// The number of supersteps since the last call.
     superstep_count: u64,
     /// Mean duration of a superstep in the interval before the last call \[s\]; `None` before the first call.
-    previous_mean: Option<f64>,
+    previous_mean_duration: Option<f64>,
     /// Whether the last call moved at least one process.
     has_moved: bool,
 }
@@ -50,7 +50,7 @@ impl Default for Weights {
             memory: 1.0,
             duration_sum: 0.0,
             superstep_count: 0,
-            previous_mean: None,
+            previous_mean_duration: None,
             has_moved: false,
         }
     }
@@ -77,9 +77,9 @@ impl Weights {
         }
         let (mut computation, mut communication) = (0.0, 0.0);
         for process in 0..view.processes() {
-            computation += forecasts.computation_time(process).get();
+            computation += forecasts.predicted_computation_time(process).get();
             for cluster in 0..view.platform.clusters.len() {
-                communication += forecasts.exchange(process, cluster).time;
+                communication += forecasts.predicted_exchange(process, cluster).time;
             }
         }
         self.adjust_gain_weights(computation, communication);
@@ -100,12 +100,12 @@ impl Weights {
     /// before, and increases if not. The measurement of the next interval begins.
     fn adjust_memory_weight(&mut self) {
         let mean = self.duration_sum / self.superstep_count.max(1) as f64;
-        if let (Some(before), true) = (self.previous_mean, self.has_moved) {
+        if let (Some(before), true) = (self.previous_mean_duration, self.has_moved) {
             let factor = if mean < before { 0.5 } else { 2.0 };
             self.memory =
                 (self.memory * factor).clamp(MEMORY_WEIGHT_RANGE.0, MEMORY_WEIGHT_RANGE.1);
         }
-        self.previous_mean = Some(mean);
+        self.previous_mean_duration = Some(mean);
         (self.duration_sum, self.superstep_count) = (0.0, 0);
     }
 
@@ -115,7 +115,7 @@ impl Weights {
     }
 
     /// Returns a copy of the weights for the decision record of a call, or `None` if they are fixed.
-    pub(super) fn for_record(&self, config: &MigBspConfig) -> Option<Self> {
+    pub(super) fn copy_for_record(&self, config: &MigBspConfig) -> Option<Self> {
         (config.weights == WeightRule::Adaptive).then(|| self.clone())
     }
 

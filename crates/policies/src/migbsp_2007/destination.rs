@@ -17,21 +17,21 @@ use migsim_base::units::{HostId, InstructionsPerSecond};
 
 /// Returns ICPU, the computing power of a processor that its load leaves \[instr/s\] (equation 10); `load` is a share in \[0,
 /// 1\].
-pub(super) fn icpu(peak: InstructionsPerSecond, load: f64) -> f64 {
+pub(super) fn remaining_power(peak: InstructionsPerSecond, load: f64) -> f64 {
     peak.get() * (1.0 - load)
 }
 
 /// The load and used memory of all hosts, as the managers of the clusters know them during a rescheduling call.
 #[derive(Clone, Debug)]
-pub(super) struct Offers<'a> {
+pub(super) struct HostOffers<'a> {
     view: &'a View<'a>,
     /// The load(p) of each host as measured, plus 1/cores for each process that this call has sent to the host.
     loads: Vec<f64>,
     /// Memory used by processes on each host \[B\], including the moves that this call has decided.
-    memory: Vec<f64>,
+    used_memory: Vec<f64>,
 }
 
-impl<'a> Offers<'a> {
+impl<'a> HostOffers<'a> {
     pub(super) fn new(
         config: &MigBsp2007Config,
         loads: &mut HostLoads,
@@ -46,7 +46,7 @@ impl<'a> Offers<'a> {
         Self {
             view,
             loads: (0..hosts).map(load).collect(),
-            memory,
+            used_memory: memory,
         }
     }
 
@@ -60,7 +60,8 @@ impl<'a> Offers<'a> {
                 continue;
             }
             let load = self.loads[host.index()];
-            let power = icpu(self.view.platform.hosts[host.index()].speed, load.min(1.0));
+            let power =
+                remaining_power(self.view.platform.hosts[host.index()].speed, load.min(1.0));
             let is_before = |(most, least, _)| power > most || (power == most && load < least);
             if best.is_none_or(is_before) {
                 best = Some((power, load, host));
@@ -73,8 +74,8 @@ impl<'a> Offers<'a> {
     /// host to the new host.
     pub(super) fn reserve(&mut self, process: usize, to: HostId) {
         let image = self.view.memory[process].get();
-        self.memory[self.view.placement[process].index()] -= image;
-        self.memory[to.index()] += image;
+        self.used_memory[self.view.placement[process].index()] -= image;
+        self.used_memory[to.index()] += image;
         let cores = self.view.platform.hosts[to.index()].cores;
         self.loads[to.index()] += 1.0 / f64::from(cores);
     }
@@ -84,7 +85,7 @@ impl<'a> Offers<'a> {
         if self.view.placement[process] == host {
             return true;
         }
-        let needed = self.memory[host.index()] + self.view.memory[process].get();
+        let needed = self.used_memory[host.index()] + self.view.memory[process].get();
         let limit = self.view.platform.hosts[host.index()].memory;
         limit.is_none_or(|limit| needed <= limit.get())
     }
@@ -96,11 +97,11 @@ mod tests {
     use crate::Measures;
     use crate::testing::view;
     use migsim_base::units::Bytes;
-    use migsim_engine::testing::line;
+    use migsim_engine::testing::single_cluster_platform;
 
     #[test]
     fn a_process_that_is_sent_to_a_host_takes_one_of_its_processors_and_memory() {
-        let mut platform = line(&[1e9; 2], 1e6, 0.0);
+        let mut platform = single_cluster_platform(&[1e9; 2], 1e6, 0.0);
         platform.hosts[1].cores = 2;
         let mut measures = Measures::default();
         measures.clear(1);
@@ -112,15 +113,15 @@ mod tests {
         let config = MigBsp2007Config::default();
         let mut loads = HostLoads::default();
         loads.observe(&config, &view);
-        let mut offers = Offers::new(&config, &mut loads, &view);
+        let mut offers = HostOffers::new(&config, &mut loads, &view);
         offers.reserve(0, HostId(1));
         assert_eq!(offers.loads, [0.0, 0.5]);
-        assert_eq!(offers.memory, [0.0, 30.0]);
+        assert_eq!(offers.used_memory, [0.0, 30.0]);
     }
 
     #[test]
     fn icpu_is_what_others_leave_of_the_peak() {
-        let icpu = icpu(InstructionsPerSecond::of(2e9), 0.25);
+        let icpu = remaining_power(InstructionsPerSecond::of(2e9), 0.25);
         assert_eq!(icpu, 1.5e9);
     }
 }

@@ -4,20 +4,20 @@
 use serde_json::{Map, Value};
 
 use crate::explain::{
-    ExplainContext, Interval, Meaning, Narrator, NoMoveReason, Record, Sentence, Shortfall, Unit,
-    list_explanation, say,
+    CallInterval, DecisionRecord, ExplainContext, Meaning, Narrator, NoMoveReason, Sentence,
+    Shortfall, Unit, list_explanation, say,
 };
 use crate::migbsp::explain::trigger;
 
 /// Meaning of the quantity: the highest PM (potential of migration) of all processes, dimensionless.
-const HIGHEST: Meaning = Meaning::new(
+const HIGHEST_POTENTIAL: Meaning = Meaning::new(
     "highest_potential",
     Unit::Number,
     "the highest PM of all processes, a sum of shares without a unit",
 );
 
 /// Meaning of the quantity: the threshold that the PM (potential of migration) of a candidate must exceed, dimensionless.
-const THRESHOLD: Meaning = Meaning::new(
+const POTENTIAL_THRESHOLD: Meaning = Meaning::new(
     "threshold",
     Unit::Number,
     "the PM that candidates must exceed",
@@ -32,29 +32,33 @@ impl Narrator for MigBsp2007Narrator {
         trigger::describe_trigger(scene)
     }
 
-    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
+    fn describe_selection(
+        &self,
+        scene: &ExplainContext<'_>,
+        call: DecisionRecord<'_>,
+    ) -> Vec<Sentence> {
         list_explanation(scene, call, trigger::described_keys(call))
     }
 
-    fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
+    fn reason_without_candidates(&self, call: DecisionRecord<'_>) -> NoMoveReason {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         match (number("highest_potential"), number("threshold")) {
             (Some(highest), Some(threshold)) if highest <= threshold => NoMoveReason {
                 reason: say!(
                     "no candidate: no potential of migration (PM) is above the threshold {}",
-                    THRESHOLD.as_recorded(&call.explanation["threshold"])
+                    POTENTIAL_THRESHOLD.with_recorded_value(&call.explanation["threshold"])
                 ),
                 shortfall: Some(Shortfall {
                     leading_words: ": the highest is ",
-                    meaning: HIGHEST,
-                    value: highest,
+                    meaning: HIGHEST_POTENTIAL,
+                    missing_amount: highest,
                 }),
             },
             _ => NoMoveReason::new("no candidate: the policy considered no process"),
         }
     }
 
-    fn interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<Interval<'a>> {
-        trigger::interval(explanation)
+    fn interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
+        trigger::recorded_interval(explanation)
     }
 }

@@ -13,7 +13,7 @@ use migsim_platform::{Host, Integral};
 
 /// Number of stored marks (values of the work done at earlier times): 61 for a window of 60 intervals, and one before the start
 /// of the window.
-const MARKS: usize = 62;
+const MARK_COUNT: usize = 62;
 
 /// The work that the application has done on each host since the start of the run, with the values at earlier times, from which
 /// mean loads are computed.
@@ -40,8 +40,8 @@ impl HostLoads {
         let hosts = &view.platform.hosts;
         if self.busy_time.is_empty() {
             self.busy_time = vec![0.0; hosts.len()];
-            self.mark_times = vec![0.0; MARKS];
-            self.mark_values = vec![0.0; MARKS * hosts.len()];
+            self.mark_times = vec![0.0; MARK_COUNT];
+            self.mark_values = vec![0.0; MARK_COUNT * hosts.len()];
             let left = |host: &Host| Some(Integral::new(1.0, host.availability()?));
             let pair = |host: &Host| Some([left(host)?, left(host)?]);
             self.availability = hosts.iter().map(pair).collect();
@@ -53,9 +53,9 @@ impl HostLoads {
         }
         let now = view.now.get();
         if now - self.mark_times[self.newest_mark_index]
-            >= config.load_window.get() / (MARKS - 2) as f64
+            >= config.load_window.get() / (MARK_COUNT - 2) as f64
         {
-            self.newest_mark_index = (self.newest_mark_index + 1) % MARKS;
+            self.newest_mark_index = (self.newest_mark_index + 1) % MARK_COUNT;
             self.mark_times[self.newest_mark_index] = now;
             let mark = self.newest_mark_index * self.busy_time.len();
             self.mark_values[mark..mark + self.busy_time.len()].copy_from_slice(&self.busy_time);
@@ -76,10 +76,10 @@ impl HostLoads {
         }
         let left = self.availability[host.index()].as_mut();
         let external = left.map_or(0.0, |[before, whole]| {
-            1.0 - (whole.up_to(now) - before.up_to(from)) / (now - from)
+            1.0 - (whole.integrate_until(now) - before.integrate_until(from)) / (now - from)
         });
         let own = match config.load {
-            Load::Measured => self.busy_between(host.index(), from, view.now) / (now - from),
+            Load::Measured => self.busy_time_between(host.index(), from, view.now) / (now - from),
             Load::External => 0.0,
         };
         (external + own).clamp(0.0, 1.0)
@@ -87,11 +87,11 @@ impl HostLoads {
 
     /// Returns the time that a host would have needed at full speed for the application's work between the times `from` and `now`
     /// \[s\].
-    fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
+    fn busy_time_between(&self, host: usize, from: f64, now: Time) -> f64 {
         let total = self.busy_time[host];
         let mut later = (now.get(), total);
-        for back in 0..MARKS {
-            let mark = (self.newest_mark_index + MARKS - back) % MARKS;
+        for back in 0..MARK_COUNT {
+            let mark = (self.newest_mark_index + MARK_COUNT - back) % MARK_COUNT;
             let earlier = (
                 self.mark_times[mark],
                 self.mark_values[mark * self.busy_time.len() + host],

@@ -99,17 +99,17 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
     let all = 0..view.processes();
     let times = all
         .clone()
-        .map(|process| forecasts.computation_time(process).get());
+        .map(|process| forecasts.predicted_computation_time(process).get());
     let images = view.memory.iter().map(|image| image.get());
     let both = relative_to_maximum(times).zip(relative_to_maximum(images));
     all.zip(both)
         .map(|(process, (ip, im))| ProcessTerms {
             process: process + 1,
-            instructions: forecasts.work(process).get(),
-            compute_s: forecasts.computation_time(process).get(),
-            p_proc: forecasts.regularity(process),
+            instructions: forecasts.predicted_work(process).get(),
+            compute_s: forecasts.predicted_computation_time(process).get(),
+            p_proc: forecasts.computation_regularity(process),
             ip,
-            processing: forecasts.regularity(process) * ip,
+            processing: forecasts.computation_regularity(process) * ip,
             image_bytes: view.memory[process].get(),
             im,
         })
@@ -118,16 +118,16 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
 
 /// The highest potentials of migration PM(i,j), and all of them if they are few, collected without storing each PM.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(super) struct PotentialSummary {
     /// The highest potential of migration PM of each process; if several PM are equal, the PM to the first of these clusters.
     highest_of_processes: Vec<Potential>,
     /// The highest potential of migration PM of all processes; `None` if there is no PM.
-    pub(super) highest: Option<f64>,
+    pub(super) highest_value: Option<f64>,
     /// All potentials of migration PM, for the decision record; `None` if there are too many.
     pub(super) listed_potentials: Option<Vec<Potential>>,
 }
 
-impl Survey {
+impl PotentialSummary {
     /// Creates the summary of the potentials that `potentials` passes to its argument one by one. All of them are stored if there
     /// are at most `most`.
     pub(super) fn from_potentials(
@@ -138,14 +138,17 @@ impl Survey {
             listed_potentials: Some(Vec::new()),
             ..Self::default()
         };
-        potentials(&mut |potential| survey.add(potential, most));
+        potentials(&mut |potential| survey.add_potential(potential, most));
         survey
     }
 
     /// Adds a potential of migration to the summary. All potentials are discarded from the list if there are more than `most`.
-    fn add(&mut self, potential: Potential, most: usize) {
+    fn add_potential(&mut self, potential: Potential, most: usize) {
         let value = potential.metrics.potential();
-        self.highest = Some(self.highest.map_or(value, |highest| highest.max(value)));
+        self.highest_value = Some(
+            self.highest_value
+                .map_or(value, |highest| highest.max(value)),
+        );
         match self.highest_of_processes.last_mut() {
             Some(last) if last.process == potential.process => {
                 if value > last.metrics.potential() {
@@ -164,7 +167,7 @@ impl Survey {
 
     /// Returns the highest potential of migration PM of each process if it is above `threshold`, in decreasing order. Processes
     /// with equal PM are in increasing order of rank.
-    pub(super) fn above_threshold(self, threshold: f64) -> Vec<Potential> {
+    pub(super) fn potentials_above_threshold(self, threshold: f64) -> Vec<Potential> {
         let mut best = self.highest_of_processes;
         best.retain(|potential| potential.metrics.potential() > threshold);
         best.sort_by(|a, b| {
@@ -187,7 +190,8 @@ pub(super) fn for_each_potential(
 ) {
     let clusters = view.platform.clusters.len();
     for (process, terms) in processes.iter().enumerate() {
-        let times = (0..clusters).map(|cluster| forecasts.exchange(process, cluster).time);
+        let times =
+            (0..clusters).map(|cluster| forecasts.predicted_exchange(process, cluster).time);
         let transfers: Vec<Option<Seconds>> = (0..clusters)
             .map(|cluster| transfer_time(config, process, cluster, view, random))
             .collect();
@@ -203,7 +207,7 @@ pub(super) fn for_each_potential(
             ) else {
                 continue;
             };
-            let exchange = forecasts.exchange(process, cluster);
+            let exchange = forecasts.predicted_exchange(process, cluster);
             let p_com = exchange.regularity;
             each(Potential {
                 process,
@@ -242,7 +246,7 @@ fn transfer_time(
     let there = if view.cluster_of(process).index() == cluster {
         ping_partner(config.own_partner, here, platform, random)
     } else {
-        platform.manager(ClusterId::from_index(cluster))
+        platform.manager_host(ClusterId::from_index(cluster))
     };
     if there == here {
         return Some(Seconds::default());
@@ -250,9 +254,9 @@ fn transfer_time(
     let size = config.ping.unwrap_or(view.memory[process]);
     let way = |from, to| {
         let route = platform.route(from, to)?;
-        let bottleneck = platform.bottleneck(&route);
+        let bottleneck = platform.bottleneck_bandwidth(&route);
         let transfer = bottleneck.map_or_else(Seconds::default, |rate| size / rate);
-        Some((platform.latency(&route) + transfer).get())
+        Some((platform.route_latency(&route) + transfer).get())
     };
     Some(Seconds::of(
         way(here, there)? / 2.0 + way(there, here)? / 2.0,
@@ -270,7 +274,7 @@ fn ping_partner(
     let hosts = &platform.clusters[platform.cluster_of(here).index()].hosts;
     let count = hosts.len();
     let away = match choice {
-        OwnPartner::Random if count > 1 => 1 + random.below(count - 1),
+        OwnPartner::Random if count > 1 => 1 + random.draw_below(count - 1),
         OwnPartner::Next | OwnPartner::Random => 1,
     };
     let first = hosts.start as usize;
@@ -344,12 +348,12 @@ mod tests {
             potential(3, 0, 0.75),
             potential(3, 1, 0.75),
         ];
-        let survey = Survey::from_potentials(|each| all.into_iter().for_each(each), 5);
+        let survey = PotentialSummary::from_potentials(|each| all.into_iter().for_each(each), 5);
         assert_eq!(
-            (survey.highest, &survey.listed_potentials),
+            (survey.highest_value, &survey.listed_potentials),
             (Some(1.75), &None)
         );
-        let found = survey.above_threshold(1.5);
+        let found = survey.potentials_above_threshold(1.5);
         let found: Vec<_> = found.iter().map(|p| (p.process, p.cluster)).collect();
         assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);
     }

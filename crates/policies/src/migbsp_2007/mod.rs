@@ -42,10 +42,10 @@ use serde_json::{Map, Value, json};
 pub use config::{Load, MigBsp2007Config, OwnPartner};
 pub use metrics::{Metrics, relative_to_maximum};
 
-use self::destination::Offers;
+use self::destination::HostOffers;
 use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
-use self::metrics::{Potential, ProcessTerms, Survey, for_each_potential, process_terms};
+use self::metrics::{Potential, PotentialSummary, ProcessTerms, for_each_potential, process_terms};
 use super::explain::Narrator;
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
@@ -65,8 +65,8 @@ pub struct MigBsp2007 {
     second_generation_options: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
-    loads: HostLoads,
-    calls: u32,
+    host_loads: HostLoads,
+    call_count: u32,
 }
 
 impl MigBsp2007 {
@@ -83,8 +83,8 @@ impl MigBsp2007 {
         Ok(Self {
             trigger: Trigger::new(&shared),
             forecasts: Forecasts::default(),
-            loads: HostLoads::default(),
-            calls: 0,
+            host_loads: HostLoads::default(),
+            call_count: 0,
             second_generation_options: shared,
             config,
         })
@@ -92,10 +92,10 @@ impl MigBsp2007 {
 
     /// Returns the decision record of a call as JSON fields. It has the state of the trigger and, in the first calls, all terms
     /// of the potentials of migration PM unless there are too many.
-    fn explain(
+    fn decision_record(
         &self,
         processes: &[ProcessTerms],
-        survey: &Survey,
+        survey: &PotentialSummary,
         view: &View<'_>,
     ) -> Map<String, Value> {
         let interval = self.trigger.interval();
@@ -104,10 +104,10 @@ impl MigBsp2007 {
         put("alpha", json!(interval.alpha));
         put("next_alpha", json!(interval.next_alpha));
         put("d", json!(interval.tolerance));
-        put("votes", json!(interval.votes));
-        put("highest_potential", json!(survey.highest));
+        put("votes", json!(interval.test_results));
+        put("highest_potential", json!(survey.highest_value));
         put("threshold", json!(self.config.threshold));
-        if self.calls < self.config.explained_calls
+        if self.call_count < self.config.explained_calls
             && let Some(all) = &survey.listed_potentials
         {
             let terms = all.iter().map(|potential| terms_record(potential, view));
@@ -141,7 +141,7 @@ fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
 
 /// Finds a host in the preferred cluster of a process, reserves it if the process moves, and returns the record of the candidate
 /// with the result.
-fn place_candidate(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
+fn place_candidate(elected: &Potential, offers: &mut HostOffers<'_>, view: &View<'_>) -> Candidate {
     let from = view.placement[elected.process];
     let to = offers.best_host(elected.process, elected.cluster);
     let (accepted, reason) = match to {
@@ -186,12 +186,12 @@ impl Policy for MigBsp2007 {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
             .observe(&self.second_generation_options, self.trigger.alpha(), view);
-        self.loads.observe(&self.config, view);
+        self.host_loads.observe(&self.config, view);
         self.trigger.observe(&self.second_generation_options, view)
     }
 
     fn is_done(&self, left: usize) -> bool {
-        self.trigger.is_done(left)
+        self.trigger.is_without_further_calls(left)
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
@@ -200,12 +200,13 @@ impl Policy for MigBsp2007 {
         let all = |each: &mut dyn FnMut(Potential)| {
             for_each_potential(config, forecasts, &processes, view, random, each);
         };
-        let is_explained = self.calls < config.explained_calls;
-        let survey = Survey::from_potentials(all, if is_explained { MAX_LISTED_PAIRS } else { 0 });
-        let explanation = self.explain(&processes, &survey, view);
-        let mut offers = Offers::new(&self.config, &mut self.loads, view);
+        let is_explained = self.call_count < config.explained_calls;
+        let survey =
+            PotentialSummary::from_potentials(all, if is_explained { MAX_LISTED_PAIRS } else { 0 });
+        let explanation = self.decision_record(&processes, &survey, view);
+        let mut offers = HostOffers::new(&self.config, &mut self.host_loads, view);
         let candidates: Vec<Candidate> = survey
-            .above_threshold(self.config.threshold)
+            .potentials_above_threshold(self.config.threshold)
             .iter()
             .filter(|elected| !view.is_pinned(elected.process))
             .map(|elected| place_candidate(elected, &mut offers, view))
@@ -217,7 +218,7 @@ impl Policy for MigBsp2007 {
                 to,
             })
         };
-        self.calls = self.calls.saturating_add(1);
+        self.call_count = self.call_count.saturating_add(1);
         Ok(Decision {
             migrations: candidates.iter().filter_map(migration).collect(),
             candidates,

@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
 /// The options of the trigger `boulmier`, which has none.
@@ -29,14 +29,14 @@ impl TriggerOptions for BoulmierOptions {
 #[derive(Clone, Copy, Debug, Default)]
 struct Boulmier {
     lost_time: f64,
-    supersteps: u32,
+    superstep_count: u32,
 }
 
 impl Trigger for Boulmier {
-    fn is_due(&mut self, observed: &Observed) -> bool {
-        self.lost_time += observed.imbalance();
-        self.supersteps += 1;
-        let gain = f64::from(self.supersteps) * observed.imbalance() - self.lost_time;
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        self.lost_time += observed.lost_time();
+        self.superstep_count += 1;
+        let gain = f64::from(self.superstep_count) * observed.lost_time() - self.lost_time;
         let is_due = gain >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
@@ -57,7 +57,7 @@ mod tests {
             [false; 4]
         );
         // Imbalance 0, 1, 2: 3·2 - 3 = 3 ≥ 3.
-        let steps: Vec<Observed> = [2.0, 3.0, 4.0]
+        let steps: Vec<ObservedSuperstep> = [2.0, 3.0, 4.0]
             .map(|max| observed_times(max, 2.0, 3.0))
             .to_vec();
         assert_eq!(

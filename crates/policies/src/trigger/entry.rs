@@ -45,7 +45,7 @@ pub struct Kind {
     constructor: Constructor,
     variants: &'static [Variant],
     main_option: &'static str,
-    original: &'static str,
+    original_criterion: &'static str,
 }
 
 /// The way in which the trigger is created from its options, with the functions that are needed for it.
@@ -71,7 +71,7 @@ pub fn entry_from_maker(
         constructor: Constructor::Maker(maker),
         variants: &[],
         main_option: "",
-        original: "",
+        original_criterion: "",
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
@@ -85,10 +85,10 @@ pub fn table_entry<T: TriggerOptions>(
     let kind = Kind {
         constructor: Constructor::Typed {
             build: |options| document::from_value::<T>(options, "")?.trigger(),
-            resolve: |options| document::resolve::<T>(options, ""),
+            resolve: |options| document::resolve_defaults::<T>(options, ""),
         },
         variants: T::VARIANTS,
-        original: T::ORIGINAL,
+        original_criterion: T::ORIGINAL,
         main_option: T::MAIN_OPTION,
     };
     Entry::new::<T>([name, summary, source], kind)
@@ -102,14 +102,14 @@ impl plugin::Kind for Kind {
     fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
         match self.constructor {
             Constructor::Typed { build, .. } => build(options),
-            Constructor::Maker(maker) => plugin::make(maker, options),
+            Constructor::Maker(maker) => plugin::create_plugin(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
         match self.constructor {
             Constructor::Typed { resolve, .. } => resolve(options),
-            Constructor::Maker(maker) => plugin::resolve(maker, options),
+            Constructor::Maker(maker) => plugin::resolve_options(maker, options),
         }
     }
 }
@@ -128,7 +128,7 @@ impl Kind {
 
     /// Returns the name of the criterion in the program yalbb that decides the same as the trigger with its default options;
     /// empty if there is none.
-    pub fn original(&self) -> &'static str {
-        self.original
+    pub fn original_criterion(&self) -> &'static str {
+        self.original_criterion
     }
 }

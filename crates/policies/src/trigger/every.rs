@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -40,7 +40,7 @@ impl TriggerOptions for EveryOptions {
 }
 
 impl Trigger for EveryOptions {
-    fn is_due(&mut self, observed: &Observed) -> bool {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let next = (observed.superstep + 1).wrapping_add(self.offset);
         next.is_multiple_of(self.supersteps.get())
     }

@@ -1,13 +1,13 @@
 //! Triggers balancings after given supersteps. It is used in the search for the best rescheduling calls of a policy, which are
 //! known only after a run.
 
-use super::{Observed, Trigger};
+use super::{ObservedSuperstep, Trigger};
 
 /// A trigger that requests a balancing after each superstep of a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// The supersteps after which a balancing is requested, counted from 1, in increasing order.
-    calls: Vec<usize>,
+    call_supersteps: Vec<usize>,
 }
 
 impl Listed {
@@ -15,14 +15,16 @@ impl Listed {
     /// order.
     pub fn new(calls: &[usize]) -> Self {
         Self {
-            calls: calls.to_vec(),
+            call_supersteps: calls.to_vec(),
         }
     }
 }
 
 impl Trigger for Listed {
-    fn is_due(&mut self, observed: &Observed) -> bool {
-        self.calls.binary_search(&(observed.superstep + 1)).is_ok()
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        self.call_supersteps
+            .binary_search(&(observed.superstep + 1))
+            .is_ok()
     }
 }
 
@@ -34,9 +36,9 @@ mod tests {
     fn it_says_yes_after_the_supersteps_of_its_list() {
         let mut trigger = Listed::new(&[2, 5]);
         let due = (0..6).filter(|superstep| {
-            trigger.is_due(&Observed {
+            trigger.is_due(&ObservedSuperstep {
                 superstep: *superstep,
-                ..Observed::default()
+                ..ObservedSuperstep::default()
             })
         });
         assert_eq!(due.collect::<Vec<_>>(), [1, 4]);

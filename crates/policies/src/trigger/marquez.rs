@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
 /// The options of the trigger `marquez`, which consist of its tolerance.
@@ -39,7 +39,7 @@ impl TriggerOptions for MarquezOptions {
 }
 
 impl Trigger for MarquezOptions {
-    fn is_due(&mut self, observed: &Observed) -> bool {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let average = observed.avg.get();
         let tolerance = average * self.x;
         observed.min.get() < average - tolerance || average + tolerance < observed.max.get()

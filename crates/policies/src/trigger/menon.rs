@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -32,8 +32,8 @@ struct Menon {
 }
 
 impl Trigger for Menon {
-    fn is_due(&mut self, observed: &Observed) -> bool {
-        self.lost_time += observed.imbalance();
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        self.lost_time += observed.lost_time();
         let is_due = self.lost_time >= observed.balancing_cost.get();
         if is_due {
             self.lost_time = 0.0;
@@ -83,11 +83,11 @@ struct ImprovedMenon {
 }
 
 impl Trigger for ImprovedMenon {
-    fn is_due(&mut self, observed: &Observed) -> bool {
-        if observed.is_first() {
-            self.remaining_imbalance = observed.imbalance();
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        if observed.is_first_with_placement() {
+            self.remaining_imbalance = observed.lost_time();
         }
-        let more = observed.imbalance() - self.remaining_imbalance;
+        let more = observed.lost_time() - self.remaining_imbalance;
         self.lost_time += if self.options.no_max {
             more
         } else {
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_the_balancer_leaves_does_not_count() {
         // base 1; then 2 - 1 = 1, 0 - 1 = -1 (or 0), 3 - 1 = 2.
-        let steps: Vec<Observed> = [3.0, 4.0, 2.0, 5.0]
+        let steps: Vec<ObservedSuperstep> = [3.0, 4.0, 2.0, 5.0]
             .map(|max| observed_times(max, 2.0, 3.0))
             .to_vec();
         let improved = ImprovedMenonOptions { no_max: false };

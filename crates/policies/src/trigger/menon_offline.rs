@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
@@ -48,9 +48,9 @@ impl TriggerOptions for MenonOfflineOptions {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         Ok(Box::new(MenonOffline {
             edition: self.edition,
-            last_balancing: 0,
-            max: Vec::new(),
-            avg: Vec::new(),
+            supersteps_before_balancing: 0,
+            max_times: Vec::new(),
+            mean_times: Vec::new(),
         }))
     }
 }
@@ -60,9 +60,9 @@ impl TriggerOptions for MenonOfflineOptions {
 #[derive(Clone, Debug)]
 struct MenonOffline {
     edition: MenonOfflineEdition,
-    last_balancing: u32,
-    max: Vec<f64>,
-    avg: Vec<f64>,
+    supersteps_before_balancing: u32,
+    max_times: Vec<f64>,
+    mean_times: Vec<f64>,
 }
 
 impl Trigger for MenonOffline {
@@ -71,24 +71,24 @@ impl Trigger for MenonOffline {
         clippy::cast_sign_loss,
         reason = "rounded down as in the original; the root is not negative, and what is too large ends at the bound"
     )]
-    fn is_due(&mut self, observed: &Observed) -> bool {
-        self.max.push(observed.max.get());
-        self.avg.push(observed.avg.get());
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        self.max_times.push(observed.max.get());
+        self.mean_times.push(observed.avg.get());
         let is_yalbb = self.edition == MenonOfflineEdition::Yalbb;
         let first = usize::from(!is_yalbb);
-        let growth = mean_slope(&self.max, first) - mean_slope(&self.avg, first);
+        let growth = mean_slope(&self.max_times, first) - mean_slope(&self.mean_times, first);
         let root = (2.0 * observed.balancing_cost.get() / growth).sqrt();
         let next = u32::try_from(observed.superstep + 1).unwrap_or(u32::MAX);
         let is_due = match (growth > 0.0, is_yalbb) {
-            (true, true) => self.last_balancing.wrapping_add(root as u32) <= next,
-            (true, false) => self.last_balancing.saturating_add(root as u32) <= next,
-            (false, true) => self.last_balancing.wrapping_add(u32::MAX) <= next,
+            (true, true) => self.supersteps_before_balancing.wrapping_add(root as u32) <= next,
+            (true, false) => self.supersteps_before_balancing.saturating_add(root as u32) <= next,
+            (false, true) => self.supersteps_before_balancing.wrapping_add(u32::MAX) <= next,
             (false, false) => false,
         };
         if is_due {
-            self.last_balancing = next;
-            self.max.clear();
-            self.avg.clear();
+            self.supersteps_before_balancing = next;
+            self.max_times.clear();
+            self.mean_times.clear();
         }
         is_due
     }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_root_of_twice_the_price_over_the_growth_is_the_period() {
         // Growth 1 per superstep, C = 8: τ = 4. The first superstep shows no growth yet.
-        let steps: Vec<Observed> = (0..10_u32)
+        let steps: Vec<ObservedSuperstep> = (0..10_u32)
             .map(|t| observed_times(2.0 + f64::from(t), 2.0, 8.0))
             .collect();
         let found = due_after_each(MenonOfflineOptions::default(), &steps);
@@ -131,9 +131,9 @@ mod tests {
         );
         let mut yalbb = MenonOffline {
             edition: MenonOfflineEdition::Yalbb,
-            last_balancing: 1,
-            max: Vec::new(),
-            avg: Vec::new(),
+            supersteps_before_balancing: 1,
+            max_times: Vec::new(),
+            mean_times: Vec::new(),
         };
         assert!(yalbb.is_due(&steps[0]));
     }

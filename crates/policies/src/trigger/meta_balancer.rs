@@ -16,7 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 
@@ -54,11 +54,11 @@ impl TriggerOptions for MetaBalancerOptions {
 const NO_PERIOD: i32 = i32::MAX;
 
 /// Number of samples (supersteps since the last balancing) up to which there is no plan.
-const TOO_FEW_SAMPLES: usize = 4;
+const MAX_SAMPLES_WITHOUT_PLAN: usize = 4;
 
 /// The maximum and the mean of the host times in one superstep, from which the meta-balancer plans.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub struct HostTimeSample {
     /// Maximum time of a host in the superstep, including background load.
     pub max: Seconds,
     /// Mean time of the hosts in the superstep.
@@ -81,15 +81,15 @@ pub struct Plan {
 /// `price` is the cost of a balancing including its migrations, `previous` the present period in supersteps, and `first_ratio`
 /// max/avg of the first superstep after the last balancing.
 pub fn plan_next_balancing(
-    samples: &[Sample],
+    samples: &[HostTimeSample],
     price: Seconds,
     previous: i32,
     first_ratio: f64,
 ) -> Option<Plan> {
-    if samples.len() <= TOO_FEW_SAMPLES {
+    if samples.len() <= MAX_SAMPLES_WITHOUT_PLAN {
         return None;
     }
-    let sum = |value: fn(&Sample) -> f64| {
+    let sum = |value: fn(&HostTimeSample) -> f64| {
         samples
             .iter()
             .map(value)
@@ -100,7 +100,7 @@ pub fn plan_next_balancing(
         sum(|sample| sample.avg.get()),
     );
     let lines = (max / avg > first_ratio)
-        .then(|| Lines::new(samples, first_ratio).plan(price.get()))
+        .then(|| FittedLines::new(samples, first_ratio).plan_balancing(price.get()))
         .flatten();
     lines.or_else(|| {
         let count = samples.len() as f64;
@@ -133,22 +133,22 @@ fn truncate_to_i32(value: f64) -> i32 {
 
 /// Two lines fitted to the maximum and to the scaled mean of the host times \[s\], over supersteps counted from 0.
 #[derive(Clone, Copy, Debug)]
-struct Lines {
+struct FittedLines {
     max_slope: f64,
-    max_start: f64,
+    max_intercept: f64,
     avg_slope: f64,
-    avg_start: f64,
+    avg_intercept: f64,
 }
 
-impl Lines {
-    fn new(samples: &[Sample], ratio: f64) -> Self {
+impl FittedLines {
+    fn new(samples: &[HostTimeSample], ratio: f64) -> Self {
         let count = samples.len() as f64;
         let (first, second) = samples.split_at(samples.len() / 2);
-        let mean = |half: &[Sample], value: fn(&Sample) -> f64, scale: f64| {
+        let mean = |half: &[HostTimeSample], value: fn(&HostTimeSample) -> f64, scale: f64| {
             let sum = half.iter().map(value).fold(0.0, |sum, value| sum + value);
             sum * scale / half.len() as f64
         };
-        let line = |value: fn(&Sample) -> f64, scale: f64| {
+        let line = |value: fn(&HostTimeSample) -> f64, scale: f64| {
             let (first, second) = (mean(first, value, scale), mean(second, value, scale));
             let slope = 2.0 * (second - first) / count;
             (slope, first - slope * count / 4.0)
@@ -157,17 +157,17 @@ impl Lines {
         let (avg_slope, avg_start) = line(|sample| sample.avg.get(), ratio);
         Self {
             max_slope,
-            max_start,
+            max_intercept: max_start,
             avg_slope,
-            avg_start,
+            avg_intercept: avg_start,
         }
     }
 
     /// Returns the plan with the period after which the difference between the two lines, summed over supersteps, reaches the
     /// cost `price` of a balancing. `None` if a line reaches 0 or the lines cross earlier.
-    fn plan(&self, price: f64) -> Option<Plan> {
+    fn plan_balancing(&self, price: f64) -> Option<Plan> {
         let square = (self.max_slope - self.avg_slope) / 2.0;
-        let linear = self.max_start - self.avg_start;
+        let linear = self.max_intercept - self.avg_intercept;
         let period = if square == 0.0 {
             truncate_to_i32(price / linear)
         } else {
@@ -181,13 +181,13 @@ impl Lines {
         let ends_before = |slope: f64, start: f64| slope < 0.0 && end > -start / slope;
         let crossing = truncate_to_i32(linear / (self.avg_slope - self.max_slope));
         let is_refused = period < 0
-            || ends_before(self.max_slope, self.max_start)
-            || ends_before(self.avg_slope, self.avg_start)
+            || ends_before(self.max_slope, self.max_intercept)
+            || ends_before(self.avg_slope, self.avg_intercept)
             || crossing > 0 && period > crossing;
         (!is_refused).then(|| Plan {
             period,
-            ratio: (self.max_slope * end + self.max_start)
-                / (self.avg_slope * end + self.avg_start),
+            ratio: (self.max_slope * end + self.max_intercept)
+                / (self.avg_slope * end + self.avg_intercept),
         })
     }
 }
@@ -196,18 +196,18 @@ impl Lines {
 #[derive(Clone, Debug)]
 struct MetaBalancer {
     options: MetaBalancerOptions,
-    samples: Vec<Sample>,
+    samples: Vec<HostTimeSample>,
     period: i32,
 }
 
 impl Trigger for MetaBalancer {
-    fn is_due(&mut self, observed: &Observed) -> bool {
-        self.samples.push(Sample {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
+        self.samples.push(HostTimeSample {
             max: observed.max,
             avg: observed.avg,
         });
         let since = i32::try_from(self.samples.len()).unwrap_or(i32::MAX);
-        let ratio = |sample: &Sample| sample.avg.get() / sample.max.get();
+        let ratio = |sample: &HostTimeSample| sample.avg.get() / sample.max.get();
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);

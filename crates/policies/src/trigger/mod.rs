@@ -30,11 +30,11 @@ pub use listed::Listed;
 pub use marquez::MarquezOptions;
 pub use menon::{ImprovedMenonOptions, MenonOptions};
 pub use menon_offline::{MenonOfflineEdition, MenonOfflineOptions};
-pub use meta_balancer::{MetaBalancerOptions, Plan, Sample, plan_next_balancing};
+pub use meta_balancer::{HostTimeSample, MetaBalancerOptions, Plan, plan_next_balancing};
 pub use never::NeverOptions;
 pub use procassini::ProcassiniOptions;
 pub use table::standard;
-pub use when_optimum::{WhenOptimum, when_optimum};
+pub use when_optimum::{WhenOptimum, best_balancings};
 pub use zhai::ZhaiOptions;
 
 use migsim_base::error::Error;
@@ -42,14 +42,14 @@ use migsim_base::units::Seconds;
 
 /// The name of the default trigger of a strategy. Of all triggers it has the lowest mean ratio of the makespan to the best known
 /// makespan, over all strategies and the public cases of the benchmark (`results/rivals.md`).
-pub const USUAL: &str = "boulmier";
+pub const DEFAULT_TRIGGER: &str = "boulmier";
 
 /// A rule that decides after each superstep whether the load is balanced before the next superstep.
 pub trait Trigger: fmt::Debug + Send {
     /// Observes the superstep that has just ended, and returns whether to balance the load before the next superstep.
     ///
     /// If the function returns `true`, the trigger assumes that the balancing takes place, and restarts its measurements.
-    fn is_due(&mut self, observed: &Observed) -> bool;
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool;
 
     /// Prepares the trigger for a first balancing that is not due by its rule, and returns whether the trigger needs this
     /// balancing to measure its effect. The caller invokes this function after the first superstep with computation.
@@ -73,7 +73,7 @@ pub trait Trigger: fmt::Debug + Send {
 
 /// The host times of a superstep that a trigger observes, and the cost of the last balancing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Observed {
+pub struct ObservedSuperstep {
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
     /// Maximum time of a host in the superstep: its computation time, or the time until it reaches the barrier.
@@ -88,15 +88,15 @@ pub struct Observed {
     pub is_first_after_balancing: bool,
 }
 
-impl Observed {
+impl ObservedSuperstep {
     /// Returns whether this is the first superstep with the present placement, either after a balancing or at the start of the
     /// run.
-    pub fn is_first(&self) -> bool {
+    pub fn is_first_with_placement(&self) -> bool {
         self.is_first_after_balancing || self.superstep == 0
     }
 
     /// Returns the time that the superstep lost to imbalance \[s\]: the maximum minus the mean of the host times.
-    pub fn imbalance(&self) -> f64 {
+    pub fn lost_time(&self) -> f64 {
         self.max.get() - self.avg.get()
     }
 }
@@ -108,23 +108,26 @@ mod testing {
 
     /// Creates the observation of a superstep with the maximum and mean host time `max` and `avg` \[s\]; `price` is the cost of
     /// the last balancing \[s\].
-    pub(super) fn observed_times(max: f64, avg: f64, price: f64) -> Observed {
-        Observed {
+    pub(super) fn observed_times(max: f64, avg: f64, price: f64) -> ObservedSuperstep {
+        ObservedSuperstep {
             max: Seconds::of(max),
             avg: Seconds::of(avg),
             min: Seconds::of(avg),
             balancing_cost: Seconds::of(price),
-            ..Observed::default()
+            ..ObservedSuperstep::default()
         }
     }
 
     /// Returns whether a trigger requests a balancing after each of the supersteps `steps`; each requested balancing is assumed
     /// to take place.
-    pub(super) fn due_after_each(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
+    pub(super) fn due_after_each(
+        options: impl TriggerOptions,
+        steps: &[ObservedSuperstep],
+    ) -> Vec<bool> {
         let mut trigger = options.trigger().unwrap();
         let mut was_due = false;
-        let ask = |(superstep, step): (usize, &Observed)| {
-            was_due = trigger.is_due(&Observed {
+        let ask = |(superstep, step): (usize, &ObservedSuperstep)| {
+            was_due = trigger.is_due(&ObservedSuperstep {
                 superstep,
                 is_first_after_balancing: was_due,
                 ..*step

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
 /// The options of the trigger `never`, which has none.
@@ -20,7 +20,7 @@ impl TriggerOptions for NeverOptions {
 }
 
 impl Trigger for NeverOptions {
-    fn is_due(&mut self, _: &Observed) -> bool {
+    fn is_due(&mut self, _: &ObservedSuperstep) -> bool {
         false
     }
 }

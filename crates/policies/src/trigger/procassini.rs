@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
 /// The options of the trigger `procassini`.
@@ -40,7 +40,7 @@ impl TriggerOptions for ProcassiniOptions {
             return Err(Problem::new(message).key("f").into());
         }
         Ok(Box::new(Procassini {
-            f: self.f,
+            limit: self.f,
             efficiency_sum: 0.0,
             superstep_count: 0,
         }))
@@ -50,13 +50,13 @@ impl TriggerOptions for ProcassiniOptions {
 /// The state of the trigger `procassini`: the sum of the efficiencies e of all supersteps, and the number of supersteps.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
-    f: f64,
+    limit: f64,
     efficiency_sum: f64,
     superstep_count: u32,
 }
 
 impl Trigger for Procassini {
-    fn is_due(&mut self, observed: &Observed) -> bool {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let time = observed.max.get();
         if time <= 0.0 {
             return false; // nobody computes: nothing to balance
@@ -65,7 +65,7 @@ impl Trigger for Procassini {
         self.efficiency_sum += efficiency;
         self.superstep_count += 1;
         let restored = self.efficiency_sum / f64::from(self.superstep_count);
-        time * (efficiency / restored) + observed.balancing_cost.get() < self.f * time
+        time * (efficiency / restored) + observed.balancing_cost.get() < self.limit * time
     }
 
     /// Returns `true`, since the efficiency that a balancing restores is unknown before the first balancing.
@@ -93,7 +93,10 @@ mod tests {
             [false, false]
         );
         assert_eq!(
-            due_after_each(ProcassiniOptions::default(), &[Observed::default()]),
+            due_after_each(
+                ProcassiniOptions::default(),
+                &[ObservedSuperstep::default()]
+            ),
             [false]
         );
         assert!(ProcassiniOptions { f: 1.5 }.trigger().is_err());

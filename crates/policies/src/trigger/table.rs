@@ -68,21 +68,21 @@ mod tests {
     use super::super::testing::observed_times;
     use super::*;
     use crate::strategy::Variant;
-    use crate::trigger::Observed;
+    use crate::trigger::ObservedSuperstep;
 
     #[test]
     fn every_trigger_answers_at_every_edge() {
         for entry in &standard() {
-            let variants = entry.variants().iter().map(Variant::value);
+            let variants = entry.variants().iter().map(Variant::options_value);
             for options in std::iter::once(json!({})).chain(variants) {
                 for step in [
-                    Observed::default(),
+                    ObservedSuperstep::default(),
                     observed_times(1e90, 1e-90, 0.0),
                     observed_times(1.0, 1.0, 1e90),
                 ] {
                     let mut trigger = entry.build(&options).unwrap();
                     for superstep in 0..50 {
-                        trigger.is_due(&Observed { superstep, ..step });
+                        trigger.is_due(&ObservedSuperstep { superstep, ..step });
                     }
                 }
             }

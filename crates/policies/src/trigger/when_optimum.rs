@@ -21,7 +21,7 @@ pub struct WhenOptimum {
 ///
 /// `price(i)` is the cost of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the
 /// placement chosen before superstep i \[s\].
-pub fn when_optimum(
+pub fn best_balancings(
     supersteps: usize,
     price: impl Fn(usize) -> f64,
     mut duration: impl FnMut(usize, usize) -> f64,
@@ -61,14 +61,14 @@ mod tests {
     #[test]
     fn balancing_pays_where_growth_has_cost_more() {
         // Times 1, 2, 3, ... since the last map; a balancing costs 1.5. 1+2 +1.5 +1+2 = 7.5 < 10; 1 +1.5 +1+2 ... = 4 supersteps at 1,2 | 1,2.
-        let found = when_optimum(4, |_| 1.5, |made, step| (step - made + 1) as f64);
+        let found = best_balancings(4, |_| 1.5, |made, step| (step - made + 1) as f64);
         assert_eq!((found.total_time, found.balancings), (7.5, vec![2]));
     }
 
     #[test]
     fn nothing_to_do_takes_no_time() {
-        assert_eq!(when_optimum(0, |_| 1.0, |_, _| 1.0).total_time, 0.0);
-        let dear = when_optimum(3, |_| 100.0, |made, step| (step - made) as f64);
+        assert_eq!(best_balancings(0, |_| 1.0, |_, _| 1.0).total_time, 0.0);
+        let dear = best_balancings(3, |_| 100.0, |made, step| (step - made) as f64);
         assert_eq!((dear.total_time, dear.balancings), (3.0, Vec::new()));
     }
 
@@ -77,7 +77,7 @@ mod tests {
         let duration =
             |made: usize, step: usize| 1.0 + ((step - made) * (step + 3 * made) % 7) as f64;
         let price = |at: usize| (at % 3) as f64;
-        let found = when_optimum(8, price, duration);
+        let found = best_balancings(8, price, duration);
         let total = |set: u32| {
             let (mut made, mut total) = (0, 0.0);
             for step in 0..8 {

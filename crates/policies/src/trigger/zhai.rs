@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Observed, Trigger, TriggerOptions};
+use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
 /// The options of the trigger `zhai`, which has none.
@@ -36,12 +36,12 @@ struct Zhai {
 }
 
 /// Number of supersteps over whose maximum host times the median is taken.
-const WINDOW: usize = 3;
+const MEDIAN_WINDOW: usize = 3;
 
 impl Trigger for Zhai {
-    fn is_due(&mut self, observed: &Observed) -> bool {
+    fn is_due(&mut self, observed: &ObservedSuperstep) -> bool {
         let max = observed.max.get();
-        if self.last_maxima.len() == WINDOW {
+        if self.last_maxima.len() == MEDIAN_WINDOW {
             self.last_maxima.remove(0);
         }
         self.last_maxima.push(max);
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_median_of_three_is_held_against_the_mean() {
         // max 1, 2, 6: 1 - 1 = 0, 2 - 1.5 = 0.5, 2 - 3 = -1; then 6: 6 - 3.75 = 2.25.
-        let steps: Vec<Observed> = [1.0, 2.0, 6.0, 6.0]
+        let steps: Vec<ObservedSuperstep> = [1.0, 2.0, 6.0, 6.0]
             .map(|max| observed_times(max, 1.0, 1.75))
             .to_vec();
         assert_eq!(

@@ -14,7 +14,7 @@ impl CharmHeap {
     /// Adds an item to the heap; the item rises past all items that are strictly worse.
     pub(crate) fn insert(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
-        self.rise(self.items.len() - 1, &better);
+        self.rise_from(self.items.len() - 1, &better);
     }
 
     /// Removes and returns the item at the top; `None` if the heap is empty. The last item replaces it and sinks to its place.
@@ -50,17 +50,17 @@ impl CharmHeap {
     /// Restores the order of the heap after the load of `item` has changed; does nothing if the item is not in the heap.
     pub(crate) fn update(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         if let Some(at) = self.items.iter().position(|&other| other == item) {
-            self.update_at(at, &better);
+            self.restore_order_at(at, &better);
         }
     }
 
     /// Restores the order of the heap around the position `at`, whose item is compared with its parent and then with its
     /// children. The same is done for each position whose item changes as a result.
-    fn update_at(&mut self, at: usize, better: &impl Fn(usize, usize) -> bool) {
+    fn restore_order_at(&mut self, at: usize, better: &impl Fn(usize, usize) -> bool) {
         let is_better = |heap: &Self, a: usize, b: usize| better(heap.items[a], heap.items[b]);
         if at > 0 && is_better(self, at, (at - 1) / 2) {
             self.items.swap(at, (at - 1) / 2);
-            self.update_at((at - 1) / 2, better);
+            self.restore_order_at((at - 1) / 2, better);
         }
         let (left, right) = (2 * at + 1, 2 * at + 2);
         let mut winner = at;
@@ -75,11 +75,11 @@ impl CharmHeap {
         }
         if winner != at {
             self.items.swap(at, winner);
-            self.update_at(winner, better);
+            self.restore_order_at(winner, better);
         }
     }
 
-    fn rise(&mut self, mut at: usize, better: &impl Fn(usize, usize) -> bool) {
+    fn rise_from(&mut self, mut at: usize, better: &impl Fn(usize, usize) -> bool) {
         while at > 0 {
             let parent = (at - 1) / 2;
             if !better(self.items[at], self.items[parent]) {

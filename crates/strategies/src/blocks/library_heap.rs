@@ -41,7 +41,7 @@ impl LibraryHeap {
     pub(crate) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         let hole = self.items.len() - 1;
-        rise(&mut self.items, hole, 0, item, &|a: &usize, b: &usize| {
+        rise_into_hole(&mut self.items, hole, 0, item, &|a: &usize, b: &usize| {
             below(*a, *b)
         });
     }
@@ -83,12 +83,12 @@ fn fill_hole<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, 
         items[hole] = items[child];
         hole = child;
     }
-    rise(items, hole, top, item, below);
+    rise_into_hole(items, hole, top, item, below);
 }
 
 /// Puts `item` into the hole at the position `hole`, after it has risen past all parents that must be strictly below it. The item
 /// rises at most to the position `top`.
-fn rise<T: Copy>(
+fn rise_into_hole<T: Copy>(
     items: &mut [T],
     mut hole: usize,
     top: usize,

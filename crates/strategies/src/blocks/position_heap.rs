@@ -6,19 +6,19 @@
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHeap {
     /// The host at each position of the heap; the entry at position 0 is not a host.
-    items: Vec<usize>,
+    host_at_position: Vec<usize>,
     /// The position of each host in the heap; 0 if the host is not in the heap.
-    positions: Vec<usize>,
+    position_of_host: Vec<usize>,
 }
 
 impl PositionHeap {
     /// Creates a list of the hosts from 0 to `hosts - 1` in this order, which becomes a heap when [`Self::build_heap`] is called.
-    pub(crate) fn in_order(hosts: usize) -> Self {
+    pub(crate) fn new_unordered(hosts: usize) -> Self {
         let mut items = vec![usize::MAX];
         items.extend(0..hosts);
         Self {
-            items,
-            positions: (1..=hosts).collect(),
+            host_at_position: items,
+            position_of_host: (1..=hosts).collect(),
         }
     }
 
@@ -44,50 +44,50 @@ impl PositionHeap {
 
     /// Returns the host with the smallest load; `None` if the heap is empty.
     pub(crate) fn top(&self) -> Option<usize> {
-        self.items.get(1).copied()
+        self.host_at_position.get(1).copied()
     }
 
     /// Adds a host to the heap, where it rises past all hosts with a larger load.
     pub(crate) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
-        self.items.push(host);
-        self.positions[host] = self.last_position();
-        self.rise(self.last_position(), loads);
+        self.host_at_position.push(host);
+        self.position_of_host[host] = self.last_position();
+        self.rise_from(self.last_position(), loads);
     }
 
     /// Removes a host from the heap; does nothing if the host is not in the heap.
     pub(crate) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
-        let at = std::mem::take(&mut self.positions[host]);
+        let at = std::mem::take(&mut self.position_of_host[host]);
         if at == 0 {
             return;
         }
-        let moved = self.items.pop().unwrap_or(host);
+        let moved = self.host_at_position.pop().unwrap_or(host);
         if moved == host {
             return; // it was the last one
         }
-        self.items[at] = moved;
-        self.positions[moved] = at;
+        self.host_at_position[at] = moved;
+        self.position_of_host[moved] = at;
         if at > 1 && self.is_less(at, at / 2, loads) {
-            self.rise(at, loads);
+            self.rise_from(at, loads);
         } else {
-            self.sink(at, loads);
+            self.sink_from(at, loads);
         }
     }
 
     fn last_position(&self) -> usize {
-        self.items.len() - 1
+        self.host_at_position.len() - 1
     }
 
     fn is_less<R: PartialOrd>(&self, a: usize, b: usize, loads: &[R]) -> bool {
-        loads[self.items[a]] < loads[self.items[b]]
+        loads[self.host_at_position[a]] < loads[self.host_at_position[b]]
     }
 
     fn swap(&mut self, a: usize, b: usize) {
-        self.items.swap(a, b);
-        self.positions[self.items[a]] = a;
-        self.positions[self.items[b]] = b;
+        self.host_at_position.swap(a, b);
+        self.position_of_host[self.host_at_position[a]] = a;
+        self.position_of_host[self.host_at_position[b]] = b;
     }
 
-    fn rise<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
+    fn rise_from<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while at > 1 && self.is_less(at, at / 2, loads) {
             self.swap(at, at / 2);
             at /= 2;
@@ -96,7 +96,7 @@ impl PositionHeap {
 
     /// Moves the host at a position of the heap down while a child has a strictly smaller load. It changes places with the child
     /// with the smaller load (in case of ties the right child).
-    fn sink<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
+    fn sink_from<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while 2 * at <= self.last_position() {
             let (left, right) = (2 * at, 2 * at + 1);
             let child = if right <= self.last_position() && !self.is_less(left, right, loads) {
@@ -120,16 +120,19 @@ mod tests {
     #[test]
     fn hosts_are_taken_from_anywhere_and_come_back() {
         let mut loads = [4.0, 2.0, 3.0, 1.0];
-        let mut heap = PositionHeap::in_order(4);
+        let mut heap = PositionHeap::new_unordered(4);
         heap.build_heap(&loads);
         // place 2: 1 against 3 -> 3 rises; place 1: 0 against 3 and 2 -> 3; then 0 against 1 -> 1.
-        assert_eq!(heap.items[1..], [3, 1, 2, 0]);
+        assert_eq!(heap.host_at_position[1..], [3, 1, 2, 0]);
         heap.remove(1, &loads);
-        assert_eq!(heap.items[1..], [3, 0, 2]);
+        assert_eq!(heap.host_at_position[1..], [3, 0, 2]);
         heap.remove(1, &loads);
         loads[1] = 0.5;
         heap.push(1, &loads);
-        assert_eq!((heap.top(), &heap.items[1..]), (Some(1), &[1, 3, 2, 0][..]));
+        assert_eq!(
+            (heap.top(), &heap.host_at_position[1..]),
+            (Some(1), &[1, 3, 2, 0][..])
+        );
         for host in [1, 3, 2, 0] {
             heap.remove(host, &loads);
         }
@@ -138,11 +141,11 @@ mod tests {
 
     #[test]
     fn of_equal_loads_the_right_child_follows() {
-        let mut heap = PositionHeap::in_order(3);
+        let mut heap = PositionHeap::new_unordered(3);
         heap.build_heap(&[1.0, 1.0, 1.0]);
         let loads = [5.0, 1.0, 1.0];
         heap.remove(0, &loads); // 2 goes to the root
         heap.push(0, &loads);
-        assert_eq!(heap.items[1..], [2, 1, 0]);
+        assert_eq!(heap.host_at_position[1..], [2, 1, 0]);
     }
 }

@@ -3,10 +3,10 @@
 //! The file has the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each
 //! version of the program in which numbers change (`best.csv` in the folder of a benchmark has the same format).
 
-use super::Bests;
+use super::BestMakespans;
 
 /// The tables of stored best makespans: name of the built-in suite, number of the draw, and the table as CSV.
-const STORED: [(&str, u64, &str); 1] = [(
+const STORED_TABLES: [(&str, u64, &str); 1] = [(
     "lb-1",
     1,
     include_str!("../../../../workloads/lb-1-best.csv"),
@@ -18,7 +18,7 @@ pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 /// Returns the rows of the stored table of a draw: number of the case, seed, policy, and makespan \[s\]; empty if no table is
 /// stored for the draw.
 pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
-    let tables = STORED
+    let tables = STORED_TABLES
         .iter()
         .filter(move |one| one.0 == suite && one.1 == draw);
     tables
@@ -37,7 +37,7 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
 }
 
 /// Returns the stored best makespan \[s\] for each pair of a case and a seed of a draw; empty if no table is stored for the draw.
-pub(super) fn stored_bests(suite: &str, draw: u64) -> Bests {
+pub(super) fn stored_bests(suite: &str, draw: u64) -> BestMakespans {
     let rows = stored_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))
         .collect()

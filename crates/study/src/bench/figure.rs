@@ -3,8 +3,8 @@
 //!
 //! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
-use super::rows::{Bench, Standing};
-use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};
+use super::rows::{BenchResults, PolicyStatistics};
+use migsim_output::figure::{Colour, Curve, CurveChart, Drawing, Style};
 
 /// Largest factor of the best known makespan on the horizontal axis of the figure.
 pub const MAX_FACTOR: f64 = 2.0;
@@ -14,7 +14,7 @@ const MAX_CURVES: usize = 6;
 
 /// The policies that the figure shows in any case, in addition to the rivals, whatever their ratios to the best known makespan
 /// are.
-const ALWAYS_SHOWN: [&str; 2] = ["migbsp", "never"];
+const ALWAYS_SHOWN_POLICIES: [&str; 2] = ["migbsp", "never"];
 
 /// The colours of the curves in the figure, from the palette of Okabe and Ito, which colour-blind readers can distinguish.
 const COLOURS: [Colour; MAX_CURVES] = [
@@ -28,10 +28,11 @@ const COLOURS: [Colour; MAX_CURVES] = [
 
 /// Returns the results of the policies that the figure shows: the rivals, `migbsp` and `never`, and the policies with the lowest
 /// mean ratios.
-fn select_policies(bench: &Bench) -> Vec<&Standing> {
+fn select_policies(bench: &BenchResults) -> Vec<&PolicyStatistics> {
     let rows = &bench.standings;
-    let is_always =
-        |one: &&Standing| !one.is_default || ALWAYS_SHOWN.contains(&one.policy.as_str());
+    let is_always = |one: &&PolicyStatistics| {
+        !one.is_default || ALWAYS_SHOWN_POLICIES.contains(&one.policy.as_str())
+    };
     let always = rows.iter().filter(is_always).count().min(MAX_CURVES - 1);
     let mut best = rows
         .iter()
@@ -44,7 +45,7 @@ fn select_policies(bench: &Bench) -> Vec<&Standing> {
 }
 
 /// Draws the performance profiles of the selected policies as a figure.
-pub fn draw_profiles(bench: &Bench, style: &Style) -> Drawing {
+pub fn draw_profiles(bench: &BenchResults, style: &Style) -> Drawing {
     let curves = select_policies(bench)
         .into_iter()
         .zip(COLOURS)
@@ -53,9 +54,9 @@ pub fn draw_profiles(bench: &Bench, style: &Style) -> Drawing {
             colour,
             points: profile_corners(one),
         });
-    let series = Series {
+    let series = CurveChart {
         name: "Performance profiles of the policies".into(),
-        axes: [
+        axis_titles: [
             "factor of the best known makespan".into(),
             "cases within the factor [%]".into(),
         ],
@@ -66,10 +67,10 @@ pub fn draw_profiles(bench: &Bench, style: &Style) -> Drawing {
 
 /// Returns the corners of the step curve that is a policy's performance profile, from factor 1 on: the factor, and the share of
 /// cases \[%\].
-fn profile_corners(one: &Standing) -> Vec<(f64, f64)> {
-    let all = one.profile.len() as f64;
+fn profile_corners(one: &PolicyStatistics) -> Vec<(f64, f64)> {
+    let all = one.sorted_ratios.len() as f64;
     let mut points = vec![(1.0, one.share_within(1.0))];
-    for (index, ratio) in one.profile.iter().enumerate() {
+    for (index, ratio) in one.sorted_ratios.iter().enumerate() {
         if (1.0..=MAX_FACTOR).contains(ratio) {
             points.push((*ratio, 100.0 * index as f64 / all));
             points.push((*ratio, 100.0 * (index + 1) as f64 / all));

@@ -26,19 +26,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use figure::{MAX_FACTOR, draw_profiles};
-pub use page::page;
+pub use page::bench_page;
 pub use report::{
-    csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, schema, sheet, table,
+    best_makespans_csv, cases_csv, classes_csv, policies_csv, policy_table, printed_sheet, schema,
 };
-pub use rows::{Bench, BenchCase, Entry, Standing};
+pub use rows::{BenchCase, BenchResults, PolicyInCase, PolicyStatistics};
 pub use starts::BEST_START;
 
-use starts::starts_sweep;
+use starts::static_starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::Plan;
-use super::run::{Common, Done, Shard, missing_runs, simulate_runs as run_all};
-use super::spec::Spec;
+use super::run::{FinishedRuns, Shard, SharedRunData, missing_runs, simulate_runs as run_all};
+use super::spec::ValuesSpec;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::suite::{Case, Draw, Suite};
@@ -51,7 +51,7 @@ pub const MAX_CASES: u64 = 10_000;
 /// A rival policy with settings that apply only to its runs, under a name for the results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reading {
+pub struct RivalWithSettings {
     /// The name under which the results list the policy.
     pub name: String,
     /// The policy with its trigger and forecast, in the syntax of the setting `policy.name`.
@@ -62,25 +62,25 @@ pub struct Reading {
 
 /// The cases, policies and seeds of a benchmark, as the user requested them.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct BenchRequest {
     /// The suite (collection of cases) from which the cases are drawn.
     pub suite: Suite,
     /// The number of the draw, which determines the random cases, or the fixed cases of the suite.
     pub draw: Draw,
     /// Number of cases that the benchmark runs, from case 1 on.
-    pub cases: u64,
+    pub case_count: u64,
     /// The policies without separate settings that are compared in addition to the default set of the suite.
     pub rivals: Vec<String>,
     /// The policies with separate settings that are compared in addition to the default set of the suite.
-    pub rivals_with_settings: Vec<Reading>,
+    pub rivals_with_settings: Vec<RivalWithSettings>,
     /// The seeds with which each case is run; `None` stands for the seeds of the suite.
-    pub seeds: Option<Spec>,
+    pub seeds: Option<ValuesSpec>,
 }
 
-impl Request {
+impl BenchRequest {
     /// Returns the cases of the benchmark, which are drawn from the suite.
     pub fn draw_cases(&self) -> Vec<Case> {
-        (1..=self.cases)
+        (1..=self.case_count)
             .filter_map(|number| self.suite.case(self.draw, number))
             .collect()
     }
@@ -88,7 +88,7 @@ impl Request {
     /// Returns the names of the policies without separate settings: the default set, then the rivals that are not in the default
     /// set.
     fn policies_without_settings(&self) -> Vec<String> {
-        let mut all = self.suite.file().policies.clone();
+        let mut all = self.suite.suite_file().policies.clone();
         for rival in &self.rivals {
             if !all.contains(rival) {
                 all.push(rival.clone());
@@ -107,10 +107,10 @@ impl Request {
     }
 
     /// Returns the number of runs in all sweeps of the benchmark, assuming that the seed affects every case.
-    pub fn runs(&self) -> u64 {
-        let seeds = self.seeds.as_ref().map_or(1, Spec::count);
+    pub fn run_count(&self) -> u64 {
+        let seeds = self.seeds.as_ref().map_or(1, ValuesSpec::count);
         let settings = self.policies().len() + Rule::ALL.len();
-        self.cases * settings as u64 * seeds
+        self.case_count * settings as u64 * seeds
     }
 
     /// Creates the sweep that runs the policies without separate settings on all cases; the sweep can be divided into parts.
@@ -118,7 +118,7 @@ impl Request {
     /// # Errors
     /// The seeds of the suite cannot be read.
     pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
-        self.sweep_over(
+        self.sweep_over_key(
             registry,
             "policy",
             &self.policies_without_settings(),
@@ -132,38 +132,40 @@ impl Request {
     /// # Errors
     /// As [`Self::sweep`].
     pub fn additional_sweeps(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
-        let of_reading = |one: &Reading| {
+        let of_reading = |one: &RivalWithSettings| {
             let policy = std::slice::from_ref(&one.policy);
-            let mut sweep = self.sweep_over(registry, "policy", policy, &["i", "iii"])?;
+            let mut sweep = self.sweep_over_key(registry, "policy", policy, &["i", "iii"])?;
             let flag = |(key, value): (&String, &Value)| Flag {
                 key: key.clone(),
-                flag: format!("{}, {key}", one.name),
+                source_text: format!("{}, {key}", one.name),
                 value: value.clone(),
             };
             sweep.fixed_flags.extend(one.settings.iter().map(flag));
             Ok(sweep)
         };
         let readings = self.rivals_with_settings.iter().map(of_reading);
-        readings.chain([starts_sweep(self, registry)]).collect()
+        readings
+            .chain([static_starts_sweep(self, registry)])
+            .collect()
     }
 
     /// Creates a sweep over the cases, the seeds, and the given values of the setting `key`, in the given scenarios.
-    fn sweep_over(
+    fn sweep_over_key(
         &self,
         registry: &Registry,
         key: &str,
         values: &[String],
         scenarios: &[&str],
     ) -> Result<Sweep, Error> {
-        let name = self.suite.file().name.as_str();
+        let name = self.suite.suite_file().name.as_str();
         let source = format!("suite {name}");
         let wrong = |message: String| Error::from(Problem::new(message).source(&source));
         let seeds = match &self.seeds {
             Some(seeds) => seeds.clone(),
-            None => Spec::parse(&self.suite.file().seeds).map_err(wrong)?,
+            None => ValuesSpec::parse(&self.suite.suite_file().seeds).map_err(wrong)?,
         };
-        let cases = (1..=self.cases).map(|number| format!("{name}.{}.{number}", self.draw));
-        let list = |values: Vec<Value>, text: &str| Spec::from_list(values, text);
+        let cases = (1..=self.case_count).map(|number| format!("{name}.{}.{number}", self.draw));
+        let list = |values: Vec<Value>, text: &str| ValuesSpec::from_list(values, text);
         let cases = list(cases.map(Value::from).collect(), "the cases");
         let values = list(
             values.iter().map(|value| json!(value)).collect(),
@@ -174,7 +176,7 @@ impl Request {
             base: Layers::default(),
             fixed_flags: vec![Flag {
                 key: "scenarios".into(),
-                flag: source.clone(),
+                source_text: source.clone(),
                 value: json!(scenarios),
             }],
             parameters: vec![
@@ -193,13 +195,13 @@ impl Request {
 ///
 /// # Errors
 /// A plan cannot be created, or a row cannot be written.
-pub fn run(
-    request: &Request,
+pub fn run_benchmark(
+    request: &BenchRequest,
     registry: &Registry,
-    (limits, common): (Limits, &Common),
+    (limits, common): (Limits, &SharedRunData),
     store: &Mutex<Store>,
-    done: &Done,
-) -> Result<Bench, Error> {
+    done: &FinishedRuns,
+) -> Result<BenchResults, Error> {
     let mut plans = Vec::new();
     let sweeps = request.additional_sweeps(registry)?;
     for sweep in [request.sweep(registry)?].iter().chain(&sweeps) {
@@ -212,11 +214,11 @@ pub fn run(
         plans.push(plan);
     }
     let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Bench::from_rows(request, &plans, store.rows()))
+    Ok(BenchResults::from_rows(request, &plans, store.rows()))
 }
 
 /// The best makespan \[s\] for each pair of a case number and a seed.
-pub(super) type Bests = BTreeMap<(u64, u64), f64>;
+pub(super) type BestMakespans = BTreeMap<(u64, u64), f64>;
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,17 @@
 //! `index.html` of a benchmark: tables of the policies, classes and cases, and the figure of the performance profiles.
 
 use super::figure::draw_profiles;
-use super::report::{class_table, table};
-use super::rows::{Bench, BenchCase};
+use super::report::{class_table, policy_table};
+use super::rows::{BenchCase, BenchResults};
 use crate::page::INITIAL_ROWS;
 use crate::stats::format_short;
 use migsim_output::figure::{Figure, Style};
-use migsim_output::frame::{list, picture, sections_page};
+use migsim_output::frame::{list_html, picture_html, sections_page};
 use migsim_output::{Cell, Table, number_column, text_column};
 
 /// Returns the HTML page of a benchmark.
-pub fn page(bench: &Bench) -> String {
-    let svg = Figure::new("profile", draw_profiles(bench, &Style::default())).svg();
+pub fn bench_page(bench: &BenchResults) -> String {
+    let svg = Figure::new("profile", draw_profiles(bench, &Style::default())).to_svg();
     let label = "Share of cases within a factor of the best known, by policy";
     let sections = [
         (
@@ -19,33 +19,33 @@ pub fn page(bench: &Bench) -> String {
             "Policies: the least mean ratio first".to_owned(),
             format!(
                 "{}{}",
-                list(&bench.remarks()),
-                table(bench).html(INITIAL_ROWS)
+                list_html(&bench.remarks()),
+                policy_table(bench).to_html(INITIAL_ROWS)
             ),
         ),
         (
             "profile",
             "Performance profiles".to_owned(),
-            picture("profile", label, (300, 640), &svg),
+            picture_html("profile", label, (300, 640), &svg),
         ),
         (
             "classes",
             "Classes of cases".to_owned(),
-            class_table(bench).html(INITIAL_ROWS),
+            class_table(bench).to_html(INITIAL_ROWS),
         ),
         (
             "cases",
             "Cases".to_owned(),
-            case_table(bench).html(INITIAL_ROWS),
+            case_table(bench).to_html(INITIAL_ROWS),
         ),
     ];
-    let title = format!("Benchmark {}, {}", bench.suite, bench.cases_of());
+    let title = format!("Benchmark {}, {}", bench.suite, bench.draw_description());
     sections_page(&title, "", sections, &[])
 }
 
 /// Creates a table with a row per case: its classes, its fastest policy, and the ratio of the policy `never` to the best known
 /// makespan.
-fn case_table(bench: &Bench) -> Table {
+fn case_table(bench: &BenchResults) -> Table {
     let mut table = Table::new(
         "cases",
         "",
@@ -59,14 +59,14 @@ fn case_table(bench: &Bench) -> Table {
     );
     let never = bench.policies.iter().position(|policy| policy == "never");
     for case in &bench.cases {
-        let fastest = fastest(case);
-        let ratio = never.map(|place| case.entries[place].ratio);
+        let fastest = fastest_policy(case);
+        let ratio = never.map(|place| case.policy_results[place].ratio);
         table.push_row(vec![
             Cell::text(&case.case.name),
             Cell::text(case.case.classes.join(", ")),
             fastest.map_or_else(Cell::empty, |place| Cell::text(&bench.policies[place])),
             fastest.map_or_else(Cell::empty, |place| {
-                let makespan = case.entries[place].makespan;
+                let makespan = case.policy_results[place].makespan;
                 Cell::value(makespan, format_short(makespan))
             }),
             ratio.map_or_else(Cell::empty, |ratio| {
@@ -79,12 +79,12 @@ fn case_table(bench: &Bench) -> Table {
 
 /// Returns the index of the policy with the lowest mean makespan in a case; `None` if all policies failed. The best static start,
 /// which is the last entry, is not considered.
-fn fastest(case: &BenchCase) -> Option<usize> {
-    let policies = 0..case.entries.len() - 1;
-    let ran = policies.filter(|place| !case.entries[*place].is_failure);
+fn fastest_policy(case: &BenchCase) -> Option<usize> {
+    let policies = 0..case.policy_results.len() - 1;
+    let ran = policies.filter(|place| !case.policy_results[*place].has_failed);
     ran.min_by(|a, b| {
-        case.entries[*a]
+        case.policy_results[*a]
             .makespan
-            .total_cmp(&case.entries[*b].makespan)
+            .total_cmp(&case.policy_results[*b].makespan)
     })
 }

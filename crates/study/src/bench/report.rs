@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::rows::{Bench, Standing};
+use super::rows::{BenchResults, PolicyStatistics};
 use crate::stats::format_short;
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 use migsim_experiment::suite::Draw;
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
 /// Factor of the best known makespan: one column of the results counts the cases in which a policy stays within this factor.
-const WITHIN_FACTOR: f64 = 1.1;
+const CLOSE_FACTOR: f64 = 1.1;
 
 /// The version of the format in which `migsim bench --json` prints results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -65,7 +65,7 @@ struct PolicyRow {
 }
 
 /// Returns the number if it is finite, otherwise `None`, because JSON has no infinite numbers.
-fn finite(number: f64) -> Option<f64> {
+fn finite_or_none(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
@@ -74,19 +74,19 @@ pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
-impl Bench {
+impl BenchResults {
     /// Returns the output of `migsim bench --json`: the results of each policy, the policy with the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
-        let of_policy = |one: &Standing| PolicyRow {
+        let of_policy = |one: &PolicyStatistics| PolicyRow {
             policy: one.policy.clone(),
-            mean_ratio: finite(one.mean_ratio),
-            mean_ratio_ci95: one.mean_ratio_ci95.map(finite),
-            median_ratio: finite(one.median_ratio),
-            worst_ratio: finite(one.worst_ratio),
-            wins: one.wins,
-            calls: finite(one.counts[0]),
-            moves: finite(one.counts[1]),
-            straight_returns: finite(one.counts[2]),
+            mean_ratio: finite_or_none(one.mean_ratio),
+            mean_ratio_ci95: one.mean_ratio_ci95.map(finite_or_none),
+            median_ratio: finite_or_none(one.median_ratio),
+            worst_ratio: finite_or_none(one.worst_ratio),
+            wins: one.win_count,
+            calls: finite_or_none(one.call_and_move_counts[0]),
+            moves: finite_or_none(one.call_and_move_counts[1]),
+            straight_returns: finite_or_none(one.call_and_move_counts[2]),
         };
         let file = File {
             schema: Version::One,
@@ -103,13 +103,17 @@ impl Bench {
         let mut lines = vec![format!(
             "Suite {}, {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
             self.suite,
-            self.cases_of(),
-            counted(self.cases.len(), "case"),
-            counted(self.seeds.len(), "seed")
+            self.draw_description(),
+            format_count(self.cases.len(), "case"),
+            format_count(self.seeds.len(), "seed")
         )];
-        for one in self.standings.iter().filter(|one| one.new_bests[1] > 0) {
+        for one in self
+            .standings
+            .iter()
+            .filter(|one| one.new_best_counts[1] > 0)
+        {
             let runs = self.cases.len() * self.seeds.len();
-            let remark = if self.is_best_start(one) {
+            let remark = if self.is_best_static_start(one) {
                 "; the start is chosen after the runs and is no part of the best known"
             } else {
                 ""
@@ -117,22 +121,22 @@ impl Bench {
             lines.push(format!(
                 "New best: `{}` is below the best known in {} ({} of {runs} runs){remark}.",
                 one.policy,
-                counted(one.new_bests[0], "case"),
-                one.new_bests[1]
+                format_count(one.new_best_counts[0], "case"),
+                one.new_best_counts[1]
             ));
         }
-        for one in self.standings.iter().filter(|one| one.failures > 0) {
+        for one in self.standings.iter().filter(|one| one.failed_cases > 0) {
             lines.push(format!(
                 "`{}` failed in {}, which count with the largest ratio of the default set.",
                 one.policy,
-                counted(one.failures, "case")
+                format_count(one.failed_cases, "case")
             ));
         }
         lines
     }
 
     /// Returns a text that names the draw, such as `draw 1`, or `fixed cases`.
-    pub(super) fn cases_of(&self) -> String {
+    pub(super) fn draw_description(&self) -> String {
         match self.draw {
             Draw::Fixed => "fixed cases".to_owned(),
             Draw::Number(number) => format!("draw {number}"),
@@ -140,15 +144,15 @@ impl Bench {
     }
 
     /// Returns whether a row of the table stands for the best static start (initial placement without rescheduling).
-    fn is_best_start(&self, one: &Standing) -> bool {
+    fn is_best_static_start(&self, one: &PolicyStatistics) -> bool {
         self.policies.last() == Some(&one.policy)
     }
 }
 
 /// Creates the printed output of a benchmark: the table of policies with its remarks, and the table of classes of cases.
-pub fn sheet(bench: &Bench) -> Sheet {
+pub fn printed_sheet(bench: &BenchResults) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.add_table(table(bench));
+    sheet.add_table(policy_table(bench));
     sheet.add_line("");
     for line in bench.remarks() {
         sheet.add_line(line);
@@ -159,7 +163,7 @@ pub fn sheet(bench: &Bench) -> Sheet {
 
 /// Creates the table of results with a row per policy, sorted by the mean ratio to the best known makespan, the lowest ratio
 /// first.
-pub fn table(bench: &Bench) -> Table {
+pub fn policy_table(bench: &BenchResults) -> Table {
     let mut table = Table::new(
         "policies",
         "",
@@ -205,7 +209,7 @@ fn percent_cell(value: f64) -> Cell {
     Cell::value(value, format!("{value:.1}"))
 }
 
-fn policy_row(one: &Standing) -> Vec<Cell> {
+fn policy_row(one: &PolicyStatistics) -> Vec<Cell> {
     vec![
         Cell::text(&one.policy),
         ratio_cell(one.mean_ratio),
@@ -213,23 +217,23 @@ fn policy_row(one: &Standing) -> Vec<Cell> {
         ratio_cell(one.median_ratio),
         Cell::value(one.worst_ratio, format!("{:.2}", one.worst_ratio)),
         Cell::value(one.worst_case, one.worst_case.to_string()),
-        Cell::count(one.wins),
+        Cell::count(one.win_count),
         Cell::value(
-            one.share_within(WITHIN_FACTOR),
-            format!("{:.0}", one.share_within(WITHIN_FACTOR)),
+            one.share_within(CLOSE_FACTOR),
+            format!("{:.0}", one.share_within(CLOSE_FACTOR)),
         ),
-        number_cell(one.counts[0]),
-        number_cell(one.counts[1]),
-        number_cell(one.counts[2]),
+        number_cell(one.call_and_move_counts[0]),
+        number_cell(one.call_and_move_counts[1]),
+        number_cell(one.call_and_move_counts[2]),
         percent_cell(one.cost_shares[0]),
         percent_cell(one.cost_shares[1]),
-        Cell::count(one.failures),
+        Cell::count(one.failed_cases),
     ]
 }
 
 /// Creates a table with a row per class of cases: the policies with the lowest mean ratios to the best known makespan in this
 /// class.
-pub(super) fn class_table(bench: &Bench) -> Table {
+pub(super) fn class_table(bench: &BenchResults) -> Table {
     let mut table = Table::new(
         "classes",
         "Classes of cases",
@@ -242,14 +246,14 @@ pub(super) fn class_table(bench: &Bench) -> Table {
             number_column("mean ratio", "second_ratio"),
         ],
     );
-    for (class, count) in bench.classes() {
+    for (class, count) in bench.class_counts() {
         let is_one =
             |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
-        let standings = bench.standings_among(is_one);
+        let standings = bench.standings_over_cases(is_one);
         let mut row = vec![Cell::text(class), Cell::count(count)];
         for one in standings
             .iter()
-            .filter(|one| !bench.is_best_start(one))
+            .filter(|one| !bench.is_best_static_start(one))
             .take(2)
         {
             row.extend([Cell::text(&one.policy), ratio_cell(one.mean_ratio)]);
@@ -273,7 +277,7 @@ fn csv_field(text: &str) -> String {
 
 const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,new_best_cases,new_best_runs";
 
-fn csv_row(one: &Standing) -> String {
+fn csv_row(one: &PolicyStatistics) -> String {
     let numbers = [
         one.mean_ratio,
         one.mean_ratio_ci95[0],
@@ -285,21 +289,21 @@ fn csv_row(one: &Standing) -> String {
     ];
     let mut fields = vec![csv_field(&one.policy)];
     fields.extend(numbers.map(|number| number.to_string()));
-    fields.extend([one.worst_case.to_string(), one.wins.to_string()]);
-    fields.push(one.share_within(WITHIN_FACTOR).to_string());
+    fields.extend([one.worst_case.to_string(), one.win_count.to_string()]);
+    fields.push(one.share_within(CLOSE_FACTOR).to_string());
     fields.extend(
-        one.counts
+        one.call_and_move_counts
             .iter()
             .chain(&one.cost_shares)
             .map(f64::to_string),
     );
-    fields.push(one.failures.to_string());
-    fields.extend(one.new_bests.map(|count| count.to_string()));
+    fields.push(one.failed_cases.to_string());
+    fields.extend(one.new_best_counts.map(|count| count.to_string()));
     fields.join(",")
 }
 
 /// Returns all results of each policy over all cases as CSV, with one line per policy.
-pub fn csv_of_policies(bench: &Bench) -> String {
+pub fn policies_csv(bench: &BenchResults) -> String {
     let mut text = format!("{POLICY_COLUMNS}\n");
     for one in &bench.standings {
         text += &csv_row(one);
@@ -309,12 +313,12 @@ pub fn csv_of_policies(bench: &Bench) -> String {
 }
 
 /// Returns all results of each policy over the cases of each class as CSV, with one line per class and policy.
-pub fn csv_of_classes(bench: &Bench) -> String {
+pub fn classes_csv(bench: &BenchResults) -> String {
     let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
-    for (class, count) in bench.classes() {
+    for (class, count) in bench.class_counts() {
         let is_one =
             |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
-        for one in bench.standings_among(is_one) {
+        for one in bench.standings_over_cases(is_one) {
             let _ = writeln!(text, "{},{count},{}", csv_field(class), csv_row(&one));
         }
     }
@@ -322,7 +326,7 @@ pub fn csv_of_classes(bench: &Bench) -> String {
 }
 
 /// Returns the results of each policy in each case as CSV, with one line per case and policy.
-pub fn csv_of_cases(bench: &Bench) -> String {
+pub fn cases_csv(bench: &BenchResults) -> String {
     let mut text = String::from(
         "case,name,classes,policy,ratio,makespan_s,calls,moves,straight_returns,calls_cost_share,moves_cost_share,failed,new_best_runs\n",
     );
@@ -332,12 +336,12 @@ pub fn csv_of_cases(bench: &Bench) -> String {
             case.case.name.clone(),
             csv_field(&case.case.classes.join("; ")),
         ];
-        for (policy, entry) in bench.policies.iter().zip(&case.entries) {
+        for (policy, entry) in bench.policies.iter().zip(&case.policy_results) {
             let numbers = [
                 entry.ratio,
                 entry.makespan,
-                entry.calls,
-                entry.moves,
+                entry.call_count,
+                entry.move_count,
                 entry.straight_returns,
                 entry.call_share,
                 entry.move_share,
@@ -345,7 +349,10 @@ pub fn csv_of_cases(bench: &Bench) -> String {
             let mut fields = start.to_vec();
             fields.push(csv_field(policy));
             fields.extend(numbers.map(|number| number.to_string()));
-            fields.extend([entry.is_failure.to_string(), entry.new_bests.to_string()]);
+            fields.extend([
+                entry.has_failed.to_string(),
+                entry.new_best_count.to_string(),
+            ]);
             text += &fields.join(",");
             text.push('\n');
         }
@@ -355,10 +362,10 @@ pub fn csv_of_cases(bench: &Bench) -> String {
 
 /// Returns the lowest makespan of each case and seed with the policy that reached it, in the CSV format of the stored best
 /// makespans.
-pub fn csv_of_best(bench: &Bench) -> String {
+pub fn best_makespans_csv(bench: &BenchResults) -> String {
     let mut text = format!("{}\n", super::best::COLUMNS);
     for case in &bench.cases {
-        let seeds = bench.seeds.iter().zip(&case.fastest);
+        let seeds = bench.seeds.iter().zip(&case.fastest_policies);
         for (seed, (policy, makespan)) in seeds {
             let policy = csv_field(&bench.policies[*policy]);
             let _ = writeln!(text, "{},{seed},{policy},{makespan}", case.case.number);

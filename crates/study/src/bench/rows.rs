@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::best::stored_bests;
 use super::starts::BEST_START;
-use super::{Bests, Request};
+use super::{BenchRequest, BestMakespans};
 use crate::plan::Plan;
 use crate::row::Row;
 use crate::separate::Indifference;
@@ -15,20 +15,20 @@ use migsim_bsp::Scenario;
 use migsim_experiment::suite::{Case, Draw};
 
 /// Number of bootstrap resamples for confidence intervals.
-const RESAMPLES: usize = 2000;
+const BOOTSTRAP_RESAMPLES: usize = 2000;
 
 /// The results of one policy in one case of a benchmark, as means over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct PolicyInCase {
     /// Makespan divided by the best known makespan of the same case and seed, mean over the seeds, dimensionless.
     pub ratio: f64,
     /// Makespan of the policy in this case, mean over the seeds \[s\].
     pub makespan: f64,
     /// Number of rescheduling calls in a run, mean over the seeds.
-    pub calls: f64,
+    pub call_count: f64,
     /// Number of migrations in a run, mean over the seeds.
-    pub moves: f64,
+    pub move_count: f64,
     /// Number of migrations in a run that take a process straight back to the host it came from, mean over the seeds.
     pub straight_returns: f64,
     /// Cost of the rescheduling calls as a share of the makespan, from 0 to 1, mean over the seeds.
@@ -36,9 +36,9 @@ pub struct Entry {
     /// Cost of the migrations as a share of the makespan, from 0 to 1, mean over the seeds.
     pub move_share: f64,
     /// Whether a run of the policy in this case failed; the ratio is then the largest ratio of the default set.
-    pub is_failure: bool,
+    pub has_failed: bool,
     /// Number of seeds for which the makespan is below the best known makespan.
-    pub new_bests: usize,
+    pub new_best_count: usize,
 }
 
 /// A case of the benchmark, with the results of all policies.
@@ -49,17 +49,17 @@ pub struct BenchCase {
     pub case: Case,
     /// The best known makespan of the case for each seed \[s\]: the lowest one of the default policies and the stored best
     /// results.
-    pub best_known: Vec<f64>,
+    pub best_known_makespans: Vec<f64>,
     /// For each seed, the index of the fastest policy without separate settings, and the makespan of this policy \[s\].
-    pub fastest: Vec<(usize, f64)>,
+    pub fastest_policies: Vec<(usize, f64)>,
     /// The results of each policy in this case, in the order of the benchmark's list `policies`.
-    pub entries: Vec<Entry>,
+    pub policy_results: Vec<PolicyInCase>,
 }
 
 /// The results of one policy over the cases of a benchmark. A ratio is the makespan divided by the best known makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct PolicyStatistics {
     /// The name of the policy.
     pub policy: String,
     /// Whether the policy belongs to the default set of policies of the suite.
@@ -77,35 +77,35 @@ pub struct Standing {
     /// Number of the case in which the ratio of the makespan to the best known makespan is largest.
     pub worst_case: u64,
     /// Number of cases in which no other policy is faster by more than the margin of indifference, a percentage of the makespan.
-    pub wins: usize,
+    pub win_count: usize,
     /// Number of rescheduling calls, of migrations, and of migrations straight back to the previous host in a run, each as a mean
     /// over the cases.
-    pub counts: [f64; 3],
+    pub call_and_move_counts: [f64; 3],
     /// Cost of the rescheduling calls and cost of the migrations, each as a share of the makespan \[%\], means over the cases.
     pub cost_shares: [f64; 2],
     /// Number of cases in which a run of the policy failed.
-    pub failures: usize,
+    pub failed_cases: usize,
     /// Number of cases in which a makespan of the policy is below the best known makespan, and number of runs for which this
     /// holds.
-    pub new_bests: [usize; 2],
+    pub new_best_counts: [usize; 2],
     /// The performance profile: the ratios to the best known makespan in all cases, in increasing order. The ratio of a failure
     /// is infinite.
-    pub profile: Vec<f64>,
+    pub sorted_ratios: Vec<f64>,
 }
 
-impl Standing {
+impl PolicyStatistics {
     /// Returns the share of cases in which the makespan is at most `factor` times the best known makespan \[%\] (Dolan and Moré
     /// 2002).
     pub fn share_within(&self, factor: f64) -> f64 {
-        let within = self.profile.partition_point(|ratio| *ratio <= factor);
-        100.0 * within as f64 / self.profile.len().max(1) as f64
+        let within = self.sorted_ratios.partition_point(|ratio| *ratio <= factor);
+        100.0 * within as f64 / self.sorted_ratios.len().max(1) as f64
     }
 }
 
 /// The results of a benchmark: the results of each policy in each case, and over all cases.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Bench {
+pub struct BenchResults {
     /// The name of the suite.
     pub suite: String,
     /// The number of the draw from which the cases are, or the fixed cases of the suite.
@@ -118,14 +118,14 @@ pub struct Bench {
     /// static start.
     pub policies: Vec<String>,
     /// Number of policies in the default set; they are the first of `policies`.
-    pub default_policies: usize,
+    pub default_policy_count: usize,
     /// The results of each policy over all cases, sorted by the mean ratio to the best known makespan, the lowest ratio first.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<PolicyStatistics>,
     /// The error of the first run that failed; `None` if no run failed.
     pub first_error: Option<String>,
 }
 
-impl Bench {
+impl BenchResults {
     /// Computes the results of a benchmark from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
@@ -133,13 +133,13 @@ impl Bench {
     ///
     /// # Panics
     /// There are fewer plans than sweeps.
-    pub fn from_rows(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
-        let stored = stored_bests(&request.suite.file().name, request.draw.number());
+    pub fn from_rows(request: &BenchRequest, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
+        let stored = stored_bests(&request.suite.suite_file().name, request.draw.number());
         let mut policies = request.policies();
-        let runs = Runs {
-            policies: policies.len(),
-            policies_of_first_plan: policies.len() - request.rivals_with_settings.len(),
-            defaults: request.suite.file().policies.len(),
+        let runs = BenchRuns {
+            policy_count: policies.len(),
+            policies_in_first_plan: policies.len() - request.rivals_with_settings.len(),
+            default_policy_count: request.suite.suite_file().policies.len(),
             plans,
             rows,
             stored_bests: &stored,
@@ -153,28 +153,28 @@ impl Bench {
         let runs_of_all = plans.iter().flat_map(|plan| &plan.runs);
         let errors = runs_of_all.filter_map(|id| rows.get(id)?.error.clone());
         let mut bench = Self {
-            suite: request.suite.file().name.clone(),
+            suite: request.suite.suite_file().name.clone(),
             draw: request.draw,
             seeds: plans[0].seeds.clone(),
-            default_policies: runs.defaults,
+            default_policy_count: runs.default_policy_count,
             first_error: { errors }.next(),
             standings: Vec::new(),
             cases,
             policies,
         };
-        bench.standings = bench.standings_among(|_| true);
+        bench.standings = bench.standings_over_cases(|_| true);
         bench
     }
 
     /// Returns the results of each policy over the cases for which `is_one` returns `true`, sorted by the mean ratio to the best
     /// known makespan, the lowest ratio first.
-    pub fn standings_among(&self, is_one: impl Fn(&Case) -> bool) -> Vec<Standing> {
+    pub fn standings_over_cases(&self, is_one: impl Fn(&Case) -> bool) -> Vec<PolicyStatistics> {
         let cases: Vec<&BenchCase> = self.cases.iter().filter(|one| is_one(&one.case)).collect();
         if cases.is_empty() {
             return Vec::new();
         }
-        let mut standings: Vec<Standing> = (0..self.policies.len())
-            .map(|place| self.standing(place, &cases))
+        let mut standings: Vec<PolicyStatistics> = (0..self.policies.len())
+            .map(|place| self.policy_standing(place, &cases))
             .collect();
         standings.sort_by(|a, b| {
             a.mean_ratio
@@ -185,7 +185,7 @@ impl Bench {
     }
 
     /// Returns the classes to which the cases belong, each with its number of cases, in the order of first occurrence.
-    pub fn classes(&self) -> Vec<(&str, usize)> {
+    pub fn class_counts(&self) -> Vec<(&str, usize)> {
         let mut classes: Vec<(&str, usize)> = Vec::new();
         for class in self.cases.iter().flat_map(|one| &one.case.classes) {
             match classes.iter_mut().find(|known| known.0 == *class) {
@@ -197,9 +197,12 @@ impl Bench {
     }
 
     /// Computes the results of the policy with the index `place` over the given cases.
-    fn standing(&self, place: usize, cases: &[&BenchCase]) -> Standing {
-        let of = |get: &dyn Fn(&Entry) -> f64| -> Vec<f64> {
-            cases.iter().map(|case| get(&case.entries[place])).collect()
+    fn policy_standing(&self, place: usize, cases: &[&BenchCase]) -> PolicyStatistics {
+        let of = |get: &dyn Fn(&PolicyInCase) -> f64| -> Vec<f64> {
+            cases
+                .iter()
+                .map(|case| get(&case.policy_results[place]))
+                .collect()
         };
         let ratios = of(&|entry| entry.ratio);
         let worst = (0..cases.len()).max_by(|a, b| ratios[*a].total_cmp(&ratios[*b]));
@@ -207,8 +210,8 @@ impl Bench {
         let mut sorted = ratios.clone();
         sorted.sort_by(f64::total_cmp);
         // The profile of a failure is 0 at every factor.
-        let covered = |entry: &Entry| {
-            if entry.is_failure {
+        let covered = |entry: &PolicyInCase| {
+            if entry.has_failed {
                 f64::INFINITY
             } else {
                 entry.ratio
@@ -217,50 +220,53 @@ impl Bench {
         let mut profile = of(&covered);
         profile.sort_by(f64::total_cmp);
         let is_win = |case: &&&BenchCase| {
-            let own = &case.entries[place];
-            let least = case.entries.iter().filter(|one| !one.is_failure);
+            let own = &case.policy_results[place];
+            let least = case.policy_results.iter().filter(|one| !one.has_failed);
             let least = least.map(|one| one.makespan).fold(f64::INFINITY, f64::min);
-            !own.is_failure && own.makespan <= least * (1.0 + margin())
+            !own.has_failed && own.makespan <= least * (1.0 + indifference_margin())
         };
-        let new_bests = of(&|entry| entry.new_bests as f64);
+        let new_bests = of(&|entry| entry.new_best_count as f64);
         let name = &self.policies[place];
         let mut random = Stream::for_object(self.draw.number(), Purpose::Bootstrap, &self.suite);
-        let [mean_ci95, median_ci95] = bootstrap(&ratios, &mut random);
-        Standing {
+        let [mean_ci95, median_ci95] = bootstrap_intervals(&ratios, &mut random);
+        PolicyStatistics {
             policy: name.clone(),
-            is_default: place < self.default_policies,
+            is_default: place < self.default_policy_count,
             mean_ratio: mean(&ratios),
             mean_ratio_ci95: mean_ci95,
             median_ratio: median_of_sorted(&sorted),
             median_ratio_ci95: median_ci95,
             worst_ratio: ratios[worst],
             worst_case: cases[worst].case.number,
-            wins: cases.iter().filter(is_win).count(),
-            counts: [
-                mean(&of(&|entry| entry.calls)),
-                mean(&of(&|entry| entry.moves)),
+            win_count: cases.iter().filter(is_win).count(),
+            call_and_move_counts: [
+                mean(&of(&|entry| entry.call_count)),
+                mean(&of(&|entry| entry.move_count)),
                 mean(&of(&|entry| entry.straight_returns)),
             ],
             cost_shares: [
                 100.0 * mean(&of(&|entry| entry.call_share)),
                 100.0 * mean(&of(&|entry| entry.move_share)),
             ],
-            failures: cases
+            failed_cases: cases
                 .iter()
-                .filter(|case| case.entries[place].is_failure)
+                .filter(|case| case.policy_results[place].has_failed)
                 .count(),
-            new_bests: [
+            new_best_counts: [
                 new_bests.iter().filter(|count| **count > 0.0).count(),
-                cases.iter().map(|case| case.entries[place].new_bests).sum(),
+                cases
+                    .iter()
+                    .map(|case| case.policy_results[place].new_best_count)
+                    .sum(),
             ],
-            profile,
+            sorted_ratios: profile,
         }
     }
 }
 
 /// Returns the margin of indifference as a fraction of the lowest makespan; a policy counts as slower only if it is slower by
 /// more than this margin.
-fn margin() -> f64 {
+fn indifference_margin() -> f64 {
     Indifference::default().percent() / 100.0
 }
 
@@ -273,11 +279,13 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 /// Computes the 95 % confidence intervals of the mean and of the median of ratios, as percentiles of a bootstrap (Efron 1979).
 ///
 /// All policies use the same resampled cases if their random streams start equally.
-fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
+fn bootstrap_intervals(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
     let (mut means, mut medians) = (Vec::new(), Vec::new());
-    for _ in 0..RESAMPLES {
-        let mut drawn: Vec<f64> = (0..count).map(|_| ratios[random.below(count)]).collect();
+    for _ in 0..BOOTSTRAP_RESAMPLES {
+        let mut drawn: Vec<f64> = (0..count)
+            .map(|_| ratios[random.draw_below(count)])
+            .collect();
         means.push(mean(&drawn));
         drawn.sort_by(f64::total_cmp);
         medians.push(median_of_sorted(&drawn));
@@ -285,28 +293,28 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     [means, medians].map(|mut all| {
         all.sort_by(f64::total_cmp);
         // On each side, 2.5 % of the resamples lie outside the interval.
-        let beyond = RESAMPLES / 40;
-        [all[beyond], all[RESAMPLES - 1 - beyond]]
+        let beyond = BOOTSTRAP_RESAMPLES / 40;
+        [all[beyond], all[BOOTSTRAP_RESAMPLES - 1 - beyond]]
     })
 }
 
 /// Access to the results of all runs of a benchmark by plan, case and policy.
-struct Runs<'a> {
+struct BenchRuns<'a> {
     /// Number of policies in the plans of the benchmark, without the static starts.
-    policies: usize,
+    policy_count: usize,
     /// Number of policies in the first plan; each other plan has one policy.
-    policies_of_first_plan: usize,
+    policies_in_first_plan: usize,
     /// Number of policies in the default set.
-    defaults: usize,
+    default_policy_count: usize,
     /// The plans of all sweeps of the benchmark.
     plans: &'a [Plan],
     /// The rows of results of finished runs, by the key of the run.
     rows: &'a BTreeMap<String, Row>,
     /// The stored best makespans of the cases and seeds of this draw \[s\].
-    stored_bests: &'a Bests,
+    stored_bests: &'a BestMakespans,
 }
 
-impl Runs<'_> {
+impl BenchRuns<'_> {
     /// Returns the row of results of each seed for a setting of a plan; `None` for a run that is missing or failed. If a plan
     /// uses no random numbers, its only run counts for all seeds.
     fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
@@ -326,15 +334,15 @@ impl Runs<'_> {
     /// Computes the results of all policies, and of the best static start, in one case.
     fn case_results(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
-        let place = |policy: usize| match policy.checked_sub(self.policies_of_first_plan) {
-            None => (&self.plans[0], index * self.policies_of_first_plan + policy),
+        let place = |policy: usize| match policy.checked_sub(self.policies_in_first_plan) {
+            None => (&self.plans[0], index * self.policies_in_first_plan + policy),
             Some(reading) => (&self.plans[1 + reading], index),
         };
         let makespans = |policy: usize| {
             let (plan, setting) = place(policy);
             self.makespans(plan, setting, Scenario::Iii)
         };
-        let times: Vec<Option<Vec<f64>>> = (0..self.policies).map(makespans).collect();
+        let times: Vec<Option<Vec<f64>>> = (0..self.policy_count).map(makespans).collect();
         let fastest = |seed: usize, policies: usize| {
             let times = times[..policies].iter().enumerate();
             let times = times.filter_map(|(policy, times)| Some((policy, times.as_ref()?[seed])));
@@ -348,74 +356,80 @@ impl Runs<'_> {
             .enumerate()
             .map(|(seed, number)| {
                 let stored = self.stored_bests.get(&(case.number, *number));
-                fastest(seed, self.defaults)
+                fastest(seed, self.default_policy_count)
                     .1
                     .min(stored.copied().unwrap_or(f64::INFINITY))
             });
         let best_known: Vec<f64> = best_known.collect();
         let seeds = 0..self.plans[0].seeds.len();
-        let entries = (0..self.policies).map(|policy| {
+        let entries = (0..self.policy_count).map(|policy| {
             let times = times[policy].as_deref()?;
             let (plan, setting) = place(policy);
-            Some(entry(&self.rows_by_seed(plan, setting), times, &best_known))
+            Some(policy_in_case(
+                &self.rows_by_seed(plan, setting),
+                times,
+                &best_known,
+            ))
         });
-        let mut entries: Vec<Option<Entry>> = entries.collect();
-        let largest = entries[..self.defaults].iter().flatten();
+        let mut entries: Vec<Option<PolicyInCase>> = entries.collect();
+        let largest = entries[..self.default_policy_count].iter().flatten();
         let largest = largest.map(|one| one.ratio).fold(1.0, f64::max);
-        entries.push(self.best_start(index, &best_known));
-        let failed = Entry {
+        entries.push(self.best_static_start(index, &best_known));
+        let failed = PolicyInCase {
             ratio: largest,
-            is_failure: true,
-            ..Entry::without_calls(f64::INFINITY)
+            has_failed: true,
+            ..PolicyInCase::without_calls(f64::INFINITY)
         };
         BenchCase {
             case,
-            fastest: seeds
-                .map(|seed| fastest(seed, self.policies_of_first_plan))
+            fastest_policies: seeds
+                .map(|seed| fastest(seed, self.policies_in_first_plan))
                 .collect(),
-            entries: entries
+            policy_results: entries
                 .into_iter()
                 .map(|one| one.unwrap_or(failed))
                 .collect(),
-            best_known,
+            best_known_makespans: best_known,
         }
     }
 
     /// Returns the results of the static start (initial placement without rescheduling) with the lowest mean makespan in the case
     /// with this index; `None` if its runs are missing or failed.
-    fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
+    fn best_static_start(&self, index: usize, best_known: &[f64]) -> Option<PolicyInCase> {
         let starts = self.plans.last()?;
-        let cases = self.plans[0].settings.len() / self.policies_of_first_plan;
+        let cases = self.plans[0].settings.len() / self.policies_in_first_plan;
         let rules = starts.settings.len() / cases.max(1);
         let times =
             (0..rules).filter_map(|rule| self.makespans(starts, index * rules + rule, Scenario::I));
         let best = times.min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
-        Some(entry(&[], &best, best_known))
+        Some(policy_in_case(&[], &best, best_known))
     }
 }
 
-impl Entry {
+impl PolicyInCase {
     /// Creates the results of a policy with this makespan \[s\], without rescheduling calls and moves.
     fn without_calls(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
             makespan,
-            calls: 0.0,
-            moves: 0.0,
+            call_count: 0.0,
+            move_count: 0.0,
             straight_returns: 0.0,
             call_share: 0.0,
             move_share: 0.0,
-            is_failure: false,
-            new_bests: 0,
+            has_failed: false,
+            new_best_count: 0,
         }
     }
 }
 
 /// Computes the results of a policy in a case from the rows of its runs. `times` has its makespans \[s\] and `best_known` the
 /// best known makespans \[s\], by seed.
-fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
+fn policy_in_case(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> PolicyInCase {
     let pairs = || times.iter().zip(best_known);
-    let ratios: Vec<f64> = pairs().map(|(time, best)| ratio(*time, *best)).collect();
+    let ratios: Vec<f64> = pairs()
+        .map(|(time, best)| makespan_ratio(*time, *best))
+        .collect();
     let average = |get: &dyn Fn(&Row) -> Option<f64>| {
         mean(
             &rows
@@ -429,19 +443,19 @@ fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
         let of_row = move |row: &Row| Some(row.cost_s[which]? / row.makespan(Scenario::Iii)?);
         average(&of_row)
     };
-    Entry {
+    PolicyInCase {
         ratio: mean(&ratios),
-        calls: average(&|row| row.calls[1].map(|count| count as f64)),
-        moves: average(&|row| row.migrations.map(|count| count as f64)),
+        call_count: average(&|row| row.calls[1].map(|count| count as f64)),
+        move_count: average(&|row| row.migrations.map(|count| count as f64)),
         straight_returns: average(&|row| row.straight_returns.map(|count| count as f64)),
         call_share: share(0),
         move_share: share(1),
-        new_bests: pairs().filter(|(time, best)| time < best).count(),
-        ..Entry::without_calls(mean(times))
+        new_best_count: pairs().filter(|(time, best)| time < best).count(),
+        ..PolicyInCase::without_calls(mean(times))
     }
 }
 
 /// Returns a makespan divided by the best known makespan; exactly 1 if they are equal.
-fn ratio(time: f64, best: f64) -> f64 {
+fn makespan_ratio(time: f64, best: f64) -> f64 {
     if time == best { 1.0 } else { time / best }
 }

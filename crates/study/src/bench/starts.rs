@@ -8,7 +8,7 @@ use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_platform::Rule;
 
-use super::Request;
+use super::BenchRequest;
 use crate::config::Sweep;
 
 /// The name of the row of results that stands for the best static start.
@@ -18,10 +18,13 @@ pub const BEST_START: &str = "never from the best static start";
 ///
 /// # Errors
 /// The seeds of the suite cannot be read.
-pub(super) fn starts_sweep(request: &Request, registry: &Registry) -> Result<Sweep, Error> {
+pub(super) fn static_starts_sweep(
+    request: &BenchRequest,
+    registry: &Registry,
+) -> Result<Sweep, Error> {
     let rules: Vec<String> = Rule::ALL
         .iter()
         .map(|rule| rule.name().to_owned())
         .collect();
-    request.sweep_over(registry, "mapping", &rules, &["i"])
+    request.sweep_over_key(registry, "mapping", &rules, &["i"])
 }

@@ -9,11 +9,11 @@ use crate::plan::Plan;
 use crate::row::Row;
 use migsim_experiment::suite::Suite;
 
-fn request(rivals: &[&str], cases: u64) -> Request {
-    Request {
+fn request(rivals: &[&str], cases: u64) -> BenchRequest {
+    BenchRequest {
         suite: Suite::find("lb-1").unwrap(),
         draw: 7.into(),
-        cases,
+        case_count: cases,
         rivals: rivals.iter().map(|name| (*name).to_owned()).collect(),
         rivals_with_settings: Vec::new(),
         seeds: None,
@@ -49,12 +49,12 @@ fn row(makespan: f64, calls: u64) -> Row {
 
 /// A benchmark in which policy `p` of case `c` takes `time(c, p, seed)`, and no run fails.
 fn bench(
-    request: &Request,
+    request: &BenchRequest,
     time: impl Fn(usize, usize, usize) -> Option<f64>,
     start: f64,
-) -> Bench {
+) -> BenchResults {
     let policies = request.policies().len();
-    let cases = usize::try_from(request.cases).unwrap();
+    let cases = usize::try_from(request.case_count).unwrap();
     let rules = migsim_platform::Rule::ALL.len();
     let (own, starts) = (plan(cases * policies, 0), plan(cases * rules, 100_000));
     let mut rows = BTreeMap::new();
@@ -74,10 +74,10 @@ fn bench(
             }
         }
     }
-    Bench::from_rows(request, &[own, starts], &rows)
+    BenchResults::from_rows(request, &[own, starts], &rows)
 }
 
-fn standing<'b>(bench: &'b Bench, policy: &str) -> &'b Standing {
+fn standing<'b>(bench: &'b BenchResults, policy: &str) -> &'b PolicyStatistics {
     bench
         .standings
         .iter()
@@ -127,22 +127,22 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     );
     // Its makespan in case 1 has the mean 14 s, less than 15 s. One of its runs is below the best known.
     assert_eq!(
-        (mine.wins, mine.new_bests, mine.is_default),
+        (mine.win_count, mine.new_best_counts, mine.is_default),
         (1, [1, 1], false)
     );
-    assert_eq!(standing(&bench, first).wins, 1);
+    assert_eq!(standing(&bench, first).win_count, 1);
     let [share, _] = mine.cost_shares;
     assert!((share - 10.0).abs() < 1e-12, "{share}");
     // The best start takes 35 s: 3.5 and 1.75 times the best known in case 1, and 7/6 of it in case 2.
     let start = standing(&bench, BEST_START);
     assert!((start.mean_ratio - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
-    assert_eq!(start.counts, [0.0; 3]);
+    assert_eq!(start.call_and_move_counts, [0.0; 3]);
     let [low, high] = mine.mean_ratio_ci95;
     assert!(
         (1.0..=1.125).contains(&low) && (1.125..=1.25).contains(&high),
         "{low} {high}"
     );
-    assert!(csv_of_best(&bench).contains("\n1,2,mine,16\n"));
+    assert!(best_makespans_csv(&bench).contains("\n1,2,mine,16\n"));
 }
 
 #[test]
@@ -156,7 +156,10 @@ fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_cove
     let bench = bench(&request, time, 10.0);
     let largest = (10.0 + (mine - 1) as f64) / 10.0;
     let row = standing(&bench, "mine");
-    assert_eq!((row.mean_ratio, row.failures, row.wins), (largest, 1, 0));
+    assert_eq!(
+        (row.mean_ratio, row.failed_cases, row.win_count),
+        (largest, 1, 0)
+    );
     assert_eq!(row.share_within(1e9), 0.0);
     assert!(bench.first_error.as_deref().unwrap().contains("it hangs"));
     assert!(

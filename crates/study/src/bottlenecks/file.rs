@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Profile, Tried};
+use super::{CausalProfile, SimulatedChange};
 use migsim_experiment::PathShare;
 
 /// The version of the format in which `migsim bottlenecks --json` prints a profile.
@@ -89,17 +89,17 @@ pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
-impl Profile {
+impl CausalProfile {
     /// Returns the profile as JSON: makespan, critical path and changes. Pairs of changes and gains with kept decisions are
     /// present only if the user requested them.
     pub fn to_json(&self) -> Value {
-        let changes = self.rows.iter().flat_map(|row| {
-            let all = [Some(&row.step), row.unlimited.as_ref()];
+        let changes = self.quantity_rows.iter().flat_map(|row| {
+            let all = [Some(&row.step), row.without_limit.as_ref()];
             all.into_iter()
                 .flatten()
                 .map(|tried| self.change_row(tried))
         });
-        let pairs = self.pairs.iter().map(|pair| PairRow {
+        let pairs = self.change_pairs.iter().map(|pair| PairRow {
             changes: pair.changes.each_ref().map(ToString::to_string),
             makespan_s: pair.makespan.mean,
             gain_percent: pair.gain.mean,
@@ -109,27 +109,27 @@ impl Profile {
             schema: Version::One,
             makespan_s: self.makespan.mean,
             verdict: self.verdict(),
-            path: self.path.iter().map(path_part).collect(),
+            path: self.critical_path.iter().map(path_part).collect(),
             changes: changes.collect(),
             pairs: pairs.collect(),
         };
         serde_json::to_value(file).expect("numbers and texts are JSON")
     }
 
-    fn change_row(&self, tried: &Tried) -> ChangeRow {
+    fn change_row(&self, tried: &SimulatedChange) -> ChangeRow {
         ChangeRow {
             change: tried.change.to_string(),
             makespan_s: tried.makespan.mean,
             gain_percent: tried.gain.mean,
-            gain_ci95_percent: tried.gain.half_width().filter(|_| self.seeds > 1),
-            held_gain_percent: tried.held_gain.map(|held| held.mean),
+            gain_ci95_percent: tried.gain.half_width().filter(|_| self.seed_count > 1),
+            held_gain_percent: tried.gain_with_held_decisions.map(|held| held.mean),
         }
     }
 }
 
 fn path_part(share: &PathShare) -> PathPart {
     PathPart {
-        kind: share.kind.name(),
+        kind: share.activity_kind.name(),
         resource: share.resource.clone(),
         process: share.process.map(|process| process.index() + 1),
         seconds: share.time.get(),

@@ -21,43 +21,43 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::row::Row as StoredRow;
-use super::run::Done;
-use super::setting::identity;
+use super::run::FinishedRuns;
+use super::setting::run_id;
 use super::stats::Sample;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::{Outcome, Scenario};
 use migsim_experiment::{
-    Amount, CaseChange, Changed, Experiment, Flag, Layers, Limits, PathShare, Progress, Registry,
-    ScenarioRun, Shared,
+    Amount, CaseChange, ChangedQuantity, Experiment, Flag, Layers, Limits, PathShare, Progress,
+    Registry, ScenarioRun, SharedInputs,
 };
 
 pub use file::schema;
-pub use pairs::Pair;
+pub use pairs::ChangePair;
 
 /// Percentage by which each quantity is improved in the first change.
 const STEP_PERCENT: f64 = 10.0;
 /// Gain \[%\] below which a change counts as ineffective. A quantity whose gains are all below this value has no row in the
 /// tables and is only named.
-const NO_GAIN_PERCENT: f64 = 0.005;
+const MIN_GAIN_PERCENT: f64 = 0.005;
 
 /// The options of a causal profile: scenario, seeds, and further runs.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct ProfileOptions {
     /// The scenario that is profiled; `None` stands for the last scenario of the settings.
     pub scenario: Option<Scenario>,
     /// The seeds with which each run is repeated; empty for the seed of the settings.
     pub seeds: Vec<u64>,
     /// Whether each change is also simulated with the rescheduling decisions of the unchanged run.
-    pub holds_decisions: bool,
+    pub keeps_decisions: bool,
     /// Whether the changes with the largest gains are also simulated in pairs.
-    pub has_pairs: bool,
+    pub simulates_pairs: bool,
 }
 
 /// A change of a quantity that was simulated, with the gain by which it shortens the makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Tried {
+pub struct SimulatedChange {
     /// The quantity that was changed, and the amount of the change.
     pub change: CaseChange,
     /// Makespan of the run with the change \[s\]: mean and spread over the seeds.
@@ -66,62 +66,62 @@ pub struct Tried {
     pub gain: Sample,
     /// Reduction of the makespan by the change if the rescheduling decisions of the unchanged run are kept \[%\], over the seeds;
     /// `None` if this was not requested.
-    pub held_gain: Option<Sample>,
+    pub gain_with_held_decisions: Option<Sample>,
 }
 
 /// A quantity of the experiment, with the gains that its changes have.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Row {
+pub struct QuantityRow {
     /// The quantity that is changed.
-    pub quantity: Changed,
+    pub quantity: ChangedQuantity,
     /// The improvement of the quantity by 10 %, or by one process per host, with its gain.
-    pub step: Tried,
+    pub step: SimulatedChange,
     /// The removal of the quantity's limit, with its gain; `None` for the number of processes per host.
-    pub unlimited: Option<Tried>,
+    pub without_limit: Option<SimulatedChange>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
     /// the number of processes per host.
     pub path_share: Option<f64>,
 }
 
-impl Row {
+impl QuantityRow {
     /// Returns the quantity with its step as a text, such as `link wan bandwidth +10%`.
-    pub fn name(&self) -> String {
+    pub fn label(&self) -> String {
         self.step.change.to_string()
     }
 
     /// Returns whether a change of the quantity shortens or lengthens the makespan by at least 0.005 %.
-    fn has_gain(&self) -> bool {
-        let all = [Some(&self.step), self.unlimited.as_ref()];
+    fn has_effect(&self) -> bool {
+        let all = [Some(&self.step), self.without_limit.as_ref()];
         let gains = all.into_iter().flatten().flat_map(|one| {
-            let held = one.held_gain.map(|held| held.mean);
+            let held = one.gain_with_held_decisions.map(|held| held.mean);
             [Some(one.gain.mean), held].into_iter().flatten()
         });
-        gains.into_iter().any(|gain| gain.abs() >= NO_GAIN_PERCENT)
+        gains.into_iter().any(|gain| gain.abs() >= MIN_GAIN_PERCENT)
     }
 }
 
 /// The causal profile of a run: the gain of changing each of its quantities.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Profile {
+pub struct CausalProfile {
     /// The scenario that was profiled.
     pub scenario: Scenario,
     /// The number of seeds with which the run was simulated.
-    pub seeds: usize,
+    pub seed_count: usize,
     /// Whether each change was also simulated with the decisions of the unchanged run; the gains of these runs then determine the
     /// order of the rows.
-    pub holds_decisions: bool,
+    pub keeps_decisions: bool,
     /// Makespan of the unchanged run \[s\]: mean and spread over the seeds.
     pub makespan: Sample,
     /// The quantities with their gains, sorted by the gain of the step, then by the gain without limit, then by their order on
     /// the platform.
-    pub rows: Vec<Row>,
+    pub quantity_rows: Vec<QuantityRow>,
     /// The gains of pairs of changes; empty if pairs were not requested.
-    pub pairs: Vec<Pair>,
+    pub change_pairs: Vec<ChangePair>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
     /// first.
-    pub path: Vec<PathShare>,
+    pub critical_path: Vec<PathShare>,
     /// The settings of the unchanged run, including all default values.
     pub settings: Value,
     /// Notes for the user, such as quantities that were left out of the profile.
@@ -130,10 +130,10 @@ pub struct Profile {
 
 /// A quantity of the experiment, with the changes of it that will be simulated.
 #[derive(Debug)]
-struct Planned {
-    changed: Changed,
+struct PlannedQuantity {
+    quantity: ChangedQuantity,
     step: CaseChange,
-    unlimited: Option<CaseChange>,
+    without_limit: Option<CaseChange>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` if it cannot be determined for
     /// this quantity.
     path_share: Option<f64>,
@@ -141,48 +141,48 @@ struct Planned {
 
 /// A profile that is ready to be simulated: the results of the unchanged runs, and the changes that will be simulated.
 #[derive(Debug)]
-pub struct Prepared<'a> {
+pub struct PreparedProfile<'a> {
     /// The registry, the settings of the user in layers, and the limits on memory.
-    inputs: (&'a Registry, &'a Layers, Limits),
+    registry_layers_limits: (&'a Registry, &'a Layers, Limits),
     /// The options with which the user requested the profile.
-    options: Wanted,
+    options: ProfileOptions,
     /// The scenario that is profiled.
     scenario: Scenario,
     /// Files that are read only once and shared by all runs.
-    shared: Shared,
+    shared_files: SharedInputs,
     /// The changes that the user's settings already contain (key `changes`).
     given_changes: Vec<String>,
     /// The seeds, each with the outcome of the run without changes.
     unchanged_runs: Vec<(u64, Outcome)>,
     /// The quantities, each with the changes of it that will be simulated.
-    planned: Vec<Planned>,
+    planned_quantities: Vec<PlannedQuantity>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process.
-    path: Vec<PathShare>,
+    critical_path: Vec<PathShare>,
     /// Notes for the user, such as quantities that were left out of the profile.
     notes: Vec<String>,
     /// The settings of the unchanged run, including all default values.
     settings: Value,
     /// Number of supersteps of a run.
-    supersteps: u64,
+    superstep_count: u64,
     /// Counter of the runs that are finished, for the display of progress.
-    done: Done,
+    finished_runs: FinishedRuns,
 }
 
 /// Reads the settings, runs the unchanged experiment with each seed, and lists the changes that will be simulated.
 ///
 /// # Errors
 /// The settings cannot be read or run, or decisions are to be kept in a scenario without decisions.
-pub fn prepare<'a>(
+pub fn prepare_profile<'a>(
     with: (&'a Registry, &'a Layers, Limits),
-    wanted: Wanted,
-) -> Result<Prepared<'a>, Error> {
-    let shared = Shared::default();
+    wanted: ProfileOptions,
+) -> Result<PreparedProfile<'a>, Error> {
+    let shared = SharedInputs::default();
     let (registry, layers, limits) = with;
     let experiment = Experiment::load_shared(registry, layers, limits, &shared)?;
     let chosen = wanted.scenario;
     let scenario = chosen.or(experiment.config.scenarios.last().copied());
     let scenario = scenario.unwrap_or(Scenario::I);
-    if wanted.holds_decisions && scenario == Scenario::I {
+    if wanted.keeps_decisions && scenario == Scenario::I {
         let problem =
             Problem::new("in scenario i no policy decides, so that there are no decisions to hold");
         let hint = "leave out the flag, or choose `--scenario ii` or `iii`";
@@ -196,18 +196,18 @@ pub fn prepare<'a>(
         seeds.truncate(1);
     }
     let changes = experiment.config.changes.clone();
-    let mut prepared = Prepared {
-        inputs: with,
+    let mut prepared = PreparedProfile {
+        registry_layers_limits: with,
         scenario,
-        shared,
+        shared_files: shared,
         given_changes: changes,
         unchanged_runs: Vec::new(),
-        planned: Vec::new(),
-        path: Vec::new(),
+        planned_quantities: Vec::new(),
+        critical_path: Vec::new(),
         notes: Vec::new(),
-        supersteps: experiment.workload.supersteps() as u64,
-        settings: experiment.resolved,
-        done: Done::default(),
+        superstep_count: experiment.workload.supersteps() as u64,
+        settings: experiment.resolved_settings,
+        finished_runs: FinishedRuns::default(),
         options: wanted,
     };
     if prepared.options.seeds.len() > seeds.len() {
@@ -220,22 +220,22 @@ pub fn prepare<'a>(
         Ok((*seed, run.outcome))
     };
     prepared.unchanged_runs = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
-    prepared.plan_changes()?;
+    prepared.list_changes()?;
     Ok(prepared)
 }
 
-impl Prepared<'_> {
+impl PreparedProfile<'_> {
     /// Lists the changes to be simulated, each with the share of the first seed's critical path that depends on the changed
     /// quantity.
-    fn plan_changes(&mut self) -> Result<(), Error> {
+    fn list_changes(&mut self) -> Result<(), Error> {
         let (seed, outcome) = &self.unchanged_runs[0];
         let experiment = self.experiment(*seed, &[])?;
         let (_, path) = experiment.run_with_path(self.scenario, &Progress::default())?;
         let possible = experiment.possible_changes(outcome);
-        if possible.links_left_out > 0 {
+        if possible.omitted_link_count > 0 {
             self.notes.push(format!(
                 "{} more links are left out; change one of them by `--change`",
-                possible.links_left_out
+                possible.omitted_link_count
             ));
         }
         for changed in possible.quantities {
@@ -244,61 +244,61 @@ impl Prepared<'_> {
             } else {
                 -STEP_PERCENT
             };
-            self.planned.push(Planned {
+            self.planned_quantities.push(PlannedQuantity {
                 step: CaseChange::new(changed.clone(), Amount::Percent(step)),
-                unlimited: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
-                path_share: experiment.path_share_of(&path, &changed),
-                changed,
+                without_limit: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
+                path_share: experiment.path_share_of_quantity(&path, &changed),
+                quantity: changed,
             });
         }
         for amount in possible.processes_per_host {
-            let changed = Changed::ProcessesPerHost;
-            self.planned.push(Planned {
+            let changed = ChangedQuantity::ProcessesPerHost;
+            self.planned_quantities.push(PlannedQuantity {
                 step: CaseChange::new(changed.clone(), amount),
-                unlimited: None,
+                without_limit: None,
                 path_share: None,
-                changed,
+                quantity: changed,
             });
         }
-        self.path = experiment.path_shares(&path);
+        self.critical_path = experiment.path_shares(&path);
         Ok(())
     }
 
     /// Returns the number of runs that the profile simulates in addition to the unchanged runs.
-    pub fn runs(&self) -> u64 {
-        let steps = self.planned.iter();
+    pub fn run_count(&self) -> u64 {
+        let steps = self.planned_quantities.iter();
         let changes: u64 = steps
-            .map(|one| 1 + u64::from(one.unlimited.is_some()))
+            .map(|one| 1 + u64::from(one.without_limit.is_some()))
             .sum();
-        let pairs = if self.options.has_pairs {
-            pairs::pair_count(self.planned.len())
+        let pairs = if self.options.simulates_pairs {
+            pairs::pair_count(self.planned_quantities.len())
         } else {
             0
         };
-        let held = 1 + u64::from(self.options.holds_decisions);
+        let held = 1 + u64::from(self.options.keeps_decisions);
         (changes + pairs) * self.unchanged_runs.len() as u64 * held
     }
 
     /// Returns the counter of the runs that are finished.
-    pub fn done(&self) -> &Done {
-        &self.done
+    pub fn finished_runs(&self) -> &FinishedRuns {
+        &self.finished_runs
     }
 
     /// Returns the number of supersteps of the unchanged run.
-    pub fn supersteps(&self) -> u64 {
-        self.supersteps
+    pub fn superstep_count(&self) -> u64 {
+        self.superstep_count
     }
 
     /// Creates the experiment with a seed, and with `changes` in addition to the changes in the settings.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
-        let (registry, layers, limits) = self.inputs;
+        let (registry, layers, limits) = self.registry_layers_limits;
         let mut layers = layers.clone();
         let all = self.given_changes.iter().cloned();
         let all = all.chain(changes.iter().map(ToString::to_string));
         let all: Vec<String> = all.collect();
         let flag = |key: &str, value| Flag {
             key: key.to_owned(),
-            flag: "migsim bottlenecks".to_owned(),
+            source_text: "migsim bottlenecks".to_owned(),
             value,
         };
         layers.push_flags(vec![
@@ -306,12 +306,12 @@ impl Prepared<'_> {
             flag("scenarios", json!([self.scenario.name()])),
             flag("changes", json!(all)),
         ]);
-        Experiment::load_shared(registry, &layers, limits, &self.shared)
+        Experiment::load_shared(registry, &layers, limits, &self.shared_files)
     }
 
     /// Returns the makespan of the run with these changes \[s\] and, if requested, the makespan with the changes but the
     /// decisions of the unchanged run \[s\].
-    fn makespans(
+    fn makespans_with_changes(
         &self,
         (seed, base): &(u64, Outcome),
         changes: &[&CaseChange],
@@ -319,22 +319,22 @@ impl Prepared<'_> {
     ) -> Result<(f64, Option<f64>), Error> {
         let progress = Progress::default();
         let experiment = self.experiment(*seed, changes)?;
-        let id = identity(&experiment);
-        let free = self.makespan(&id, store, || {
+        let id = run_id(&experiment);
+        let free = self.stored_or_simulated_makespan(&id, store, || {
             experiment.run_scenario(self.scenario, &progress, &mut (), None)
         })?;
         let held = || {
-            self.makespan(&format!("{id}-held"), store, || {
+            self.stored_or_simulated_makespan(&format!("{id}-held"), store, || {
                 experiment.run_with_decisions(self.scenario, base, &progress, &mut ())
             })
         };
-        let held = self.options.holds_decisions.then(held).transpose()?;
+        let held = self.options.keeps_decisions.then(held).transpose()?;
         Ok((free, held))
     }
 
     /// Returns the makespan of a run \[s\] from the run's row in the store. If there is no row, simulates the run by `simulate`
     /// and adds a row.
-    fn makespan(
+    fn stored_or_simulated_makespan(
         &self,
         id: &str,
         store: &Mutex<Store>,
@@ -351,19 +351,19 @@ impl Prepared<'_> {
             rows().add(id, row)?;
             makespan
         };
-        self.done.add();
+        self.finished_runs.add_run();
         Ok(makespan)
     }
 
     /// Simulates several changes made together with each seed, and returns the makespan \[s\] and the gain \[%\] over the seeds.
     /// The third value is the gain with the decisions of the unchanged run \[%\]; `None` if it was not requested.
-    fn try_together(
+    fn simulate_changes(
         &self,
         changes: &[&CaseChange],
         store: &Mutex<Store>,
     ) -> Result<(Sample, Sample, Option<Sample>), Error> {
         let bases = self.unchanged_runs.iter();
-        let all = bases.map(|base| self.makespans(base, changes, store));
+        let all = bases.map(|base| self.makespans_with_changes(base, changes, store));
         let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
         let gain = |time: f64, base: &(u64, Outcome)| {
             let base = base.1.makespan.get();
@@ -384,13 +384,17 @@ impl Prepared<'_> {
     }
 
     /// Simulates one change with each seed, and returns the change with its gain.
-    fn try_change(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
-        let (makespan, gain, held) = self.try_together(&[change], store)?;
-        Ok(Tried {
+    fn simulate_change(
+        &self,
+        change: &CaseChange,
+        store: &Mutex<Store>,
+    ) -> Result<SimulatedChange, Error> {
+        let (makespan, gain, held) = self.simulate_changes(&[change], store)?;
+        Ok(SimulatedChange {
             change: change.clone(),
             makespan,
             gain,
-            held_gain: held,
+            gain_with_held_decisions: held,
         })
     }
 
@@ -399,32 +403,32 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// There is a fault of the program, or a row cannot be written.
-    pub fn run(&self, store: &Mutex<Store>) -> Result<Profile, Error> {
+    pub fn simulate_all(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
         let all: Vec<&CaseChange> = self
-            .planned
+            .planned_quantities
             .iter()
-            .flat_map(|one| [Some(&one.step), one.unlimited.as_ref()])
+            .flat_map(|one| [Some(&one.step), one.without_limit.as_ref()])
             .flatten()
             .collect();
         let tried: Vec<_> = all
             .into_par_iter()
-            .map(|change| self.try_change(change, store))
+            .map(|change| self.simulate_change(change, store))
             .collect();
         let mut tried = tried.into_iter();
         let mut notes = self.notes.clone();
         let mut rows = Vec::new();
-        for planned in &self.planned {
+        for planned in &self.planned_quantities {
             let step = tried.next().expect("a result for each change");
             let without = planned
-                .unlimited
+                .without_limit
                 .as_ref()
                 .and_then(|_| tried.next())
                 .transpose();
             match (step, without) {
-                (Ok(step), Ok(unlimited)) => rows.push(Row {
-                    quantity: planned.changed.clone(),
+                (Ok(step), Ok(unlimited)) => rows.push(QuantityRow {
+                    quantity: planned.quantity.clone(),
                     step,
-                    unlimited,
+                    without_limit: unlimited,
                     path_share: planned.path_share,
                 }),
                 (Err(fault @ (Error::Broken(_) | Error::Output(_))), _)
@@ -435,14 +439,24 @@ impl Prepared<'_> {
                 }
             }
         }
-        let is_held = self.options.holds_decisions;
-        let gain = |one: &Tried| one.held_gain.filter(|_| is_held).unwrap_or(one.gain).mean;
-        let rank = |row: &Row| (gain(&row.step), row.unlimited.as_ref().map_or(0.0, gain));
+        let is_held = self.options.keeps_decisions;
+        let gain = |one: &SimulatedChange| {
+            one.gain_with_held_decisions
+                .filter(|_| is_held)
+                .unwrap_or(one.gain)
+                .mean
+        };
+        let rank = |row: &QuantityRow| {
+            (
+                gain(&row.step),
+                row.without_limit.as_ref().map_or(0.0, gain),
+            )
+        };
         rows.sort_by(|a, b| {
             let ((a, a_most), (b, b_most)) = (rank(a), rank(b));
             b.total_cmp(&a).then(b_most.total_cmp(&a_most))
         });
-        let pairs = if self.options.has_pairs {
+        let pairs = if self.options.simulates_pairs {
             self.simulate_pairs(&rows, store)?
         } else {
             Vec::new()
@@ -452,14 +466,14 @@ impl Prepared<'_> {
             .iter()
             .map(|one| one.1.makespan.get())
             .collect();
-        Ok(Profile {
+        Ok(CausalProfile {
             scenario: self.scenario,
-            seeds: self.unchanged_runs.len(),
-            holds_decisions: is_held,
+            seed_count: self.unchanged_runs.len(),
+            keeps_decisions: is_held,
             makespan: Sample::from_numbers(&times).expect("there is a seed"),
-            rows,
-            pairs,
-            path: self.path.clone(),
+            quantity_rows: rows,
+            change_pairs: pairs,
+            critical_path: self.critical_path.clone(),
             settings: self.settings.clone(),
             notes,
         })

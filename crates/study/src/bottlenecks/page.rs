@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use super::Profile;
+use super::CausalProfile;
 use crate::folder::write_texts;
 use crate::page::INITIAL_ROWS;
 use migsim_base::error::Error;
-use migsim_base::quantities::seconds;
+use migsim_base::quantities::format_seconds;
 use migsim_output::figure::Style;
-use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
+use migsim_output::frame::{list_html, picture_html, sections_page, sentence_html, settings_table};
 use migsim_output::{Cell, Table, number_column, text_column};
 
-impl Profile {
+impl CausalProfile {
     /// Writes the profile into a folder: `bottlenecks.json`, `quantities.csv`, `changes.csv`, and the page `index.html`.
     ///
     /// # Errors
@@ -20,33 +20,33 @@ impl Profile {
         let json = format!("{:#}\n", self.to_json());
         let texts = [
             ("bottlenecks.json", &*json),
-            ("quantities.csv", &self.table().csv()),
-            ("changes.csv", &self.change_table().csv()),
-            ("index.html", &self.page()),
+            ("quantities.csv", &self.gain_table().to_csv()),
+            ("changes.csv", &self.change_table().to_csv()),
+            ("index.html", &self.html_page()),
         ];
         write_texts(folder, &texts)
     }
 
     /// Returns the profile as an HTML page.
-    pub fn page(&self) -> String {
-        let figure = self.figure(&Style::default()).svg();
+    pub fn html_page(&self) -> String {
+        let figure = self.figure(&Style::default()).to_svg();
         let label = "Gain of each change, by 10 % and without limit";
-        let picture = picture("gains", label, (300, 720), &figure);
+        let picture = picture_html("gains", label, (300, 720), &figure);
         let vain: Vec<String> = self.without_effect().into_iter().collect();
         let gains = format!(
             "{}{}{}",
-            self.table().html(INITIAL_ROWS),
-            list(&vain),
+            self.gain_table().to_html(INITIAL_ROWS),
+            list_html(&vain),
             picture
         );
-        let pairs = if self.pairs.is_empty() {
+        let pairs = if self.change_pairs.is_empty() {
             String::new()
         } else {
-            self.pair_table().html(INITIAL_ROWS)
+            self.pair_table().to_html(INITIAL_ROWS)
         };
         let path = format!(
             "{}<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan, of the first seed.</p>\n",
-            self.path_table().html(INITIAL_ROWS)
+            self.path_table().to_html(INITIAL_ROWS)
         );
         let sections = [
             (
@@ -63,7 +63,7 @@ impl Profile {
             (
                 "changes",
                 "All changes".to_owned(),
-                self.change_table().html(INITIAL_ROWS),
+                self.change_table().to_html(INITIAL_ROWS),
             ),
             (
                 "settings",
@@ -74,8 +74,8 @@ impl Profile {
         let title = format!("Bottlenecks of scenario {}", self.scenario.name());
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}",
-            prose(&self.verdict()),
-            list(&self.notes)
+            sentence_html(&self.verdict()),
+            list_html(&self.notes)
         );
         sections_page(&title, &lead, sections, &[])
     }
@@ -90,17 +90,20 @@ impl Profile {
             number_column("share [%]", "percent"),
         ];
         let mut table = Table::new("path", "", &columns);
-        let most = self.path.first().map_or(1.0, |share| share.percent);
-        for share in &self.path {
+        let most = self
+            .critical_path
+            .first()
+            .map_or(1.0, |share| share.percent);
+        for share in &self.critical_path {
             let process = share
                 .process
                 .map(|process| format!("p{}", process.index() + 1));
             let time = share.time.get();
             table.push_row([
-                Cell::text(share.kind.name()),
+                Cell::text(share.activity_kind.name()),
                 Cell::text(&share.resource),
                 Cell::text(process.unwrap_or_default()),
-                Cell::value(time, seconds(time)),
+                Cell::value(time, format_seconds(time)),
                 Cell::value(share.percent, format!("{:.1}", share.percent))
                     .with_bar(share.percent / most),
             ]);

@@ -1,19 +1,19 @@
 //! The causal profile of a run as tables and as a figure.
 
-use super::{Profile, Row, Tried};
+use super::{CausalProfile, QuantityRow, SimulatedChange};
 use crate::stats::{Sample, format_short};
 use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, SeriesKey, Style};
 use migsim_output::{Cell, Column, Sheet, Table, Tone, number_column, text_column};
 
-impl Profile {
+impl CausalProfile {
     /// Creates the printed table of the gains, with the sentences that summarise them above it.
-    pub fn sheet(&self) -> Sheet {
+    pub fn printed_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        sheet.add_table(self.table());
+        sheet.add_table(self.gain_table());
         if let Some(line) = self.without_effect() {
             sheet.add_line(line);
         }
-        if !self.pairs.is_empty() {
+        if !self.change_pairs.is_empty() {
             sheet.add_line("");
             sheet.add_table(self.pair_table());
         }
@@ -24,31 +24,31 @@ impl Profile {
 
     /// Returns a line that names the quantities whose changes have no effect; `None` if every quantity has an effect.
     pub(super) fn without_effect(&self) -> Option<String> {
-        let vain = self.rows.iter().filter(|row| !row.has_gain());
+        let vain = self.quantity_rows.iter().filter(|row| !row.has_effect());
         let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity)).collect();
         (!vain.is_empty()).then(|| format!("Without effect: {}.", vain.join(", ")))
     }
 
     /// Creates the table of every change of each quantity with its gain, for other programs.
-    pub fn data_sheet(&self) -> Sheet {
+    pub fn change_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.add_table(self.change_table());
         sheet
     }
 
     /// Creates the table of the quantities that have an effect, with their gains.
-    pub fn table(&self) -> Table {
-        let mut table = Table::new("quantities", "", &self.columns());
-        for row in self.rows.iter().filter(|row| row.has_gain()) {
-            table.push_row(self.row(row));
+    pub fn gain_table(&self) -> Table {
+        let mut table = Table::new("quantities", "", &self.gain_columns());
+        for row in self.quantity_rows.iter().filter(|row| row.has_effect()) {
+            table.push_row(self.gain_cells(row));
         }
         table
     }
 
     /// Returns the columns of the table of gains, depending on the options of the profile.
-    fn columns(&self) -> Vec<Column> {
+    fn gain_columns(&self) -> Vec<Column> {
         let mut columns = vec![text_column("change", "change")];
-        if self.holds_decisions {
+        if self.keeps_decisions {
             columns.push(number_column("gain, held [%]", "held_gain_percent"));
             columns.push(number_column("decisions free [%]", "gain_percent"));
             columns.push(number_column(
@@ -65,11 +65,13 @@ impl Profile {
     }
 
     /// Returns the table cells of one quantity in the table of gains.
-    fn row(&self, row: &Row) -> Vec<Cell> {
-        let mut cells = vec![Cell::text(row.name())];
-        for tried in [Some(&row.step), row.unlimited.as_ref()] {
-            if self.holds_decisions {
-                cells.push(gain_cell(tried.and_then(|one| one.held_gain)));
+    fn gain_cells(&self, row: &QuantityRow) -> Vec<Cell> {
+        let mut cells = vec![Cell::text(row.label())];
+        for tried in [Some(&row.step), row.without_limit.as_ref()] {
+            if self.keeps_decisions {
+                cells.push(gain_cell(
+                    tried.and_then(|one| one.gain_with_held_decisions),
+                ));
             }
             cells.push(gain_cell(tried.map(|one| one.gain)));
         }
@@ -85,16 +87,16 @@ impl Profile {
             number_column("makespan [s]", "makespan_s"),
             number_column("gain [%]", "gain_percent"),
         ];
-        if self.seeds > 1 {
+        if self.seed_count > 1 {
             columns.push(number_column("± [%]", "gain_ci95_percent"));
         }
-        if self.holds_decisions {
+        if self.keeps_decisions {
             columns.push(number_column("held [%]", "held_gain_percent"));
         }
         let mut table = Table::new("changes", "", &columns);
         let number = |value: f64| Cell::value(value, format_short(value));
-        for row in &self.rows {
-            for tried in [Some(&row.step), row.unlimited.as_ref()]
+        for row in &self.quantity_rows {
+            for tried in [Some(&row.step), row.without_limit.as_ref()]
                 .into_iter()
                 .flatten()
             {
@@ -103,13 +105,13 @@ impl Profile {
                     number(tried.makespan.mean),
                     number(tried.gain.mean),
                 ];
-                if self.seeds > 1 {
+                if self.seed_count > 1 {
                     cells.push(tried.gain.half_width().map_or_else(Cell::empty, number));
                 }
-                if self.holds_decisions {
+                if self.keeps_decisions {
                     cells.push(
                         tried
-                            .held_gain
+                            .gain_with_held_decisions
                             .map_or_else(Cell::empty, |held| number(held.mean)),
                     );
                 }
@@ -121,14 +123,14 @@ impl Profile {
 
     /// Draws the gains as a figure with a row for each quantity that has an effect.
     pub fn figure(&self, style: &Style) -> Figure {
-        let step = |one: &Tried| self.ranking_gain(one);
-        let dot = |key: usize, tried: &Tried| {
+        let step = |one: &SimulatedChange| self.ranking_gain(one);
+        let dot = |key: usize, tried: &SimulatedChange| {
             let gain = step(tried);
             Dot::from_half_width(key, gain.mean, gain.half_width())
         };
-        let rows = self.rows.iter().filter(|row| row.has_gain());
+        let rows = self.quantity_rows.iter().filter(|row| row.has_effect());
         let rows = rows.map(|row| {
-            let unlimited = row.unlimited.as_ref().map(|one| dot(1, one));
+            let unlimited = row.without_limit.as_ref().map(|one| dot(1, one));
             RowOfFigure {
                 label: row.quantity.to_string(),
                 dots: std::iter::once(dot(0, &row.step))
@@ -144,11 +146,11 @@ impl Profile {
             name: style
                 .translate("gain of each change", "ganho de cada mudança")
                 .to_owned(),
-            axis: style.translate("gain [%]", "ganho [%]").to_owned(),
-            keys: keys
+            axis_title: style.translate("gain [%]", "ganho [%]").to_owned(),
+            series_keys: keys
                 .into_iter()
                 .zip(0..)
-                .map(|(name, place)| SeriesKey::of(name, place))
+                .map(|(name, place)| SeriesKey::from_index(name, place))
                 .collect(),
             groups: vec![Group {
                 heading: String::new(),
@@ -168,7 +170,7 @@ impl Profile {
             number_column("beyond the sum [%]", "beyond_percent"),
         ];
         let mut table = Table::new("pairs", "", &columns);
-        for pair in &self.pairs {
+        for pair in &self.change_pairs {
             let [a, b] = &pair.changes;
             table.push_row([
                 Cell::text(format!("{a} and {b}")),

@@ -4,28 +4,28 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::{Prepared, Row};
+use super::{PreparedProfile, QuantityRow};
 use crate::stats::Sample;
 use crate::store::Store;
 use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
 /// Number of quantities whose changes are combined in pairs, which are the quantities with the largest gains.
-const MAX_PAIRED: usize = 5;
+const MAX_PAIRED_QUANTITIES: usize = 5;
 
 /// Differences of gains below this value are considered to be rounding errors \[percentage points\].
 const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 /// Returns the number of pairs of changes that are simulated in a profile with `rows` quantities.
 pub(super) fn pair_count(rows: usize) -> u64 {
-    let paired = rows.min(MAX_PAIRED) as u64;
+    let paired = rows.min(MAX_PAIRED_QUANTITIES) as u64;
     paired * paired.saturating_sub(1) / 2
 }
 
 /// Two changes made together, with the gain by which they shorten the makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Pair {
+pub struct ChangePair {
     /// The two changes that are made together.
     pub changes: [CaseChange; 2],
     /// Makespan of the run with both changes \[s\]: mean and spread over the seeds.
@@ -37,24 +37,24 @@ pub struct Pair {
     pub excess_gain: f64,
 }
 
-impl Prepared<'_> {
+impl PreparedProfile<'_> {
     /// Simulates pairs of the changes with the largest gains, and returns the pairs sorted by their gain, the largest first.
     pub(super) fn simulate_pairs(
         &self,
-        rows: &[Row],
+        rows: &[QuantityRow],
         store: &Mutex<Store>,
-    ) -> Result<Vec<Pair>, Error> {
-        let best = &rows[..rows.len().min(MAX_PAIRED)];
-        let pairs: Vec<(&Row, &Row)> = best
+    ) -> Result<Vec<ChangePair>, Error> {
+        let best = &rows[..rows.len().min(MAX_PAIRED_QUANTITIES)];
+        let pairs: Vec<(&QuantityRow, &QuantityRow)> = best
             .iter()
             .enumerate()
             .flat_map(|(place, a)| best[place + 1..].iter().map(move |b| (a, b)))
             .collect();
-        let pair = |(a, b): (&Row, &Row)| {
+        let pair = |(a, b): (&QuantityRow, &QuantityRow)| {
             let (makespan, gain, _) =
-                self.try_together(&[&a.step.change, &b.step.change], store)?;
+                self.simulate_changes(&[&a.step.change, &b.step.change], store)?;
             let beyond = gain.mean - a.step.gain.mean - b.step.gain.mean;
-            Ok(Pair {
+            Ok(ChangePair {
                 changes: [a.step.change.clone(), b.step.change.clone()],
                 makespan,
                 gain,
@@ -65,7 +65,7 @@ impl Prepared<'_> {
                 },
             })
         };
-        let mut pairs: Vec<Pair> = pairs
+        let mut pairs: Vec<ChangePair> = pairs
             .into_par_iter()
             .map(pair)
             .collect::<Result<_, Error>>()?;

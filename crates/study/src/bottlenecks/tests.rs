@@ -32,16 +32,18 @@ fn layers(settings: &[(&str, Value)]) -> (tempfile::TempDir, Layers) {
     (folder, Layers::from_pairs(all))
 }
 
-fn profile(settings: &[(&str, Value)], wanted: Wanted) -> Profile {
+fn profile(settings: &[(&str, Value)], wanted: ProfileOptions) -> CausalProfile {
     let (_folder, layers) = layers(settings);
     let registry = Registry::standard();
-    let prepared = prepare((&registry, &layers, Limits::default()), wanted).unwrap();
-    prepared.run(&Mutex::new(Store::in_memory())).unwrap()
+    let prepared = prepare_profile((&registry, &layers, Limits::default()), wanted).unwrap();
+    prepared
+        .simulate_all(&Mutex::new(Store::in_memory()))
+        .unwrap()
 }
 
-fn row<'p>(profile: &'p Profile, name: &str) -> &'p Row {
+fn row<'p>(profile: &'p CausalProfile, name: &str) -> &'p QuantityRow {
     let found = profile
-        .rows
+        .quantity_rows
         .iter()
         .find(|row| row.quantity.to_string() == name);
     found.unwrap_or_else(|| panic!("no row {name}"))
@@ -55,7 +57,7 @@ fn gains_are_those_of_the_closed_form() {
         ("workload.bytes", json!("2 MB")),
         ("mapping", json!("slow-0,fast-0")),
     ];
-    let profile = profile(&settings, Wanted::default());
+    let profile = profile(&settings, ProfileOptions::default());
     // A superstep: 1 s of work on the slow host, 10 ms and 2 us of latency, 2 MB over the wan of 1 MB/s.
     let superstep = 1.0 + 0.010_002 + 2.0;
     let time = profile.makespan.mean / 10.0;
@@ -69,16 +71,19 @@ fn gains_are_those_of_the_closed_form() {
     );
     let latency = row(&profile, "link wan latency");
     close(
-        latency.unlimited.as_ref().unwrap().gain.mean,
+        latency.without_limit.as_ref().unwrap().gain.mean,
         100.0 * 0.010 / superstep,
     );
     let slow = row(&profile, "cluster slow speed");
     close(slow.step.gain.mean, 100.0 * (1.0 - 1.0 / 1.1) / superstep);
     // The fast hosts wait for the slow ones.
     let fast = row(&profile, "cluster fast speed");
-    close(fast.unlimited.as_ref().unwrap().gain.mean, 0.0);
+    close(fast.without_limit.as_ref().unwrap().gain.mean, 0.0);
     // With both processes on one host, no message crosses the wan. Of all resources, the wan therefore has the largest gain.
-    let mut names = profile.rows.iter().map(|row| row.quantity.to_string());
+    let mut names = profile
+        .quantity_rows
+        .iter()
+        .map(|row| row.quantity.to_string());
     let most = names.find(|name| name != "processes per host");
     assert_eq!(most.as_deref(), Some("link wan bandwidth"));
     // The path contains the work of a slow host, the latency and the transfer, except the 2 us of access links.
@@ -102,7 +107,7 @@ fn gains_are_those_of_the_closed_form() {
 
 #[test]
 fn data_have_the_keys_of_the_format_and_each_change_can_be_repeated() {
-    let json = profile(&[], Wanted::default()).to_json();
+    let json = profile(&[], ProfileOptions::default()).to_json();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["schema", "makespan_s", "verdict", "path", "changes"]);
     let part = &json["path"][0];
@@ -119,7 +124,7 @@ fn data_have_the_keys_of_the_format_and_each_change_can_be_repeated() {
         let mut layers = layers.clone();
         layers.push_flags(vec![Flag {
             key: "changes".into(),
-            flag: "--change".into(),
+            source_text: "--change".into(),
             value: json!([change["change"]]),
         }]);
         let again = Experiment::load(&layers, Limits::default()).unwrap();
@@ -140,20 +145,25 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
         ("workload.memory", json!("1 kB")),
         ("load", json!({ "kind": "ar", "mean": 0.3 })),
     ];
-    let wanted = Wanted {
+    let wanted = ProfileOptions {
         seeds: vec![1, 2, 3],
-        holds_decisions: true,
-        has_pairs: true,
-        ..Wanted::default()
+        keeps_decisions: true,
+        simulates_pairs: true,
+        ..ProfileOptions::default()
     };
     let profile = profile(&settings, wanted);
-    assert_eq!(profile.seeds, 3);
-    for row in &profile.rows {
-        assert!(row.step.gain.half_width().is_some() && row.step.held_gain.is_some());
+    assert_eq!(profile.seed_count, 3);
+    for row in &profile.quantity_rows {
+        assert!(
+            row.step.gain.half_width().is_some() && row.step.gain_with_held_decisions.is_some()
+        );
     }
-    let load = row(&profile, "load").unlimited.as_ref().unwrap();
+    let load = row(&profile, "load").without_limit.as_ref().unwrap();
     // A policy that makes other decisions may lose the gain of the hosts.
-    assert!(load.held_gain.unwrap().mean > 0.0, "{load:?}");
+    assert!(
+        load.gain_with_held_decisions.unwrap().mean > 0.0,
+        "{load:?}"
+    );
     let json = profile.to_json();
     assert!(json["changes"][0]["gain_ci95_percent"].is_f64());
     assert!(
@@ -161,9 +171,12 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
             .as_array()
             .is_some_and(|pairs| pairs.len() == 10)
     );
-    for pair in &profile.pairs {
+    for pair in &profile.change_pairs {
         let alone = pair.changes.each_ref().map(|change| {
-            let found = profile.rows.iter().find(|row| row.step.change == *change);
+            let found = profile
+                .quantity_rows
+                .iter()
+                .find(|row| row.step.change == *change);
             found.unwrap().step.gain.mean
         });
         assert!((pair.gain.mean - alone[0] - alone[1] - pair.excess_gain).abs() < 1e-9);
@@ -174,11 +187,11 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
 fn scenario_i_has_no_decisions_to_hold() {
     let (_folder, layers) = layers(&[]);
     let registry = Registry::standard();
-    let wanted = Wanted {
-        holds_decisions: true,
-        ..Wanted::default()
+    let wanted = ProfileOptions {
+        keeps_decisions: true,
+        ..ProfileOptions::default()
     };
-    let error = prepare((&registry, &layers, Limits::default()), wanted).unwrap_err();
+    let error = prepare_profile((&registry, &layers, Limits::default()), wanted).unwrap_err();
     assert!(
         error.to_string().contains("no decisions to hold"),
         "{error}"
@@ -199,15 +212,15 @@ fn a_profile_that_was_stopped_goes_on_with_equal_bytes() {
     let run = |name: &str| {
         let out = folder.path().join(name);
         let store = Mutex::new(Store::open(&out).unwrap());
-        let wanted = Wanted {
-            has_pairs: true,
-            ..Wanted::default()
+        let wanted = ProfileOptions {
+            simulates_pairs: true,
+            ..ProfileOptions::default()
         };
-        let prepared = prepare(with, wanted).unwrap();
+        let prepared = prepare_profile(with, wanted).unwrap();
         let before = store.lock().unwrap().rows().len();
-        prepared.run(&store).unwrap().write(&out).unwrap();
+        prepared.simulate_all(&store).unwrap().write(&out).unwrap();
         let after = store.lock().unwrap().rows().len();
-        assert_eq!(prepared.done().runs(), prepared.runs());
+        assert_eq!(prepared.finished_runs().count(), prepared.run_count());
         (
             before,
             after,

@@ -1,38 +1,44 @@
 //! The verdict of a profile: three sentences that summarise which changes shorten the run.
 
-use super::{Profile, Row, Tried};
+use super::{CausalProfile, QuantityRow, SimulatedChange};
 use crate::stats::{Sample, format_short};
 use migsim_experiment::Amount;
 
-impl Profile {
+impl CausalProfile {
     /// Returns the three sentences of the verdict: the best change by a step, the best change without limit, and the quantities
     /// without effect.
     pub fn verdict(&self) -> String {
-        let sentences = [self.best_step(), self.best_unlimited(), self.without_gain()];
+        let sentences = [
+            self.best_step_sentence(),
+            self.best_unlimited_sentence(),
+            self.without_gain_sentence(),
+        ];
         sentences.join(" ")
     }
 
     /// Returns the gain by which a change is ranked \[%\], over the seeds. It is the gain with the decisions of the unchanged run
     /// if the user requested it, otherwise the gain with new decisions.
-    pub(super) fn ranking_gain(&self, tried: &Tried) -> Sample {
-        let held = tried.held_gain.filter(|_| self.holds_decisions);
+    pub(super) fn ranking_gain(&self, tried: &SimulatedChange) -> Sample {
+        let held = tried
+            .gain_with_held_decisions
+            .filter(|_| self.keeps_decisions);
         held.unwrap_or(tried.gain)
     }
 
     /// Returns the gain by which a change is ranked \[%\], as a mean over the seeds.
-    fn gain(&self, tried: &Tried) -> f64 {
+    fn mean_ranking_gain(&self, tried: &SimulatedChange) -> f64 {
         self.ranking_gain(tried).mean
     }
 
     /// Returns the sentence on the change with the largest gain by a step of 10 % or one process per host.
-    fn best_step(&self) -> String {
+    fn best_step_sentence(&self) -> String {
         let time = self.makespan.format();
-        match self.rows.first() {
-            Some(row) if self.gain(&row.step) >= super::NO_GAIN_PERCENT => format!(
+        match self.quantity_rows.first() {
+            Some(row) if self.mean_ranking_gain(&row.step) >= super::MIN_GAIN_PERCENT => format!(
                 "The run takes {time} s. Of all changes by {step} % or by one process per host, `{name}` gains most: {gain} %.",
                 step = super::STEP_PERCENT,
-                name = row.name(),
-                gain = format_short(self.gain(&row.step)),
+                name = row.label(),
+                gain = format_short(self.mean_ranking_gain(&row.step)),
             ),
             _ => format!(
                 "The run takes {time} s. No single change by {} % or by one process per host makes it faster.",
@@ -42,28 +48,31 @@ impl Profile {
     }
 
     /// Returns the sentence on the quantity for which the removal of its limit has the largest gain.
-    fn best_unlimited(&self) -> String {
-        let unlimited = self.rows.iter().filter_map(|row| row.unlimited.as_ref());
+    fn best_unlimited_sentence(&self) -> String {
+        let unlimited = self
+            .quantity_rows
+            .iter()
+            .filter_map(|row| row.without_limit.as_ref());
         let best = unlimited.reduce(|best, one| {
-            if self.gain(one) > self.gain(best) {
+            if self.mean_ranking_gain(one) > self.mean_ranking_gain(best) {
                 one
             } else {
                 best
             }
         });
         match best {
-            Some(one) if self.gain(one) >= super::NO_GAIN_PERCENT => {
-                let gain = self.gain(one);
-                let exceeds = |row: &Row| self.gain(&row.step) > gain;
+            Some(one) if self.mean_ranking_gain(one) >= super::MIN_GAIN_PERCENT => {
+                let gain = self.mean_ranking_gain(one);
+                let exceeds = |row: &QuantityRow| self.mean_ranking_gain(&row.step) > gain;
                 // The number of processes cannot be unlimited, so the gain of its step may be larger.
-                let end = if self.rows.iter().any(exceeds) {
+                let end = if self.quantity_rows.iter().any(exceeds) {
                     ""
                 } else {
                     ": no change of a single quantity gains more"
                 };
                 format!(
                     "Without limit `{}` gains most, {} %{end}.",
-                    one.change.changed,
+                    one.change.quantity,
                     format_short(gain),
                 )
             }
@@ -72,9 +81,13 @@ impl Profile {
     }
 
     /// Returns the sentence on the quantities whose changes have no effect.
-    fn without_gain(&self) -> String {
-        let all = self.rows.len();
-        let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.has_gain()).collect();
+    fn without_gain_sentence(&self) -> String {
+        let all = self.quantity_rows.len();
+        let vain: Vec<&QuantityRow> = self
+            .quantity_rows
+            .iter()
+            .filter(|row| !row.has_effect())
+            .collect();
         let count = vain.len();
         let first = vain
             .iter()
@@ -82,12 +95,12 @@ impl Profile {
         match first {
             Some(row) => format!(
                 "{count} of the {all} quantities change the time by less than {} % even without limit, such as `{}`.",
-                super::NO_GAIN_PERCENT,
+                super::MIN_GAIN_PERCENT,
                 row.quantity
             ),
             None => format!(
                 "Each of the {all} quantities changes the time by {} % or more.",
-                super::NO_GAIN_PERCENT
+                super::MIN_GAIN_PERCENT
             ),
         }
     }

@@ -21,21 +21,21 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use super::effects::{Effect, main_effect};
+use super::effects::{MainEffect, main_effect};
 use super::goal::{GAIN, Goal, MEASURES, Measure};
 use super::plan::Plan;
 use super::row::Row;
-use super::separate::{Basis, paired_difference};
+use super::separate::{TestConditions, paired_difference};
 use super::settings::MAX_NAMED;
-use super::spec::{csv_field, label};
+use super::spec::{csv_field, value_label};
 use super::stats::{Estimate, Sample, mean};
-use super::values::Values;
-use migsim_base::words::counted;
-use migsim_output::guarded;
+use super::values::ParameterValues;
+use migsim_base::words::format_count;
+use migsim_output::guard_cell;
 
 /// Statistics of one setting of a sweep (a combination of values of the parameters) over its seeds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct SettingStatistics {
     /// Statistics of the goal (the makespan or the gain by which settings are ranked) over the seeds for which it has a value.
     /// `None` if there is no such seed.
     pub goal: Option<Sample>,
@@ -46,7 +46,7 @@ pub struct Setting {
     /// Index of the baseline, which is the setting with which this setting is compared.
     pub(super) baseline: usize,
     /// Goal of this setting minus goal of its baseline with the same seed, over the seeds, in the unit of the goal.
-    pub difference: Option<Sample>,
+    pub difference_from_baseline: Option<Sample>,
 }
 
 /// Summary of a sweep: the statistics of all settings, the best setting, and the effects of the parameters.
@@ -55,24 +55,24 @@ pub struct Summary {
     /// Measure (makespan or gain) by which the settings are ranked.
     pub goal: Goal,
     /// Statistics of each setting, in the order of the plan.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SettingStatistics>,
     /// Indices of the settings with the best mean of the goal; several indices if their means are equal.
-    pub best: Vec<usize>,
+    pub best_settings: Vec<usize>,
     /// Indices of further settings that the tests do not show to be worse than the best setting by more than the margin of
     /// indifference.
     pub not_separated: Vec<usize>,
     /// Conditions of the statistical tests: the number of seeds and the margin of indifference.
-    pub basis: Basis,
+    pub test_conditions: TestConditions,
     /// Effect on the goal of each parameter that has several values.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<MainEffect>,
 }
 
 impl Summary {
     /// Computes the summary of a plan from the rows of its finished runs, given by the identities of the runs.
     pub fn from_rows(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
-        let values = Values::of_all(plan);
+        let values = ParameterValues::of_all_parameters(plan);
         let goal = choose_goal(plan, &values, rows);
-        let baselines = baselines(plan, &values);
+        let baselines = find_baselines(plan, &values);
         let of_setting = |setting: usize| -> Vec<Option<&Row>> {
             let seeds = plan.seeds.len();
             let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
@@ -93,7 +93,7 @@ impl Summary {
             let differences: Vec<f64> = pairs
                 .filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?))
                 .collect();
-            Setting {
+            SettingStatistics {
                 goal: sample(MEASURES[goal.measure].2),
                 measures: MEASURES.map(|(_, _, measure)| sample(measure)),
                 failed_runs: own
@@ -102,20 +102,20 @@ impl Summary {
                     .filter(|row| row.error.is_some())
                     .count(),
                 baseline,
-                difference: Sample::from_numbers(&differences),
+                difference_from_baseline: Sample::from_numbers(&differences),
             }
         };
-        let settings: Vec<Setting> = (0..plan.settings.len()).map(one).collect();
+        let settings: Vec<SettingStatistics> = (0..plan.settings.len()).map(one).collect();
         let means: Vec<Option<f64>> = settings
             .iter()
             .map(|setting| Some(setting.goal?.mean))
             .collect();
         let effects = (0..plan.names.len())
-            .filter(|parameter| values[*parameter].count() > 1)
+            .filter(|parameter| values[*parameter].count_distinct() > 1)
             .map(|parameter| main_effect(plan, goal, &means, parameter))
             .collect();
         let best = best_settings(goal, &settings);
-        let basis = Basis {
+        let basis = TestConditions {
             seeds: plan.seeds.len(),
             is_random: plan.is_random || plan.seeds.len() > 1,
             indifference: plan.indifference,
@@ -127,8 +127,8 @@ impl Summary {
         Self {
             goal,
             not_separated: not_separated_from_best(basis, goal, (&best, settings.len()), goals),
-            best,
-            basis,
+            best_settings: best,
+            test_conditions: basis,
             settings,
             effects,
         }
@@ -141,14 +141,14 @@ impl Summary {
     pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
         let mut head = vec!["setting".to_owned()];
-        head.extend(plan.names.iter().map(|name| guarded(name).into_owned()));
+        head.extend(plan.names.iter().map(|name| guard_cell(name).into_owned()));
         head.extend(["seeds", "failed"].map(str::to_owned));
         for (name, unit, _) in MEASURES {
-            head.extend(STATISTICS.map(|what| format!("{name}_{what}{unit}")));
+            head.extend(STATISTICS_SUFFIXES.map(|what| format!("{name}_{what}{unit}")));
         }
         let (name, unit, _) = MEASURES[self.goal.measure];
         head.push("baseline".to_owned());
-        head.extend(STATISTICS.map(|what| format!("{name}_difference_{what}{unit}")));
+        head.extend(STATISTICS_SUFFIXES.map(|what| format!("{name}_difference_{what}{unit}")));
         table.write_record(&head)?;
         for (index, setting) in self.settings.iter().enumerate() {
             let mut fields = vec![(index + 1).to_string()];
@@ -161,7 +161,7 @@ impl Summary {
             fields.push(setting.failed_runs.to_string());
             fields.extend(setting.measures.into_iter().flat_map(statistics_fields));
             fields.push((setting.baseline + 1).to_string());
-            fields.extend(statistics_fields(setting.difference));
+            fields.extend(statistics_fields(setting.difference_from_baseline));
             table.write_record(&fields)?;
         }
         table.into_inner().map_err(csv::IntoInnerError::into_error)
@@ -180,7 +180,7 @@ impl Summary {
     }
 
     /// Returns the number of settings that have a mean of the goal; the best setting is chosen from these.
-    pub(super) fn candidates(&self) -> usize {
+    pub(super) fn count_ranked_settings(&self) -> usize {
         let settings = self.settings.iter();
         settings.filter(|setting| setting.goal.is_some()).count()
     }
@@ -188,13 +188,13 @@ impl Summary {
     /// Describes the number of settings that are not separated from the best setting; `None` if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
         let count = self.not_separated.len();
-        let margin = self.basis.indifference.percent();
+        let margin = self.test_conditions.indifference.percent();
         let others = match count {
             1 => "1 other setting is".to_owned(),
             _ => format!("{count} other settings are"),
         };
-        let text = if self.basis.is_random {
-            let seeds = counted(self.basis.seeds, "seed");
+        let text = if self.test_conditions.is_random {
+            let seeds = format_count(self.test_conditions.seeds, "seed");
             format!(
                 "  {others} not separated from it by {seeds} (95 %, corrected for all pairs of settings, margin {margin} %)."
             )
@@ -206,12 +206,12 @@ impl Summary {
 
     /// Describes the best setting (or several settings with equal means) and its advantage over the baseline.
     pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
-        let first = self.best.first();
+        let first = self.best_settings.first();
         let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
         else {
             return Vec::new();
         };
-        let (tried, ties) = (self.candidates(), self.best.len());
+        let (tried, ties) = (self.count_ranked_settings(), self.best_settings.len());
         let (goal, mean) = (self.goal.name(), format_with_interval(sample));
         let chosen = match ties {
             1 if tried == 1 => format!("{goal}: {mean}"),
@@ -219,7 +219,7 @@ impl Summary {
             _ => format!("best {goal}: {ties} of {tried} settings tie at {mean}"),
         };
         let mut lines = vec![String::new(), chosen];
-        for &index in self.best.iter().take(MAX_NAMED) {
+        for &index in self.best_settings.iter().take(MAX_NAMED) {
             let setting = format_setting(&plan.names, &plan.settings[index]);
             if !setting.is_empty() {
                 lines.push(format!("  setting {}: {setting}", index + 1));
@@ -228,8 +228,8 @@ impl Summary {
         if ties > MAX_NAMED {
             lines.push(format!("  and {} more", ties - MAX_NAMED));
         }
-        let Setting {
-            difference,
+        let SettingStatistics {
+            difference_from_baseline: difference,
             baseline,
             ..
         } = self.settings[best];
@@ -253,7 +253,7 @@ impl Summary {
 /// Lists the settings, other than the best ones, that the tests do not show to be worse by more than the margin of indifference.
 /// `goals` returns the goals of a setting by seed.
 fn not_separated_from_best(
-    basis: Basis,
+    basis: TestConditions,
     goal: Goal,
     (best, settings): (&[usize], usize),
     goals: impl Fn(usize) -> Option<Vec<f64>>,
@@ -284,7 +284,7 @@ fn format_with_interval(sample: Sample) -> String {
 }
 
 /// Lists the indices of the settings with the best mean of the goal; several indices if their means are equal.
-fn best_settings(goal: Goal, settings: &[Setting]) -> Vec<usize> {
+fn best_settings(goal: Goal, settings: &[SettingStatistics]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     for (index, setting) in settings.iter().enumerate() {
         let Some(sample) = setting.goal else { continue };
@@ -298,7 +298,7 @@ fn best_settings(goal: Goal, settings: &[Setting]) -> Vec<usize> {
     best
 }
 
-impl Setting {
+impl SettingStatistics {
     /// Returns the statistics of the setting, each with the name of its column in `summary.csv`.
     pub(super) fn named_statistics(&self, goal: Goal) -> Vec<(String, Value)> {
         let seeds = self.goal.map_or(0, |sample| sample.count);
@@ -307,21 +307,25 @@ impl Setting {
             ("failed".to_owned(), self.failed_runs.into()),
         ];
         let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
-            let named = STATISTICS.into_iter().zip(statistics(sample));
+            let named = STATISTICS_SUFFIXES.into_iter().zip(statistics(sample));
             all.extend(named.map(|(what, one)| (format!("{name}_{what}{unit}"), one.into())));
         };
         for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measures) {
             push(name, unit, sample);
         }
         let (name, unit, _) = MEASURES[goal.measure];
-        push(&format!("{name}_difference"), unit, self.difference);
+        push(
+            &format!("{name}_difference"),
+            unit,
+            self.difference_from_baseline,
+        );
         all.push(("baseline".to_owned(), (self.baseline + 1).into()));
         all
     }
 }
 
 /// Returns the values of a setting by the names of their parameters; parameters that do not apply are left out.
-pub fn by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value> {
+pub fn values_by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value> {
     let pairs = names.iter().zip(setting);
     let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
     given.collect()
@@ -334,13 +338,13 @@ pub fn format_setting<'n>(
 ) -> String {
     let pairs = names.into_iter().zip(setting);
     let given: Vec<String> = pairs
-        .filter_map(|(name, value)| Some(format!("{name}={}", label(value.as_ref()?))))
+        .filter_map(|(name, value)| Some(format!("{name}={}", value_label(value.as_ref()?))))
         .collect();
     given.join(" ")
 }
 
 /// Endings of the names of the columns in `summary.csv` with the statistics of a measure.
-const STATISTICS: [&str; 3] = ["mean", "deviation", "ci95"];
+const STATISTICS_SUFFIXES: [&str; 3] = ["mean", "deviation", "ci95"];
 
 /// Returns the mean, the standard deviation, and half the width of the 95 % confidence interval of a sample. A missing number is
 /// `None`.
@@ -359,10 +363,10 @@ fn statistics_fields(sample: Option<Sample>) -> [String; 3] {
 
 /// Chooses the goal by which the settings of a sweep are ranked: the makespan of the last scenario that was run, or the gain if
 /// makespans cannot be compared.
-fn choose_goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
+fn choose_goal(plan: &Plan, values: &[ParameterValues<'_>], rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
-    let varies = |index: usize| values[index].count() > 1;
+    let varies = |index: usize| values[index].count_distinct() > 1;
     let differ = plan
         .names
         .iter()
@@ -376,35 +380,35 @@ fn choose_goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>)
 }
 
 /// For each parameter, the index of its value in a setting; `None` for a parameter that does not apply.
-type Ranks = Vec<Option<usize>>;
+type ValueIndices = Vec<Option<usize>>;
 
 /// Finds for each setting the index of its baseline, which is the setting with which it is compared.
-fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
-    let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
+fn find_baselines(plan: &Plan, values: &[ParameterValues<'_>]) -> Vec<usize> {
+    let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> ValueIndices {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));
         meant
-            .map(|parameter| values[parameter].indices[setting])
+            .map(|parameter| values[parameter].value_indices[setting])
             .collect()
     };
     let settings = 0..plan.settings.len();
     let Some(policy) = plan.names.iter().position(|name| name == "policy") else {
         let is_meant = |parameter: usize| plan.work.contains(&plan.names[parameter]);
-        let mut first: BTreeMap<Ranks, usize> = BTreeMap::new();
+        let mut first: BTreeMap<ValueIndices, usize> = BTreeMap::new();
         return settings
             .map(|setting| *first.entry(ranks(setting, &is_meant)).or_insert(setting))
             .collect();
     };
-    let policies = &values[policy].distinct;
+    let policies = &values[policy].distinct_values;
     let never = policies.iter().position(|name| **name == "never");
     let base = Some(never.unwrap_or(0));
     // Index the settings of the base policy by the parameters that apply to them: the values of these must be equal.
-    let mut bases: BTreeMap<Vec<usize>, BTreeMap<Ranks, usize>> = BTreeMap::new();
+    let mut bases: BTreeMap<Vec<usize>, BTreeMap<ValueIndices, usize>> = BTreeMap::new();
     for setting in settings
         .clone()
-        .filter(|one| values[policy].indices[*one] == base)
+        .filter(|one| values[policy].value_indices[*one] == base)
     {
         let applies = |parameter: &usize| {
-            *parameter != policy && values[*parameter].indices[setting].is_some()
+            *parameter != policy && values[*parameter].value_indices[setting].is_some()
         };
         let own: Vec<usize> = (0..values.len()).filter(applies).collect();
         let key = ranks(setting, &|parameter| own.contains(&parameter));

@@ -35,19 +35,19 @@ fn the_best_setting_and_the_effects_worked_by_hand() {
     let (plan, rows) = swept();
     let summary = Summary::from_rows(&plan, &rows);
     // a = 1, b = 1: (12 + 13) / 2.
-    assert_eq!(summary.best, [2]);
+    assert_eq!(summary.best_settings, [2]);
     assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
     // Between settings: 4 · 5² for a, 4 · 0.5² for b.
-    assert!((summary.effects[0].share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
-    assert!((summary.effects[1].share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
-    assert_eq!(summary.effects[0].values[0], ("1".into(), 13.0));
+    assert!((summary.effects[0].variance_share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
+    assert!((summary.effects[1].variance_share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
+    assert_eq!(summary.effects[0].means_by_value[0], ("1".into(), 13.0));
 }
 
 #[test]
 fn differences_are_paired_by_seed() {
     let (plan, rows) = swept();
     let summary = Summary::from_rows(&plan, &rows);
-    let difference = summary.settings[2].difference.unwrap();
+    let difference = summary.settings[2].difference_from_baseline.unwrap();
     // The difference is -10 with each seed: it has no deviation, although the makespans have one.
     assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
     assert_eq!(
@@ -76,7 +76,10 @@ fn the_baseline_is_never_with_the_same_other_values() {
         ],
         ..Plan::default()
     };
-    assert_eq!(baselines(&plan, &Values::of_all(&plan)), [2, 3, 2, 3]);
+    assert_eq!(
+        find_baselines(&plan, &ParameterValues::of_all_parameters(&plan)),
+        [2, 3, 2, 3]
+    );
 }
 
 /// The slow twin of the search for baselines: it compares each setting with all others.
@@ -134,7 +137,7 @@ fn baselines_are_those_that_are_found_one_by_one() {
         }
         let expected = (0..plan.settings.len()).map(|one| baseline_one_by_one(&plan, one));
         assert_eq!(
-            baselines(&plan, &Values::of_all(&plan)),
+            find_baselines(&plan, &ParameterValues::of_all_parameters(&plan)),
             expected.collect::<Vec<_>>()
         );
     }
@@ -150,7 +153,10 @@ fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() 
             .to_vec(),
         ..Plan::default()
     };
-    assert_eq!(baselines(&plan, &Values::of_all(&plan)), [0, 1, 0, 1]);
+    assert_eq!(
+        find_baselines(&plan, &ParameterValues::of_all_parameters(&plan)),
+        [0, 1, 0, 1]
+    );
 }
 
 #[test]
@@ -164,7 +170,7 @@ fn a_setting_that_failed_is_counted_and_not_judged() {
         (summary.settings[2].failed_runs, summary.settings[2].goal),
         (2, None)
     );
-    assert_eq!(summary.best, [3]);
+    assert_eq!(summary.best_settings, [3]);
 }
 
 #[test]
@@ -190,7 +196,7 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     }
     let summary = Summary::from_rows(&plan, &rows);
     assert_eq!(
-        (&*summary.best, &*summary.not_separated),
+        (&*summary.best_settings, &*summary.not_separated),
         (&[0][..], &[1][..])
     );
     let lines = summary.best_lines(&plan).join("\n");
@@ -198,6 +204,6 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     assert!(lines.contains(expected), "{lines}");
     let table = summary
         .ranking_table(&plan, &summary.ranked_settings())
-        .html(9);
+        .to_html(9);
     assert_eq!(table.matches("1=").count(), 2, "{table}");
 }

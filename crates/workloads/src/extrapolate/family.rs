@@ -12,21 +12,21 @@ pub(super) type FamilyMessage = (usize, usize, usize);
 
 /// Pattern of the messages in one exchange between all processes of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Family {
+pub(super) enum PatternFamily {
     /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. It exists only if the
     /// number of processes is a power of two.
-    Doubling,
+    RecursiveDoubling,
     /// Recursive doubling with messages that double in size in each round, as in an allgather.
-    Gathering,
+    AllgatherDoubling,
     /// Recursive halving: messages that halve in size in each round, and rounds in the reverse order that double the size again,
     /// as in a large allreduce.
-    Halving,
+    RecursiveHalving,
     /// A ring: in each superstep, each process sends to the next process. One turn takes P - 1 supersteps for P processes; there
     /// are `turns` turns.
     Ring { turns: usize },
     /// All-to-all by pairs: in round k, each process sends to the process whose number is higher by k, modulo the number of
     /// processes.
-    Pairs,
+    AllToAllByPairs,
     /// A grid: each process sends to its neighbours in all dimensions, in one superstep.
     Grid {
         dimensions: usize,
@@ -51,42 +51,42 @@ pub(super) enum Family {
     /// A chain: in each superstep, one process sends to the next process, beginning with process 0.
     Chain,
     /// A superstep without messages, in which processes only compute.
-    Silent,
+    NoMessages,
 }
 
 /// All families, in the order of preference: if several families describe equally many supersteps of a recording, the first in
 /// this list is chosen.
-pub(super) const ALL: [Family; 27] = [
-    Family::Silent,
-    Family::Doubling,
-    Family::Gathering,
-    Family::Halving,
-    Family::Ring { turns: 2 },
-    Family::Ring { turns: 1 },
-    Family::Pairs,
-    Family::grid(1, false, false),
-    Family::grid(1, true, false),
-    Family::grid(2, false, false),
-    Family::grid(2, false, true),
-    Family::grid(2, true, false),
-    Family::grid(2, true, true),
-    Family::grid(3, false, false),
-    Family::grid(3, false, true),
-    Family::grid(3, true, false),
-    Family::grid(3, true, true),
-    Family::Shift { is_forward: true },
-    Family::Shift { is_forward: false },
-    Family::OpenShift { is_forward: true },
-    Family::OpenShift { is_forward: false },
-    Family::AllToAll,
-    Family::Broadcast,
-    Family::Reduction,
-    Family::Gather,
-    Family::Scatter,
-    Family::Chain,
+pub(super) const ALL_FAMILIES: [PatternFamily; 27] = [
+    PatternFamily::NoMessages,
+    PatternFamily::RecursiveDoubling,
+    PatternFamily::AllgatherDoubling,
+    PatternFamily::RecursiveHalving,
+    PatternFamily::Ring { turns: 2 },
+    PatternFamily::Ring { turns: 1 },
+    PatternFamily::AllToAllByPairs,
+    PatternFamily::grid(1, false, false),
+    PatternFamily::grid(1, true, false),
+    PatternFamily::grid(2, false, false),
+    PatternFamily::grid(2, false, true),
+    PatternFamily::grid(2, true, false),
+    PatternFamily::grid(2, true, true),
+    PatternFamily::grid(3, false, false),
+    PatternFamily::grid(3, false, true),
+    PatternFamily::grid(3, true, false),
+    PatternFamily::grid(3, true, true),
+    PatternFamily::Shift { is_forward: true },
+    PatternFamily::Shift { is_forward: false },
+    PatternFamily::OpenShift { is_forward: true },
+    PatternFamily::OpenShift { is_forward: false },
+    PatternFamily::AllToAll,
+    PatternFamily::Broadcast,
+    PatternFamily::Reduction,
+    PatternFamily::Gather,
+    PatternFamily::Scatter,
+    PatternFamily::Chain,
 ];
 
-impl Family {
+impl PatternFamily {
     /// Creates a family of exchanges with the neighbours in a grid.
     const fn grid(dimensions: usize, is_periodic: bool, is_reversed: bool) -> Self {
         Self::Grid {
@@ -98,7 +98,7 @@ impl Family {
 
     /// Returns the messages of each superstep of an exchange between `count` processes; `None` if the family does not exist for
     /// this number of processes.
-    pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<FamilyMessage>>> {
+    pub(super) fn messages_by_superstep(self, count: usize) -> Option<Vec<Vec<FamilyMessage>>> {
         let all = 0..count;
         let to = |away: usize| -> Vec<FamilyMessage> {
             all.clone()
@@ -112,18 +112,20 @@ impl Family {
         };
         let rounds = 0..count.ilog2() as usize;
         Some(match self {
-            Self::Doubling | Self::Gathering | Self::Halving if !count.is_power_of_two() => {
+            Self::RecursiveDoubling | Self::AllgatherDoubling | Self::RecursiveHalving
+                if !count.is_power_of_two() =>
+            {
                 return None;
             }
-            Self::Doubling | Self::Gathering => rounds.map(round).collect(),
-            Self::Halving => rounds.clone().chain(rounds.rev()).map(round).collect(),
+            Self::RecursiveDoubling | Self::AllgatherDoubling => rounds.map(round).collect(),
+            Self::RecursiveHalving => rounds.clone().chain(rounds.rev()).map(round).collect(),
             Self::Ring { turns } => (0..turns * (count - 1)).map(|_| to(1)).collect(),
-            Self::Pairs => (1..count).map(to).collect(),
+            Self::AllToAllByPairs => (1..count).map(to).collect(),
             Self::Grid {
                 dimensions,
                 is_periodic,
                 is_reversed,
-            } => vec![neighbours(
+            } => vec![neighbour_messages(
                 &grid_sides(count, dimensions, is_reversed),
                 is_periodic,
             )],
@@ -134,38 +136,41 @@ impl Family {
             }
             Self::OpenShift { .. } => vec![(1..count).map(|from| (from, from - 1, 0)).collect()],
             Self::AllToAll => vec![(1..count).flat_map(to).collect()],
-            Self::Broadcast => tree(count),
+            Self::Broadcast => broadcast_messages(count),
             Self::Reduction => {
                 let turned = |step: Vec<FamilyMessage>| {
                     step.into_iter()
                         .map(|(from, to, slot)| (to, from, slot))
                         .collect()
                 };
-                order_by_height(tree(count).into_iter().map(turned).collect(), count)
+                group_by_superstep(
+                    broadcast_messages(count).into_iter().map(turned).collect(),
+                    count,
+                )
             }
             Self::Gather => vec![(1..count).map(|from| (from, 0, 0)).collect()],
             Self::Scatter => vec![(1..count).map(|to| (0, to, 0)).collect()],
             Self::Chain => (1..count).map(|to| vec![(to - 1, to, 0)]).collect(),
-            Self::Silent => vec![Vec::new()],
+            Self::NoMessages => vec![Vec::new()],
         })
     }
 
     /// Returns the size of the messages in superstep `step` of the `steps` supersteps of an exchange, relative to the size of
     /// their slot.
-    pub(super) fn factor(self, step: usize, steps: usize) -> f64 {
+    pub(super) fn relative_message_size(self, step: usize, steps: usize) -> f64 {
         let exponent = match self {
-            Self::Gathering => step as f64,
-            Self::Halving => -1.0 - step.min(steps - 1 - step) as f64,
+            Self::AllgatherDoubling => step as f64,
+            Self::RecursiveHalving => -1.0 - step.min(steps - 1 - step) as f64,
             _ => 0.0,
         };
         exponent.exp2()
     }
 
     /// Returns the number of slots of the family, which is the number of different message sizes that it can have.
-    pub(super) fn slots(self) -> usize {
+    pub(super) fn slot_count(self) -> usize {
         match self {
             Self::Grid { dimensions, .. } => dimensions,
-            Self::Silent => 0,
+            Self::NoMessages => 0,
             _ => 1,
         }
     }
@@ -184,15 +189,15 @@ impl Family {
     }
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for PatternFamily {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Doubling => out.write_str("recursive doubling"),
-            Self::Gathering => out.write_str("allgather by recursive doubling"),
-            Self::Halving => out.write_str("allreduce by recursive halving"),
+            Self::RecursiveDoubling => out.write_str("recursive doubling"),
+            Self::AllgatherDoubling => out.write_str("allgather by recursive doubling"),
+            Self::RecursiveHalving => out.write_str("allreduce by recursive halving"),
             Self::Ring { turns: 1 } => out.write_str("one round of a ring"),
             Self::Ring { .. } => out.write_str("two rounds of a ring"),
-            Self::Pairs => out.write_str("all-to-all by pairs"),
+            Self::AllToAllByPairs => out.write_str("all-to-all by pairs"),
             Self::Grid {
                 dimensions,
                 is_periodic,
@@ -218,7 +223,7 @@ impl fmt::Display for Family {
             Self::Gather => out.write_str("gather"),
             Self::Scatter => out.write_str("scatter"),
             Self::Chain => out.write_str("chain"),
-            Self::Silent => out.write_str("computation"),
+            Self::NoMessages => out.write_str("computation"),
         }
     }
 }
@@ -253,7 +258,7 @@ fn grid_sides(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> 
 
 /// Returns the messages that all processes of a grid send to both neighbours in each dimension; the last dimension varies
 /// fastest, and the slot of a message is its dimension.
-fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
+fn neighbour_messages(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
     let count: usize = shape.iter().product();
     let mut sent = Vec::new();
     let mut stride = count;
@@ -281,7 +286,7 @@ fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
 
 /// Returns the messages of a broadcast from process 0 to `count` processes along a binomial tree, one list for each distance of
 /// the sender from process 0.
-fn tree(count: usize) -> Vec<Vec<FamilyMessage>> {
+fn broadcast_messages(count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut steps: Vec<Vec<FamilyMessage>> = Vec::new();
     for to in 1..count {
         let parent = to & (to - 1);
@@ -294,7 +299,7 @@ fn tree(count: usize) -> Vec<Vec<FamilyMessage>> {
 
 /// Distributes the messages of a reduction along a tree over supersteps: each message is sent in the superstep after the last
 /// superstep in which its sender receives a message.
-fn order_by_height(steps: Vec<Vec<FamilyMessage>>, count: usize) -> Vec<Vec<FamilyMessage>> {
+fn group_by_superstep(steps: Vec<Vec<FamilyMessage>>, count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut heights = vec![0; count];
     let mut found: Vec<Vec<FamilyMessage>> = Vec::new();
     // The order starts at the leaves: most hops first, of equal ones the largest number first.
@@ -327,7 +332,7 @@ mod tests {
     #[test]
     fn neighbours_are_beside_each_other() {
         // 2 x 2, the last dimension fastest: 0 1 / 2 3.
-        let mut sent = neighbours(&[2, 2], false);
+        let mut sent = neighbour_messages(&[2, 2], false);
         sent.sort_unstable();
         assert_eq!(
             sent,
@@ -344,47 +349,51 @@ mod tests {
         );
         // A periodic side of two has its neighbour in both directions, a side of one has none.
         assert_eq!(
-            neighbours(&[2, 1], true),
+            neighbour_messages(&[2, 1], true),
             [(0, 1, 0), (0, 1, 0), (1, 0, 0), (1, 0, 0)]
         );
     }
 
     #[test]
     fn trees_follow_the_logical_clock() {
-        let broadcast = Family::Broadcast.steps(4).unwrap();
+        let broadcast = PatternFamily::Broadcast.messages_by_superstep(4).unwrap();
         assert_eq!(broadcast, [vec![(0, 1, 0), (0, 2, 0)], vec![(2, 3, 0)]]);
-        let reduction = Family::Reduction.steps(4).unwrap();
+        let reduction = PatternFamily::Reduction.messages_by_superstep(4).unwrap();
         assert_eq!(reduction, [vec![(3, 2, 0), (1, 0, 0)], vec![(2, 0, 0)]]);
     }
 
     #[test]
     fn sizes_double_in_an_allgather_and_halve_in_an_allreduce() {
-        let factors =
-            |family: Family, steps| (0..steps).map(move |step| family.factor(step, steps));
-        assert!(factors(Family::Gathering, 3).eq([1.0, 2.0, 4.0]));
-        assert!(factors(Family::Halving, 4).eq([0.5, 0.25, 0.25, 0.5]));
-        let steps = Family::Halving.steps(4).unwrap();
+        let factors = |family: PatternFamily, steps| {
+            (0..steps).map(move |step| family.relative_message_size(step, steps))
+        };
+        assert!(factors(PatternFamily::AllgatherDoubling, 3).eq([1.0, 2.0, 4.0]));
+        assert!(factors(PatternFamily::RecursiveHalving, 4).eq([0.5, 0.25, 0.25, 0.5]));
+        let steps = PatternFamily::RecursiveHalving
+            .messages_by_superstep(4)
+            .unwrap();
         assert_eq!(steps[1][0], (0, 2, 0));
         assert_eq!((steps.len(), &steps[1]), (4, &steps[2]));
     }
 
     #[test]
     fn every_family_sends_between_known_processes() {
-        for family in ALL {
+        for family in ALL_FAMILIES {
             for count in [2, 3, 4, 8, 12] {
-                let steps = family.steps(count).unwrap_or_default();
+                let steps = family.messages_by_superstep(count).unwrap_or_default();
                 let all: Vec<FamilyMessage> = steps.into_iter().flatten().collect();
                 assert!(
                     all.iter().all(|(from, to, slot)| from != to
                         && *from < count
                         && *to < count
-                        && *slot < family.slots()),
+                        && *slot < family.slot_count()),
                     "{family} {count}"
                 );
                 assert_eq!(
                     all.is_empty(),
-                    family == Family::Silent
-                        || family.steps(count).is_none() && !count.is_power_of_two()
+                    family == PatternFamily::NoMessages
+                        || family.messages_by_superstep(count).is_none()
+                            && !count.is_power_of_two()
                 );
             }
         }

@@ -19,8 +19,8 @@ use std::fmt::Write as _;
 
 use crate::trace::Trace;
 use migsim_base::error::{Error, Problem};
-use model::{Model, ModelStep};
-use sample::Sample;
+use model::{ModelSuperstep, ProgramModel};
+use sample::RecordedRun;
 
 /// Minimum number of recordings with different numbers of processes: two to fit the laws, and one for the check.
 const MIN_RECORDINGS: usize = 3;
@@ -34,26 +34,26 @@ const MAX_WORK_ERROR: f64 = 0.25;
 #[non_exhaustive]
 pub struct Extrapolation {
     /// Text of the extrapolated trace.
-    pub trace: String,
+    pub trace_text: String,
     /// Number of supersteps in the trace.
-    pub supersteps: usize,
+    pub superstep_count: usize,
     /// Number of messages in the trace.
-    pub messages: usize,
+    pub message_count: usize,
     /// Descriptions of the groups of equal exchanges in the program, one line each: the number of exchanges, and how work and
     /// message sizes depend on the number of processes.
-    pub laws: Vec<String>,
+    pub law_descriptions: Vec<String>,
     /// Comparison of the largest recording with its prediction from the smaller recordings.
-    pub check: Check,
+    pub accuracy_check: AccuracyCheck,
 }
 
 /// Comparison of the largest recording with its prediction from the smaller recordings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Check {
+pub struct AccuracyCheck {
     /// Number of processes of the largest recording.
-    pub processes: usize,
+    pub process_count: usize,
     /// Number of messages of the largest recording, which is equal to the predicted number.
-    pub messages: usize,
+    pub message_count: usize,
     /// Relative error of the predicted bytes of all messages: predicted / recorded - 1.
     pub bytes_error: f64,
     /// Relative error of the predicted work of all processes: predicted / recorded - 1.
@@ -72,8 +72,8 @@ pub struct Check {
 /// - the smaller recordings predict the largest recording badly
 /// - the exchanges of the program do not exist for this number of processes
 pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
-    let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
-        .map(|(name, trace)| (Sample::from_trace(name, trace), trace))
+    let mut samples: Vec<(RecordedRun, &Trace)> = (recorded.iter())
+        .map(|(name, trace)| (RecordedRun::from_trace(name, trace), trace))
         .collect();
     samples.sort_by_key(|(sample, _)| sample.processes);
     samples.dedup_by_key(|(sample, _)| sample.processes);
@@ -89,7 +89,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
             .into());
     };
     let largest = *largest;
-    let samples: Vec<Sample> = samples.into_iter().map(|(sample, _)| sample).collect();
+    let samples: Vec<RecordedRun> = samples.into_iter().map(|(sample, _)| sample).collect();
     if let Some(alone) = samples.iter().find(|sample| sample.processes < 2) {
         let problem = Problem::new(
             "a recording with one process has no messages, so that no pattern can be found",
@@ -99,14 +99,14 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
             .hint("record with two processes or more")
             .into());
     }
-    let phases = pattern::parse(&samples)?;
+    let phases = pattern::find_exchanges(&samples)?;
     let end = samples.len() - 1;
-    let check = check_prediction(&Model::fit(&samples[..end], &phases)?, &samples[end])?;
-    let model = Model::fit(&samples, &phases)?;
-    let made = model.steps(processes)?;
+    let check = check_prediction(&ProgramModel::fit(&samples[..end], &phases)?, &samples[end])?;
+    let model = ProgramModel::fit(&samples, &phases)?;
+    let made = model.supersteps(processes)?;
     let laws = model.groups.iter().map(|group| {
         let sizes: Vec<String> = group
-            .sizes
+            .size_laws
             .iter()
             .flatten()
             .map(ToString::to_string)
@@ -118,15 +118,15 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
         };
         format!(
             "{} x {}: work x P^{:.2}{sizes}",
-            group.count, group.family, group.exponent
+            group.exchange_count, group.family, group.work_exponent
         )
     });
     Ok(Extrapolation {
-        supersteps: made.len(),
-        messages: made.iter().map(|step| step.messages.len()).sum(),
-        laws: laws.collect(),
-        check,
-        trace: trace_text(&model, &made, processes, largest),
+        superstep_count: made.len(),
+        message_count: made.iter().map(|step| step.messages.len()).sum(),
+        law_descriptions: laws.collect(),
+        accuracy_check: check,
+        trace_text: trace_text(&model, &made, processes, largest),
     })
 }
 
@@ -134,15 +134,18 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
 ///
 /// # Errors
 /// The prediction of the bytes or of the work is too inaccurate.
-fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
-    let made = model.steps(sample.processes)?;
+fn check_prediction(
+    model: &ProgramModel<'_>,
+    sample: &RecordedRun,
+) -> Result<AccuracyCheck, Error> {
+    let made = model.supersteps(sample.processes)?;
     let mut predicted = vec![0.0; sample.processes];
     for step in &made {
         for (sum, work) in predicted.iter_mut().zip(&step.work) {
             *sum += work;
         }
     }
-    let recorded = sample.work(0..sample.steps.len());
+    let recorded = sample.total_work(0..sample.supersteps.len());
     let all = |work: &[f64]| work.iter().sum::<f64>();
     let mean = all(&recorded) / sample.processes as f64;
     let bytes: f64 = made
@@ -151,9 +154,9 @@ fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> 
         .map(|message| message.2)
         .sum();
     let sizes = sample
-        .steps
+        .supersteps
         .iter()
-        .flat_map(|step| step.messages.values().flatten());
+        .flat_map(|step| step.message_sizes.values().flatten());
     let off = |predicted: f64, recorded: f64| {
         if recorded > 0.0 {
             predicted / recorded - 1.0
@@ -161,9 +164,9 @@ fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> 
             0.0
         }
     };
-    let check = Check {
-        processes: sample.processes,
-        messages: made.iter().map(|step| step.messages.len()).sum(),
+    let check = AccuracyCheck {
+        process_count: sample.processes,
+        message_count: made.iter().map(|step| step.messages.len()).sum(),
         bytes_error: off(bytes, sizes.sum()),
         work_error: off(all(&predicted), all(&recorded)),
         max_process_error: (predicted.iter().zip(&recorded))
@@ -190,10 +193,15 @@ fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> 
 
 /// Returns the text of the extrapolated trace. Settings of the runtime and facts about the recording are copied from the largest
 /// recording.
-fn trace_text(model: &Model<'_>, made: &[ModelStep], processes: usize, largest: &Trace) -> String {
+fn trace_text(
+    model: &ProgramModel<'_>,
+    made: &[ModelSuperstep],
+    processes: usize,
+    largest: &Trace,
+) -> String {
     let mut text = format!(
         "migsim-trace 2\nprocesses {processes}\n{}",
-        largest.recording().to_lines()
+        largest.recording().to_trace_lines()
     );
     for setting in largest.settings() {
         if let Some(key) = setting.key.strip_prefix("runtime.") {
@@ -201,7 +209,7 @@ fn trace_text(model: &Model<'_>, made: &[ModelStep], processes: usize, largest: 
         }
     }
     for process in 0..processes {
-        if let Some(memory) = model.memory(process, processes) {
+        if let Some(memory) = model.extrapolated_memory(process, processes) {
             let _ = writeln!(text, "memory {process} {memory}B");
         }
     }

@@ -11,19 +11,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::family::Family;
-use super::pattern::Phase;
-use super::sample::Sample;
+use super::family::PatternFamily;
+use super::pattern::RecordedExchange;
+use super::sample::RecordedRun;
 use migsim_base::error::{Error, Problem};
 
 /// Maximum deviation of a recorded message size from the fitted law, relative to the recorded size.
 const SIZE_TOLERANCE: f64 = 0.02;
 /// Maximum deviation of a recorded message size from the fitted law that rounding to whole bytes explains \[B\].
-const ROUNDING: f64 = 1.0;
+const ROUNDING_TOLERANCE: f64 = 1.0;
 
 /// Law by which the size of a message \[B\] depends on the number of processes: a factor times a basis function.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Law {
+pub(super) struct MessageSizeLaw {
     /// The basis function of the number of processes.
     basis: Basis,
     /// The factor of the basis function \[B\].
@@ -36,7 +36,7 @@ enum Basis {
     Inverse,
     InverseSquare,
     /// 1 / (number of processes in the cross-section of a grid perpendicular to the dimension of a slot).
-    Across(Family, usize),
+    InverseCrossSection(PatternFamily, usize),
     Power(f64),
 }
 
@@ -48,15 +48,17 @@ impl Basis {
             Self::Constant => 1.0,
             Self::Inverse => 1.0 / count,
             Self::InverseSquare => 1.0 / (count * count),
-            Self::Across(family, slot) => 1.0 / family.processes_across(slot, processes) as f64,
+            Self::InverseCrossSection(family, slot) => {
+                1.0 / family.processes_across(slot, processes) as f64
+            }
             Self::Power(exponent) => count.powf(exponent),
         }
     }
 }
 
-impl Law {
+impl MessageSizeLaw {
     /// Returns the size of a message \[B\] for a number of processes.
-    pub(super) fn value_at(self, processes: usize) -> f64 {
+    pub(super) fn message_size(self, processes: usize) -> f64 {
         self.factor * self.basis.value_at(processes)
     }
 
@@ -64,13 +66,13 @@ impl Law {
     /// form that fits is chosen.
     ///
     /// `slots` has the points of each slot: numbers of processes and message sizes \[B\]. A slot without points gets no law.
-    fn of_sizes(slots: &[Vec<(usize, f64)>], family: Family) -> Option<Vec<Option<Self>>> {
+    fn fit_slots(slots: &[Vec<(usize, f64)>], family: PatternFamily) -> Option<Vec<Option<Self>>> {
         let kinds: [&dyn Fn(usize) -> Option<Basis>; 5] = [
             &|_| Some(Basis::Constant),
-            &|slot| Some(Basis::Across(family, slot)),
+            &|slot| Some(Basis::InverseCrossSection(family, slot)),
             &|_| Some(Basis::Inverse),
             &|_| Some(Basis::InverseSquare),
-            &|slot| exponent(&slots[slot]).map(Basis::Power),
+            &|slot| fit_exponent(&slots[slot]).map(Basis::Power),
         ];
         let follows = |slot: usize, kind: &dyn Fn(usize) -> Option<Basis>| {
             let Some(&(last, size)) = slots[slot].last() else {
@@ -80,7 +82,8 @@ impl Law {
             let factor = size / basis.value_at(last);
             let law = Self { basis, factor };
             let is_near = |&(processes, size): &(usize, f64)| {
-                (law.value_at(processes) - size).abs() <= SIZE_TOLERANCE * size + ROUNDING
+                (law.message_size(processes) - size).abs()
+                    <= SIZE_TOLERANCE * size + ROUNDING_TOLERANCE
             };
             slots[slot].iter().all(is_near).then_some(Some(law))
         };
@@ -90,14 +93,14 @@ impl Law {
     }
 }
 
-impl fmt::Display for Law {
+impl fmt::Display for MessageSizeLaw {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let factor = self.factor.round();
         match self.basis {
             Basis::Constant => write!(out, "{factor} B"),
             Basis::Inverse => write!(out, "{factor} B / P"),
             Basis::InverseSquare => write!(out, "{factor} B / P^2"),
-            Basis::Across(..) => write!(out, "{factor} B / processes across"),
+            Basis::InverseCrossSection(..) => write!(out, "{factor} B / processes across"),
             Basis::Power(exponent) => write!(out, "{factor} B x P^{exponent:.2}"),
         }
     }
@@ -105,7 +108,7 @@ impl fmt::Display for Law {
 
 /// Fits a power law to points (number of processes, value) and returns its exponent, the slope of the least-squares line through
 /// the logarithms. `None` for fewer than two points, or if a value is not positive.
-fn exponent(points: &[(usize, f64)]) -> Option<f64> {
+fn fit_exponent(points: &[(usize, f64)]) -> Option<f64> {
     if points.len() < 2 || points.iter().any(|(_, value)| *value <= 0.0) {
         return None;
     }
@@ -125,40 +128,44 @@ fn exponent(points: &[(usize, f64)]) -> Option<f64> {
 
 /// The exchanges of a program that have the same family and equal message sizes, with the laws for their work and message sizes.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct ExchangeGroup {
     /// Communication pattern of the exchanges.
-    pub(super) family: Family,
+    pub(super) family: PatternFamily,
     /// Number of exchanges in the group.
-    pub(super) count: usize,
+    pub(super) exchange_count: usize,
     /// Exponent of the power law by which the work of a process depends on the number of processes.
-    pub(super) exponent: f64,
+    pub(super) work_exponent: f64,
     /// The law for the message size of each slot; `None` for a slot without messages.
-    pub(super) sizes: Vec<Option<Law>>,
+    pub(super) size_laws: Vec<Option<MessageSizeLaw>>,
 }
 
 /// Model of a program for any number of processes: the laws of all its exchanges, fitted to recordings.
 #[derive(Clone, Debug)]
-pub(super) struct Model<'s> {
+pub(super) struct ProgramModel<'s> {
     /// The recording with the most processes, whose work and memory the model scales.
-    last: &'s Sample,
-    pub(super) groups: Vec<Group>,
+    largest_recording: &'s RecordedRun,
+    pub(super) groups: Vec<ExchangeGroup>,
     /// For each exchange in the order of the program, the index of its group, and its supersteps in the largest recording.
-    phases: Vec<(usize, std::ops::Range<usize>)>,
+    exchanges: Vec<(usize, std::ops::Range<usize>)>,
     /// Exponent of the power law by which the memory of a process depends on the number of processes.
     memory_exponent: f64,
 }
 
-impl<'s> Model<'s> {
+impl<'s> ProgramModel<'s> {
     /// Fits the laws to at least two recordings, ordered by number of processes; `phases` are the exchanges of which they
     /// consist.
     ///
     /// # Errors
     /// Message sizes follow no law.
-    pub(super) fn fit(samples: &'s [Sample], phases: &[Phase]) -> Result<Self, Error> {
+    pub(super) fn fit(
+        samples: &'s [RecordedRun],
+        phases: &[RecordedExchange],
+    ) -> Result<Self, Error> {
         let end = samples.len() - 1;
-        let mut members: BTreeMap<(Family, Vec<u64>), Vec<&Phase>> = BTreeMap::new();
-        let key = |phase: &Phase| {
-            let sizes = phase.sizes[end]
+        let mut members: BTreeMap<(PatternFamily, Vec<u64>), Vec<&RecordedExchange>> =
+            BTreeMap::new();
+        let key = |phase: &RecordedExchange| {
+            let sizes = phase.mean_sizes[end]
                 .iter()
                 .map(|size| size.unwrap_or(0.0).to_bits());
             (phase.family, sizes.collect())
@@ -167,14 +174,14 @@ impl<'s> Model<'s> {
             members.entry(key(phase)).or_default().push(phase);
         }
         let groups = members.values().map(|phases| fit_group(samples, phases));
-        let groups: Vec<Group> = groups.collect::<Result<_, _>>()?;
-        let number = |phase: &Phase| {
+        let groups: Vec<ExchangeGroup> = groups.collect::<Result<_, _>>()?;
+        let number = |phase: &RecordedExchange| {
             members
                 .keys()
                 .position(|one| *one == key(phase))
                 .unwrap_or(0)
         };
-        let mean = |sample: &Sample| {
+        let mean = |sample: &RecordedRun| {
             let known: Vec<f64> = sample.memory.iter().flatten().copied().collect();
             known.iter().sum::<f64>() / known.len().max(1) as f64
         };
@@ -183,27 +190,28 @@ impl<'s> Model<'s> {
             .map(|one| (one.processes, mean(one)))
             .collect();
         Ok(Self {
-            last: &samples[end],
+            largest_recording: &samples[end],
             groups,
-            phases: phases
+            exchanges: phases
                 .iter()
                 .map(|phase| (number(phase), phase.supersteps[end].clone()))
                 .collect(),
-            memory_exponent: exponent(&memory).unwrap_or(0.0),
+            memory_exponent: fit_exponent(&memory).unwrap_or(0.0),
         })
     }
 
     /// Returns the process of the largest recording whose work and memory represent process `process` of `count`.
-    fn original(&self, process: usize, count: usize) -> usize {
-        process * self.last.processes / count
+    fn recorded_process(&self, process: usize, count: usize) -> usize {
+        process * self.largest_recording.processes / count
     }
 
     /// Returns the extrapolated memory of process `process` of `count` \[B\]; `None` if the recording does not state it.
-    pub(super) fn memory(&self, process: usize, count: usize) -> Option<f64> {
-        let ratio = count as f64 / self.last.processes as f64;
+    pub(super) fn extrapolated_memory(&self, process: usize, count: usize) -> Option<f64> {
+        let ratio = count as f64 / self.largest_recording.processes as f64;
         Some(
-            (self.last.memory[self.original(process, count)]? * ratio.powf(self.memory_exponent))
-                .round(),
+            (self.largest_recording.memory[self.recorded_process(process, count)]?
+                * ratio.powf(self.memory_exponent))
+            .round(),
         )
     }
 
@@ -211,12 +219,12 @@ impl<'s> Model<'s> {
     ///
     /// # Errors
     /// A family of exchanges does not exist for this number of processes.
-    pub(super) fn steps(&self, count: usize) -> Result<Vec<ModelStep>, Error> {
-        let ratio = count as f64 / self.last.processes as f64;
+    pub(super) fn supersteps(&self, count: usize) -> Result<Vec<ModelSuperstep>, Error> {
+        let ratio = count as f64 / self.largest_recording.processes as f64;
         let mut made = Vec::new();
-        for (group, supersteps) in &self.phases {
+        for (group, supersteps) in &self.exchanges {
             let group = &self.groups[*group];
-            let Some(steps) = group.family.steps(count) else {
+            let Some(steps) = group.family.messages_by_superstep(count) else {
                 let message = format!(
                     "the program has {} between all processes, which is impossible with {count} processes",
                     group.family
@@ -226,18 +234,19 @@ impl<'s> Model<'s> {
                     .hint("give a power of two")
                     .into());
             };
-            let recorded = self.last.work(supersteps.clone());
-            let scale = ratio.powf(group.exponent);
-            let work = (0..count).map(|process| recorded[self.original(process, count)] * scale);
+            let recorded = self.largest_recording.total_work(supersteps.clone());
+            let scale = ratio.powf(group.work_exponent);
+            let work =
+                (0..count).map(|process| recorded[self.recorded_process(process, count)] * scale);
             let mut work: Vec<f64> = work.collect();
             let all = steps.len();
             for (index, step) in steps.into_iter().enumerate() {
-                let factor = group.family.factor(index, all);
+                let factor = group.family.relative_message_size(index, all);
                 let size = |slot: usize| {
-                    let law = group.sizes[slot];
-                    law.map_or(0.0, |law| (law.value_at(count) * factor).round())
+                    let law = group.size_laws[slot];
+                    law.map_or(0.0, |law| (law.message_size(count) * factor).round())
                 };
-                made.push(ModelStep {
+                made.push(ModelSuperstep {
                     work: std::mem::take(&mut work),
                     messages: step
                         .into_iter()
@@ -252,7 +261,7 @@ impl<'s> Model<'s> {
 
 /// A superstep that the model computes for a number of processes: work and messages.
 #[derive(Clone, Debug)]
-pub(super) struct ModelStep {
+pub(super) struct ModelSuperstep {
     /// Work of each process \[instructions\]; empty if no process computes.
     pub(super) work: Vec<f64>,
     /// Sender, receiver and size \[B\] of each message.
@@ -263,12 +272,15 @@ pub(super) struct ModelStep {
 ///
 /// # Errors
 /// Message sizes follow no law.
-fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
+fn fit_group(
+    samples: &[RecordedRun],
+    phases: &[&RecordedExchange],
+) -> Result<ExchangeGroup, Error> {
     let family = phases[0].family;
-    let mean_work = |index: usize, sample: &Sample| {
-        let of_phase = |phase: &&Phase| {
+    let mean_work = |index: usize, sample: &RecordedRun| {
+        let of_phase = |phase: &&RecordedExchange| {
             sample
-                .work(phase.supersteps[index].clone())
+                .total_work(phase.supersteps[index].clone())
                 .iter()
                 .sum::<f64>()
         };
@@ -282,7 +294,7 @@ fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
         let size = |index: usize| {
             let known: Vec<f64> = phases
                 .iter()
-                .filter_map(|phase| phase.sizes[index][slot])
+                .filter_map(|phase| phase.mean_sizes[index][slot])
                 .collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
         };
@@ -291,19 +303,19 @@ fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
             .filter_map(|(index, one)| Some((one.processes, size(index)?)))
             .collect()
     };
-    let slots: Vec<Vec<(usize, f64)>> = (0..family.slots()).map(of_slot).collect();
-    let sizes =
-        Law::of_sizes(&slots, family).ok_or_else(|| no_law_error(family, &slots.concat()))?;
-    Ok(Group {
+    let slots: Vec<Vec<(usize, f64)>> = (0..family.slot_count()).map(of_slot).collect();
+    let sizes = MessageSizeLaw::fit_slots(&slots, family)
+        .ok_or_else(|| no_law_error(family, &slots.concat()))?;
+    Ok(ExchangeGroup {
         family,
-        count: phases.len(),
-        exponent: exponent(&work).unwrap_or(0.0),
-        sizes,
+        exchange_count: phases.len(),
+        work_exponent: fit_exponent(&work).unwrap_or(0.0),
+        size_laws: sizes,
     })
 }
 
 /// Creates the error that the message sizes of an exchange follow no known law.
-fn no_law_error(family: Family, points: &[(usize, f64)]) -> Error {
+fn no_law_error(family: PatternFamily, points: &[(usize, f64)]) -> Error {
     let shown: Vec<String> = points
         .iter()
         .map(|(count, size)| format!("{size:.0} B with {count} processes"))

@@ -4,50 +4,53 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::family::{ALL, Family, FamilyMessage};
-use super::sample::{Sample, Step};
+use super::family::{ALL_FAMILIES, FamilyMessage, PatternFamily};
+use super::sample::{RecordedRun, RecordedSuperstep};
 use migsim_base::error::{Error, Problem};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Maximum deviation of a message size in a slot from the mean size of the slot, relative to the mean.
 const MAX_SIZE_DEVIATION: f64 = 0.1;
 
 /// One exchange of the program, which occurs at the same place of all recordings.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Phase {
+pub(super) struct RecordedExchange {
     /// Communication pattern of the exchange.
-    pub(super) family: Family,
+    pub(super) family: PatternFamily,
     /// The range of supersteps that the exchange takes in each recording.
     pub(super) supersteps: Vec<Range<usize>>,
     /// Mean size of the messages \[B\] in each recording (outer index) and slot (inner index); `None` if the slot has no message
     /// in the recording.
-    pub(super) sizes: Vec<Vec<Option<f64>>>,
+    pub(super) mean_sizes: Vec<Vec<Option<f64>>>,
 }
 
 /// Divides the recordings into exchanges, and returns the exchanges in the order of the program.
 ///
 /// # Errors
 /// At some superstep no family of patterns describes all recordings, or one recording ends before the others.
-pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
-    let families: Vec<(Family, Vec<Vec<Vec<FamilyMessage>>>)> = (ALL.into_iter())
+pub(super) fn find_exchanges(samples: &[RecordedRun]) -> Result<Vec<RecordedExchange>, Error> {
+    let families: Vec<(PatternFamily, Vec<Vec<Vec<FamilyMessage>>>)> = (ALL_FAMILIES.into_iter())
         .filter_map(|family| {
-            let steps = samples.iter().map(|sample| family.steps(sample.processes));
+            let steps = samples
+                .iter()
+                .map(|sample| family.messages_by_superstep(sample.processes));
             Some((family, steps.collect::<Option<Vec<_>>>()?))
         })
         .collect();
     let mut at = vec![0; samples.len()];
-    let mut phases: Vec<Phase> = Vec::new();
+    let mut phases: Vec<RecordedExchange> = Vec::new();
     while samples
         .iter()
         .zip(&at)
-        .any(|(sample, at)| *at < sample.steps.len())
+        .any(|(sample, at)| *at < sample.supersteps.len())
     {
         let matches = families
             .iter()
-            .filter_map(|(family, steps)| match_phase(samples, &at, *family, steps));
+            .filter_map(|(family, steps)| match_exchange(samples, &at, *family, steps));
         // The family that describes most supersteps is taken; of equal ones the first.
         let best = matches.reduce(|best, other| {
-            let length = |phase: &Phase| phase.supersteps.iter().map(Range::len).sum::<usize>();
+            let length =
+                |phase: &RecordedExchange| phase.supersteps.iter().map(Range::len).sum::<usize>();
             if length(&other) > length(&best) {
                 other
             } else {
@@ -55,7 +58,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
             }
         });
         let Some(found) = best else {
-            return Err(irregular_error(samples, &at));
+            return Err(no_pattern_error(samples, &at));
         };
         at = found.supersteps.iter().map(|range| range.end).collect();
         phases.push(found);
@@ -65,34 +68,34 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
 
 /// Returns the exchange of the given family that begins at the supersteps `at` of the recordings; `None` if some recording has
 /// other messages there. `steps` are the messages of the family for each recording.
-fn match_phase(
-    samples: &[Sample],
+fn match_exchange(
+    samples: &[RecordedRun],
     at: &[usize],
-    family: Family,
+    family: PatternFamily,
     steps: &[Vec<Vec<FamilyMessage>>],
-) -> Option<Phase> {
-    let mut found = Phase {
+) -> Option<RecordedExchange> {
+    let mut found = RecordedExchange {
         family,
         supersteps: Vec::new(),
-        sizes: Vec::new(),
+        mean_sizes: Vec::new(),
     };
     for ((sample, &at), steps) in samples.iter().zip(at).zip(steps) {
         let end = at + steps.len();
-        let recorded = sample.steps.get(at..end)?;
-        let mut sizes = vec![Vec::new(); family.slots()];
+        let recorded = sample.supersteps.get(at..end)?;
+        let mut sizes = vec![Vec::new(); family.slot_count()];
         for (index, (expected, step)) in steps.iter().zip(recorded).enumerate() {
-            add_sizes(
+            collect_message_sizes(
                 expected,
                 step,
-                family.factor(index, steps.len()),
+                family.relative_message_size(index, steps.len()),
                 &mut sizes,
             )?;
         }
         found.supersteps.push(at..end);
-        found.sizes.push(
+        found.mean_sizes.push(
             sizes
                 .iter()
-                .map(|sizes| mean_of_equal(sizes))
+                .map(|sizes| mean_of_similar_sizes(sizes))
                 .collect::<Option<_>>()?,
         );
     }
@@ -101,14 +104,14 @@ fn match_phase(
 
 /// Appends the message sizes of a recorded superstep, divided by `factor`, to the lists of their slots; `None` if the recorded
 /// messages are not the expected messages.
-fn add_sizes(
+fn collect_message_sizes(
     expected: &[FamilyMessage],
-    step: &Step,
+    step: &RecordedSuperstep,
     factor: f64,
     sizes: &mut [Vec<f64>],
 ) -> Option<()> {
     let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
-    for (ends, sizes) in &step.messages {
+    for (ends, sizes) in &step.message_sizes {
         left.insert(*ends, sizes);
     }
     for &(from, to, slot) in expected {
@@ -122,7 +125,7 @@ fn add_sizes(
 
 /// Returns the mean of sizes that are nearly equal: `Some(None)` if there are no sizes, and `None` if the sizes differ too much.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
-fn mean_of_equal(sizes: &[f64]) -> Option<Option<f64>> {
+fn mean_of_similar_sizes(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {
         return Some(None);
     }
@@ -134,25 +137,29 @@ fn mean_of_equal(sizes: &[f64]) -> Option<Option<f64>> {
 }
 
 /// Creates the error that the recordings follow no common pattern at the supersteps `at`.
-fn irregular_error(samples: &[Sample], at: &[usize]) -> Error {
+fn no_pattern_error(samples: &[RecordedRun], at: &[usize]) -> Error {
     let ended = samples
         .iter()
         .zip(at)
-        .find(|(sample, at)| **at >= sample.steps.len());
+        .find(|(sample, at)| **at >= sample.supersteps.len());
     if let Some((sample, _)) = ended {
         let message = format!(
             "the recording ends after {}, where the other recordings continue",
-            counted(sample.steps.len(), "superstep")
+            format_count(sample.supersteps.len(), "superstep")
         );
         let hint = "record the same number of iterations with each number of processes";
         return Problem::new(message).source(&sample.name).hint(hint).into();
     }
     let last = samples.len() - 1;
     let (sample, at) = (&samples[last], at[last]);
-    let count: usize = sample.steps[at].messages.values().map(Vec::len).sum();
+    let count: usize = sample.supersteps[at]
+        .message_sizes
+        .values()
+        .map(Vec::len)
+        .sum();
     let message = format!(
         "the {} of superstep {at} (counted from 0) follow no known pattern that is also in the smaller recordings",
-        counted(count, "message")
+        format_count(count, "message")
     );
     let hint = "record with `--repeat 5`, so that noise splits no superstep; known patterns are rings, open and periodic grids, trees, \
     all-to-all and recursive doubling, with sizes that differ by at most 10 %";

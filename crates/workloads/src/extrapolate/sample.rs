@@ -8,27 +8,27 @@ use migsim_base::units::ProcessId;
 
 /// A recording of a program that ran with a certain number of processes.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(super) struct RecordedRun {
     /// Name of the file of the recording.
     pub(super) name: String,
     /// Number of processes of the recorded run.
     pub(super) processes: usize,
     /// The recorded supersteps, in order.
-    pub(super) steps: Vec<Step>,
+    pub(super) supersteps: Vec<RecordedSuperstep>,
     /// Memory of each process \[B\]; `None` if the recording does not state it.
     pub(super) memory: Vec<Option<f64>>,
 }
 
 /// A recorded superstep: the work and the messages of its processes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Step {
+pub(super) struct RecordedSuperstep {
     /// Work of each process \[instructions\].
     pub(super) work: Vec<f64>,
     /// Sizes of the messages \[B\] for each pair of a sender and a receiver.
-    pub(super) messages: BTreeMap<(usize, usize), Vec<f64>>,
+    pub(super) message_sizes: BTreeMap<(usize, usize), Vec<f64>>,
 }
 
-impl Sample {
+impl RecordedRun {
     /// Converts a trace into lists of work and messages per superstep; `name` is the name of its file.
     pub(super) fn from_trace(name: &str, trace: &Trace) -> Self {
         let processes = trace.processes();
@@ -37,13 +37,13 @@ impl Sample {
         for superstep in 0..trace.supersteps() {
             plan.clear(processes);
             trace.fill(superstep, &mut plan);
-            let mut step = Step {
+            let mut step = RecordedSuperstep {
                 work: plan.work.iter().map(|work| work.get()).collect(),
-                messages: BTreeMap::new(),
+                message_sizes: BTreeMap::new(),
             };
             for message in &plan.messages {
                 let ends = (message.from.index(), message.to.index());
-                step.messages
+                step.message_sizes
                     .entry(ends)
                     .or_default()
                     .push(message.size.get());
@@ -59,15 +59,15 @@ impl Sample {
         Self {
             name: name.to_owned(),
             processes,
-            steps,
+            supersteps: steps,
             memory: memory.collect(),
         }
     }
 
     /// Returns the work of each process, summed over a range of supersteps \[instructions\].
-    pub(super) fn work(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
+    pub(super) fn total_work(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
         let mut work = vec![0.0; self.processes];
-        for step in &self.steps[supersteps] {
+        for step in &self.supersteps[supersteps] {
             for (sum, one) in work.iter_mut().zip(&step.work) {
                 *sum += one;
             }

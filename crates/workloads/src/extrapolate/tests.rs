@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Workload;
-use family::Family;
+use family::PatternFamily;
 
 /// Returns the trace of a program: iterations of work and neighbours in a grid, an allreduce by recursive doubling, and a ring at the end.
 /// It has strong scaling: `cells` in total.
@@ -23,21 +23,22 @@ fn program(processes: usize, cells: f64) -> Trace {
         }
         step += 1;
     };
-    let grid = Family::Grid {
+    let grid = PatternFamily::Grid {
         dimensions: 2,
         is_periodic: false,
         is_reversed: false,
     };
-    let sized = |family: Family, size: &dyn Fn(usize) -> f64| -> Vec<Vec<(usize, usize, f64)>> {
-        let steps = family.steps(processes).unwrap().into_iter();
-        steps
-            .map(|step| {
-                step.into_iter()
-                    .map(|(from, to, slot)| (from, to, size(slot)))
-                    .collect()
-            })
-            .collect()
-    };
+    let sized =
+        |family: PatternFamily, size: &dyn Fn(usize) -> f64| -> Vec<Vec<(usize, usize, f64)>> {
+            let steps = family.messages_by_superstep(processes).unwrap().into_iter();
+            steps
+                .map(|step| {
+                    step.into_iter()
+                        .map(|(from, to, slot)| (from, to, size(slot)))
+                        .collect()
+                })
+                .collect()
+        };
     let side =
         |slot: usize| (8.0 * cells.sqrt() / grid.processes_across(slot, processes) as f64).round();
     for _ in 0..5 {
@@ -45,16 +46,19 @@ fn program(processes: usize, cells: f64) -> Trace {
             Some(100.0 * cells / processes as f64),
             &sized(grid, &side)[0],
         );
-        for (round, messages) in sized(Family::Doubling, &|_| 8.0).iter().enumerate() {
+        for (round, messages) in sized(PatternFamily::RecursiveDoubling, &|_| 8.0)
+            .iter()
+            .enumerate()
+        {
             add((round == 0).then_some(cells / processes as f64), messages);
         }
     }
-    for messages in sized(Family::Ring { turns: 2 }, &|_| {
+    for messages in sized(PatternFamily::Ring { turns: 2 }, &|_| {
         (1e6 / processes as f64).round()
     }) {
         add(None, &messages);
     }
-    for messages in sized(Family::OpenShift { is_forward: true }, &|_| 64.0) {
+    for messages in sized(PatternFamily::OpenShift { is_forward: true }, &|_| 64.0) {
         add(None, &messages);
     }
     text.push_str("end\n");
@@ -72,14 +76,21 @@ fn recorded(counts: &[usize]) -> Vec<(String, Trace)> {
 fn a_regular_program_is_the_same_with_more_processes() {
     let found = extrapolate(&recorded(&[8, 2, 4]), 64).unwrap();
     assert_eq!(
-        (found.check.processes, found.check.bytes_error.abs() < 1e-4),
+        (
+            found.accuracy_check.process_count,
+            found.accuracy_check.bytes_error.abs() < 1e-4
+        ),
         (8, true),
         "{:?}",
-        found.check
+        found.accuracy_check
     );
-    assert!(found.check.work_error.abs() < 0.05, "{:?}", found.check);
+    assert!(
+        found.accuracy_check.work_error.abs() < 0.05,
+        "{:?}",
+        found.accuracy_check
+    );
     let (made, expected) = (
-        Trace::parse("made", &found.trace).unwrap(),
+        Trace::parse("made", &found.trace_text).unwrap(),
         program(64, 1_048_576.0),
     );
     assert_eq!(
@@ -87,26 +98,31 @@ fn a_regular_program_is_the_same_with_more_processes() {
         (64, expected.supersteps())
     );
     let (made, expected) = (
-        Sample::from_trace("", &made),
-        Sample::from_trace("", &expected),
+        RecordedRun::from_trace("", &made),
+        RecordedRun::from_trace("", &expected),
     );
-    for (step, (one, other)) in made.steps.iter().zip(&expected.steps).enumerate() {
-        assert_eq!(one.messages, other.messages, "superstep {step}");
+    for (step, (one, other)) in made.supersteps.iter().zip(&expected.supersteps).enumerate() {
+        assert_eq!(one.message_sizes, other.message_sizes, "superstep {step}");
     }
-    let sum = |sample: &Sample| sample.work(0..sample.steps.len()).iter().sum::<f64>();
+    let sum = |sample: &RecordedRun| {
+        sample
+            .total_work(0..sample.supersteps.len())
+            .iter()
+            .sum::<f64>()
+    };
     assert!((sum(&made) / sum(&expected) - 1.0).abs() < 0.05);
-    assert_eq!(found.laws.len(), 4);
+    assert_eq!(found.law_descriptions.len(), 4);
     assert!(
         found
-            .laws
+            .law_descriptions
             .iter()
             .any(|law| law.contains("5 x recursive doubling: work x P^-")),
         "{:?}",
-        found.laws
+        found.law_descriptions
     );
     assert!(
         found
-            .trace
+            .trace_text
             .contains("recorded library open-mpi\nruntime barrier.kind none\n")
     );
 }

@@ -2,7 +2,7 @@
 
 use super::{Blocks, LuConfig};
 use migsim_base::error::Problem;
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Grids of processes in the paper (section 5), as numbers M of rows and N of columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
@@ -11,7 +11,7 @@ const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
 ///
 /// # Errors
 /// The grid does not suit the matrix or the number of processes.
-pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
+pub(super) fn process_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
     match config.grid {
         Some([rows, columns]) => check_grid(config, rows, columns),
         None => default_grid(config),
@@ -19,7 +19,7 @@ pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
 }
 
 /// Returns whether the matrix can be distributed over a grid of processes with these rows and columns.
-fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
+fn grid_fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     match config.blocks {
         Blocks::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),
         Blocks::Exact => rows <= config.n && columns <= config.n,
@@ -27,7 +27,7 @@ fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
 }
 
 /// Returns the grids of `procs` processes with at least as many rows as columns; the most square grid is first.
-fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
+fn possible_grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
     (1..=procs.isqrt())
         .rev()
         .filter(move |columns| procs.is_multiple_of(*columns))
@@ -43,12 +43,12 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
     PAPER_GRIDS
         .into_iter()
         .filter(|(rows, columns)| rows * columns == config.procs)
-        .chain(grids(config.procs))
-        .find(|&grid| fits(config, grid))
+        .chain(possible_grids(config.procs))
+        .find(|&grid| grid_fits(config, grid))
         .ok_or_else(|| {
             unfit_grid_problem(
                 config,
-                &format!("no grid of {} fits", counted(config.procs, "process")),
+                &format!("no grid of {} fits", format_count(config.procs, "process")),
             )
             .key("workload.procs")
         })
@@ -60,16 +60,16 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
     if rows.checked_mul(columns) != Some(procs) {
         return Err(Problem::new(format!(
             "the grid {rows}x{columns} does not have {}",
-            counted(procs, "process")
+            format_count(procs, "process")
         ))
         .key("workload.grid")
         .hint(format!(
             "possible grids of {}: {}",
-            counted(procs, "process"),
-            grid_list(grids(procs))
+            format_count(procs, "process"),
+            grid_list(possible_grids(procs))
         )));
     }
-    if fits(config, (rows, columns)) {
+    if grid_fits(config, (rows, columns)) {
         return Ok((rows, columns));
     }
     Err(
@@ -81,7 +81,7 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
 /// Creates the problem that a grid of processes does not fit; it begins with `what` ("the grid 7x3 does not fit"), and its hint
 /// lists the grids that fit.
 fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
-    let good = grid_list(grids(config.procs).filter(|&grid| fits(config, grid)));
+    let good = grid_list(possible_grids(config.procs).filter(|&grid| grid_fits(config, grid)));
     let (how, otherwise) = match config.blocks {
         Blocks::Exact => (
             "the grid has more rows or columns",

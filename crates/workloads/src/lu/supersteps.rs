@@ -1,7 +1,7 @@
 //! The 2n+1 supersteps of `lu`: the work of each process and the messages between processes.
 
 use super::config::value_problems;
-use super::grid::grid_of;
+use super::grid::process_grid;
 use super::{Blocks, LuConfig, Packing};
 use crate::{Extent, Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
@@ -25,11 +25,11 @@ const MAX_MESSAGES: u128 = 100_000_000;
 #[derive(Clone, Debug)]
 pub struct Lu {
     /// Order n of the matrix.
-    order: u64,
+    matrix_order: u64,
     /// Number of rows of the grid of processes, M.
-    rows: u64,
+    grid_rows: u64,
     /// Number of columns of the grid of processes, N.
-    columns: u64,
+    grid_columns: u64,
     config: LuConfig,
 }
 
@@ -44,31 +44,31 @@ impl Lu {
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
-        let (rows, columns) = grid_of(config)?;
+        let (rows, columns) = process_grid(config)?;
         let lu = Self {
-            order: config.n,
-            rows,
-            columns,
+            matrix_order: config.n,
+            grid_rows: rows,
+            grid_columns: columns,
             config: config.clone(),
         };
-        lu.check_messages()?;
+        lu.check_message_count()?;
         Ok(lu)
     }
 
     /// Returns the grid of processes: M rows and N columns.
     pub fn grid(&self) -> (u64, u64) {
-        (self.rows, self.columns)
+        (self.grid_rows, self.grid_columns)
     }
 
     /// Checks that no superstep has more messages than can be stored; stage 0 has the most messages.
     ///
     /// # Errors
     /// A superstep has more than [`MAX_MESSAGES`] messages.
-    fn check_messages(&self) -> Result<(), Problem> {
+    fn check_message_count(&self) -> Result<(), Problem> {
         let (n, m, columns) = (
-            u128::from(self.order),
-            u128::from(self.rows),
-            u128::from(self.columns),
+            u128::from(self.matrix_order),
+            u128::from(self.grid_rows),
+            u128::from(self.grid_columns),
         );
         // Every element below and right of the diagonal may be a separate message to each other process of its row or column.
         let messages = n * (m + columns - 2);
@@ -84,39 +84,52 @@ impl Lu {
 
     /// Returns the number of matrix rows from `first` to n−1 that process row `index` of `parts` process rows owns; likewise for
     /// columns.
-    fn share(&self, first: u64, parts: u64, index: u64) -> f64 {
+    fn owned_rows_or_columns(&self, first: u64, parts: u64, index: u64) -> f64 {
         match self.config.blocks {
-            Blocks::Mean => (self.order - first) as f64 / parts as f64,
-            Blocks::Exact => (owned(self.order, parts, index) - owned(first, parts, index)) as f64,
+            Blocks::Mean => (self.matrix_order - first) as f64 / parts as f64,
+            Blocks::Exact => {
+                (count_congruent(self.matrix_order, parts, index)
+                    - count_congruent(first, parts, index)) as f64
+            }
         }
     }
 
     /// Returns the id of the process in this row and column of the grid of processes.
-    fn id(&self, row: u64, column: u64) -> ProcessId {
+    fn process_at(&self, row: u64, column: u64) -> ProcessId {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "there are at most `MAX_PROCESSES`"
         )]
-        ProcessId((row * self.columns + column) as u32)
+        ProcessId((row * self.grid_columns + column) as u32)
     }
 
     /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its row of the grid.
     fn send_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
-        for other in (0..self.columns).filter(|&other| other != t) {
-            self.send(plan, self.id(s, t), self.id(s, other), elements);
+        for other in (0..self.grid_columns).filter(|&other| other != t) {
+            self.add_messages(
+                plan,
+                self.process_at(s, t),
+                self.process_at(s, other),
+                elements,
+            );
         }
     }
 
     /// Adds the messages with `elements` matrix elements from process P(s,t) to each other process in its column of the grid.
     fn send_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
-        for other in (0..self.rows).filter(|&other| other != s) {
-            self.send(plan, self.id(s, t), self.id(other, t), elements);
+        for other in (0..self.grid_rows).filter(|&other| other != s) {
+            self.add_messages(
+                plan,
+                self.process_at(s, t),
+                self.process_at(other, t),
+                elements,
+            );
         }
     }
 
     /// Adds the message with `elements` matrix elements from one process to another, or one message per element if the options
     /// say so.
-    fn send(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
+    fn add_messages(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
         let message = |elements: f64| {
             let bytes = (elements * self.config.bytes_per_element.get()).round();
             let size = Bytes::of(bytes);
@@ -143,43 +156,52 @@ impl Lu {
     ///
     /// The messages belong to superstep 0 and to the supersteps of type 3.
     fn send_diagonal(&self, stage: u64, plan: &mut Plan) {
-        self.send_along_column(plan, (stage % self.rows, stage % self.columns), 1.0);
+        self.send_along_column(
+            plan,
+            (stage % self.grid_rows, stage % self.grid_columns),
+            1.0,
+        );
     }
 
     /// Adds the work and the messages of a superstep of type 2: the divisions, and the messages with the column and the row of
     /// the matrix that all processes need.
-    fn fill_divisions(&self, stage: u64, plan: &mut Plan) {
-        let (diagonal_row, diagonal_column) = (stage % self.rows, stage % self.columns);
+    fn add_divisions(&self, stage: u64, plan: &mut Plan) {
+        let (diagonal_row, diagonal_column) = (stage % self.grid_rows, stage % self.grid_columns);
         let per_division = self.config.instructions_per_division.get();
-        for s in 0..self.rows {
-            let elements = self.share(stage + 1, self.rows, s);
-            plan.work[self.id(s, diagonal_column).index()] = instructions(elements * per_division);
-            for t in 0..self.columns {
+        for s in 0..self.grid_rows {
+            let elements = self.owned_rows_or_columns(stage + 1, self.grid_rows, s);
+            plan.work[self.process_at(s, diagonal_column).index()] =
+                to_instructions(elements * per_division);
+            for t in 0..self.grid_columns {
                 if t == diagonal_column {
                     self.send_along_row(plan, (s, t), elements);
                 }
                 if s == diagonal_row {
-                    self.send_along_column(plan, (s, t), self.share(stage + 1, self.columns, t));
+                    self.send_along_column(
+                        plan,
+                        (s, t),
+                        self.owned_rows_or_columns(stage + 1, self.grid_columns, t),
+                    );
                 }
             }
         }
     }
 
     /// Adds the work of a superstep of type 3: the updates of the remaining matrix.
-    fn fill_updates(&self, stage: u64, plan: &mut Plan) {
+    fn add_updates(&self, stage: u64, plan: &mut Plan) {
         let per_update = self.config.instructions_per_update.get();
         if self.config.blocks == Blocks::Mean {
-            let rest = (self.order - 1 - stage) as f64;
-            let processes = (self.rows * self.columns) as f64;
+            let rest = (self.matrix_order - 1 - stage) as f64;
+            let processes = (self.grid_rows * self.grid_columns) as f64;
             plan.work
-                .fill(instructions(rest * rest / processes * per_update));
+                .fill(to_instructions(rest * rest / processes * per_update));
             return;
         }
-        for s in 0..self.rows {
-            let rows = self.share(stage + 1, self.rows, s);
-            for t in 0..self.columns {
-                let elements = rows * self.share(stage + 1, self.columns, t);
-                plan.work[self.id(s, t).index()] = instructions(elements * per_update);
+        for s in 0..self.grid_rows {
+            let rows = self.owned_rows_or_columns(stage + 1, self.grid_rows, s);
+            for t in 0..self.grid_columns {
+                let elements = rows * self.owned_rows_or_columns(stage + 1, self.grid_columns, t);
+                plan.work[self.process_at(s, t).index()] = to_instructions(elements * per_update);
             }
         }
     }
@@ -187,11 +209,11 @@ impl Lu {
 
 impl Workload for Lu {
     fn processes(&self) -> usize {
-        usize::try_from(self.rows * self.columns).expect("at most MAX_PROCESSES")
+        usize::try_from(self.grid_rows * self.grid_columns).expect("at most MAX_PROCESSES")
     }
 
     fn supersteps(&self) -> usize {
-        usize::try_from(2 * self.order + 1).expect("the order is at most MAX_ORDER")
+        usize::try_from(2 * self.matrix_order + 1).expect("the order is at most MAX_ORDER")
     }
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
@@ -201,10 +223,10 @@ impl Workload for Lu {
         }
         let stage = (superstep - 1) / 2;
         if superstep % 2 == 1 {
-            return self.fill_divisions(stage, plan);
+            return self.add_divisions(stage, plan);
         }
-        self.fill_updates(stage, plan);
-        if stage + 1 < self.order {
+        self.add_updates(stage, plan);
+        if stage + 1 < self.matrix_order {
             self.send_diagonal(stage + 1, plan);
         }
     }
@@ -212,10 +234,10 @@ impl Workload for Lu {
     /// Returns the number of messages of the largest superstep, which is in stage 0, and the memory of the stored supersteps,
     /// which is 0 B because they are not stored.
     fn extent(&self) -> Extent {
-        let (rows, columns) = (self.rows as f64, self.columns as f64);
+        let (rows, columns) = (self.grid_rows as f64, self.grid_columns as f64);
         let messages = match self.config.packing {
             Packing::Destination => rows * (columns - 1.0) + columns * (rows - 1.0),
-            Packing::Element => self.order as f64 * (rows + columns - 2.0),
+            Packing::Element => self.matrix_order as f64 * (rows + columns - 2.0),
         };
         Extent {
             messages,
@@ -227,11 +249,11 @@ impl Workload for Lu {
     /// `image_bytes_per_element`.
     fn memory(&self, process: ProcessId) -> Bytes {
         let (s, t) = (
-            u64::from(process.0) / self.columns,
-            u64::from(process.0) % self.columns,
+            u64::from(process.0) / self.grid_columns,
+            u64::from(process.0) % self.grid_columns,
         );
-        let elements =
-            owned(self.order, self.rows, s) as f64 * owned(self.order, self.columns, t) as f64;
+        let elements = count_congruent(self.matrix_order, self.grid_rows, s) as f64
+            * count_congruent(self.matrix_order, self.grid_columns, t) as f64;
         self.config.image_bytes_per_element * elements
     }
 
@@ -241,12 +263,12 @@ impl Workload for Lu {
 }
 
 /// Returns how many of the numbers 0 to `end` − 1 are equal to `index` modulo `parts`.
-fn owned(end: u64, parts: u64, index: u64) -> u64 {
+fn count_congruent(end: u64, parts: u64, index: u64) -> u64 {
     (end + (parts - 1 - index)) / parts
 }
 
 /// Converts a number into a quantity of instructions.
-fn instructions(value: f64) -> Instructions {
+fn to_instructions(value: f64) -> Instructions {
     Instructions::of(value)
 }
 
@@ -392,7 +414,7 @@ mod tests {
         #[test]
         fn cyclic_counts_are_counts(end in 0_u64..200, parts in 1_u64..20) {
             for index in 0..parts {
-                prop_assert_eq!(owned(end, parts, index), (0..end).filter(|r| r % parts == index).count() as u64);
+                prop_assert_eq!(count_congruent(end, parts, index), (0..end).filter(|r| r % parts == index).count() as u64);
             }
         }
     }

@@ -3,44 +3,44 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::read::{Lane, Operation};
+use super::read::{MessageSequence, Operation};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 
 /// Minimum duration of a computation \[ns\] that begins a new superstep after the process has sent a message. A shorter
 /// computation is added to the next computation.
-const MIN_COMPUTATION: u64 = 10_000;
+const MIN_COMPUTATION_NS: u64 = 10_000;
 
 /// The supersteps into which a recorded program is divided.
 #[derive(Debug, Default)]
 pub(super) struct RecordedSupersteps {
     /// Number of supersteps into which the program is divided.
-    pub(super) supersteps: usize,
+    pub(super) superstep_count: usize,
     /// Time of computation \[ns\] by superstep and process, both counted from 0; absent where a process does not compute.
-    work: BTreeMap<(usize, usize), u64>,
+    work_ns: BTreeMap<(usize, usize), u64>,
     /// Superstep, sender, receiver and size \[B\] of each message.
     pub(super) messages: Vec<(usize, usize, usize, u64)>,
 }
 
 /// The progress of one process through its recorded operations while they are assigned to supersteps.
 #[derive(Clone, Debug, Default)]
-struct Clock {
+struct ProcessClock {
     /// Index of the next operation of the process.
     next_operation: usize,
     /// Superstep to which the next operation of the process is assigned, unless this operation begins a new superstep.
     superstep: usize,
     /// Whether the process has sent a message to another process in its present superstep.
-    has_sent: bool,
+    has_sent_in_superstep: bool,
     /// Time of computation \[ns\] that the process has performed but that is not yet assigned to a superstep.
-    unassigned_work: u64,
+    unassigned_work_ns: u64,
 }
 
-impl Clock {
+impl ProcessClock {
     /// Advances the clock of the process to `superstep`, if its present superstep is earlier.
     fn advance_to(&mut self, superstep: usize) {
         if superstep > self.superstep {
             self.superstep = superstep;
-            self.has_sent = false;
+            self.has_sent_in_superstep = false;
         }
     }
 }
@@ -53,15 +53,15 @@ impl Clock {
 pub(super) fn divide_into_supersteps(
     operations: &[Vec<Operation>],
 ) -> Result<RecordedSupersteps, Error> {
-    let mut clocks = vec![Clock::default(); operations.len()];
-    let mut sent: BTreeMap<Lane, Vec<usize>> = BTreeMap::new();
+    let mut clocks = vec![ProcessClock::default(); operations.len()];
+    let mut sent: BTreeMap<MessageSequence, Vec<usize>> = BTreeMap::new();
     let mut cut = RecordedSupersteps::default();
     let mut has_moved = true;
     while has_moved {
         has_moved = false;
         for (process, clock) in clocks.iter_mut().enumerate() {
             while let Some(operation) = operations[process].get(clock.next_operation) {
-                if !cut.advance(process, clock, *operation, &mut sent) {
+                if !cut.assign_operation(process, clock, *operation, &mut sent) {
                     break;
                 }
                 clock.next_operation += 1;
@@ -73,14 +73,14 @@ pub(super) fn divide_into_supersteps(
         if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.next_operation) {
             let message = format!(
                 "rank {process} waits for {}, which is never sent",
-                lane.describe(*nth)
+                lane.describe_message(*nth)
             );
             let hint = "check whether these ranks use calls that are not recorded, or complete collectives in different orders; the guide \
             lists what can be recorded";
             return Err(Problem::new(message).hint(hint).into());
         }
-        cut.assign_work(process, clock);
-        cut.supersteps = cut.supersteps.max(clock.superstep + 1);
+        cut.assign_pending_work(process, clock);
+        cut.superstep_count = cut.superstep_count.max(clock.superstep + 1);
     }
     cut.messages.sort_by_key(|message| (message.0, message.1));
     Ok(cut)
@@ -89,45 +89,46 @@ pub(super) fn divide_into_supersteps(
 impl RecordedSupersteps {
     /// Assigns the process's computation that has no superstep yet to its present superstep, or to the next superstep if it has
     /// sent a message in the present superstep.
-    fn assign_work(&mut self, process: usize, clock: &mut Clock) {
-        if clock.unassigned_work > 0 {
-            if clock.has_sent {
+    fn assign_pending_work(&mut self, process: usize, clock: &mut ProcessClock) {
+        if clock.unassigned_work_ns > 0 {
+            if clock.has_sent_in_superstep {
                 clock.advance_to(clock.superstep + 1);
             }
-            *self.work.entry((clock.superstep, process)).or_default() += clock.unassigned_work;
-            clock.unassigned_work = 0;
+            *self.work_ns.entry((clock.superstep, process)).or_default() +=
+                clock.unassigned_work_ns;
+            clock.unassigned_work_ns = 0;
         }
     }
 
     /// Assigns one operation of a process to a superstep. Returns `false` if the operation receives a message that has not been
     /// sent so far; `sent` has the superstep of each message sent so far.
-    fn advance(
+    fn assign_operation(
         &mut self,
         process: usize,
-        clock: &mut Clock,
+        clock: &mut ProcessClock,
         operation: Operation,
-        sent: &mut BTreeMap<Lane, Vec<usize>>,
+        sent: &mut BTreeMap<MessageSequence, Vec<usize>>,
     ) -> bool {
         match operation {
             Operation::Work(time) => {
-                clock.unassigned_work = clock.unassigned_work.saturating_add(time);
-                if !clock.has_sent || clock.unassigned_work >= MIN_COMPUTATION {
-                    self.assign_work(process, clock);
+                clock.unassigned_work_ns = clock.unassigned_work_ns.saturating_add(time);
+                if !clock.has_sent_in_superstep || clock.unassigned_work_ns >= MIN_COMPUTATION_NS {
+                    self.assign_pending_work(process, clock);
                 }
             }
             Operation::Send(lane, bytes) => {
                 sent.entry(lane).or_default().push(clock.superstep);
-                if lane.to != process {
+                if lane.receiver != process {
                     self.messages
-                        .push((clock.superstep, process, lane.to, bytes));
-                    clock.has_sent = true;
+                        .push((clock.superstep, process, lane.receiver, bytes));
+                    clock.has_sent_in_superstep = true;
                 }
             }
             Operation::Receive(lane, nth) => {
                 let Some(superstep) = sent.get(&lane).and_then(|sent| sent.get(nth)) else {
                     return false;
                 };
-                if lane.from != process {
+                if lane.sender != process {
                     clock.advance_to(superstep + 1);
                 }
             }
@@ -136,10 +137,10 @@ impl RecordedSupersteps {
     }
 
     /// Appends the supersteps to a trace as text, followed by its last line. `speed` converts times of computation into work.
-    pub(super) fn write(&self, speed: InstructionsPerSecond, trace: &mut String) {
-        let mut work = self.work.iter().peekable();
+    pub(super) fn write_to_trace(&self, speed: InstructionsPerSecond, trace: &mut String) {
+        let mut work = self.work_ns.iter().peekable();
         let mut messages = self.messages.iter().peekable();
-        for superstep in 0..self.supersteps {
+        for superstep in 0..self.superstep_count {
             let _ = writeln!(trace, "step {superstep}");
             while let Some(((_, process), time)) = work.next_if(|((at, _), _)| *at == superstep) {
                 let instructions = *time as f64 * 1e-9 * speed.get();

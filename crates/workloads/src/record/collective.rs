@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Kind of an MPI collective operation, such as a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CollectiveKind {
     Barrier,
     Bcast,
     Reduce,
@@ -31,14 +31,14 @@ pub(super) enum Kind {
 }
 
 /// Minimum size \[B\] from which an allreduce uses recursive halving (Open MPI 4.1.4, fixed decisions for 4 to 15 processes).
-const HALVING_FROM: u64 = 8_192;
+const MIN_HALVING_BYTES: u64 = 8_192;
 /// Minimum size \[B\] from which a broadcast is linear: the root sends to all other processes (Open MPI 4.1.4, fixed decisions
 /// for 8 to 15 processes).
-const LINEAR_FROM: u64 = 32_768;
+const MIN_LINEAR_BROADCAST_BYTES: u64 = 32_768;
 /// Range of the numbers of processes for which large broadcasts are linear (Open MPI 4.1.4, fixed decisions).
-const LINEAR_FOR: Range<usize> = 4..16;
+const LINEAR_BROADCAST_PROCESSES: Range<usize> = 4..16;
 
-impl Kind {
+impl CollectiveKind {
     /// Returns the kind of collective that has this name in a record; `None` if the name is unknown.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -61,103 +61,119 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
     /// Kind of the collective.
-    pub(super) kind: Kind,
+    pub(super) kind: CollectiveKind,
     /// Id of the communicator in the record of the process.
-    pub(super) group: u64,
+    pub(super) communicator: u64,
     /// Number of processes in the communicator.
-    pub(super) members: usize,
+    pub(super) member_count: usize,
     /// Rank of the process in the communicator.
     pub(super) rank: usize,
     /// Rank of the root process in the communicator; 0 for kinds of collectives that have no root.
     pub(super) root: usize,
     /// Size of the data of each process or of each message \[B\], unless a separate list states a size for each member.
-    pub(super) bytes: u64,
+    pub(super) data_bytes: u64,
     /// Size of the data \[B\] for each member of the communicator; empty if the size is the same for all members.
-    pub(super) sizes: Vec<u64>,
+    pub(super) member_data_bytes: Vec<u64>,
     /// The messages that the process sends and receives in a collective of neighbours; empty for other kinds of collectives.
-    pub(super) neighbours: Vec<Move>,
+    pub(super) neighbour_messages: Vec<CollectiveMessage>,
 }
 
 /// A message of a collective that one process sends to or receives from another member of the communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Move {
+pub(super) enum CollectiveMessage {
     Send(usize, u64),
     Receive(usize),
 }
-use Move::{Receive, Send};
+use CollectiveMessage::{Receive, Send};
 
 impl Collective {
     /// Returns the size of the data for the member of the communicator with this rank \[B\].
-    fn size_of(&self, member: usize) -> u64 {
-        self.sizes.get(member).copied().unwrap_or(self.bytes)
+    fn data_size_of(&self, member: usize) -> u64 {
+        self.member_data_bytes
+            .get(member)
+            .copied()
+            .unwrap_or(self.data_bytes)
     }
 
     /// Returns whether the data of all members of the communicator has the same size.
-    fn has_equal_parts(&self) -> bool {
-        self.sizes.windows(2).all(|pair| pair[0] == pair[1])
+    fn has_equal_sizes(&self) -> bool {
+        self.member_data_bytes
+            .windows(2)
+            .all(|pair| pair[0] == pair[1])
     }
 
     /// Returns the ranks of all other members of the communicator.
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+    fn other_ranks(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.rank;
-        (0..self.members).filter(move |&member| member != me)
+        (0..self.member_count).filter(move |&member| member != me)
     }
 
     /// Returns the messages that the process sends and receives in this collective, in their order.
-    pub(super) fn messages(&self) -> Vec<Move> {
+    pub(super) fn messages(&self) -> Vec<CollectiveMessage> {
         let (me, root) = (self.rank, self.root);
         match self.kind {
-            Kind::Allreduce if self.bytes >= HALVING_FROM => self.halving(),
-            Kind::Barrier | Kind::Allreduce => self.doubling(|_| self.bytes),
-            Kind::Bcast if self.bytes >= LINEAR_FROM && LINEAR_FOR.contains(&self.members) => {
-                self.star()
+            CollectiveKind::Allreduce if self.data_bytes >= MIN_HALVING_BYTES => {
+                self.halving_messages()
             }
-            Kind::Bcast => self.tree(),
-            Kind::Reduce => {
-                let mut moves = self.tree();
+            CollectiveKind::Barrier | CollectiveKind::Allreduce => {
+                self.doubling_messages(|_| self.data_bytes)
+            }
+            CollectiveKind::Bcast
+                if self.data_bytes >= MIN_LINEAR_BROADCAST_BYTES
+                    && LINEAR_BROADCAST_PROCESSES.contains(&self.member_count) =>
+            {
+                self.linear_messages()
+            }
+            CollectiveKind::Bcast => self.tree_messages(),
+            CollectiveKind::Reduce => {
+                let mut moves = self.tree_messages();
                 moves.reverse();
-                let turned = |step: Move| match step {
+                let turned = |step: CollectiveMessage| match step {
                     Send(to, _) => Receive(to),
-                    Receive(from) => Send(from, self.bytes),
+                    Receive(from) => Send(from, self.data_bytes),
                 };
                 moves.into_iter().map(turned).collect()
             }
-            Kind::Gather if me == root => self.others().map(Receive).collect(),
-            Kind::Gather => vec![Send(root, self.bytes)],
-            Kind::Scatter => self.star(),
-            Kind::Allgather if self.has_equal_parts() && self.members.is_power_of_two() => {
-                self.doubling(|distance| self.size_of(0) * distance as u64)
+            CollectiveKind::Gather if me == root => self.other_ranks().map(Receive).collect(),
+            CollectiveKind::Gather => vec![Send(root, self.data_bytes)],
+            CollectiveKind::Scatter => self.linear_messages(),
+            CollectiveKind::Allgather
+                if self.has_equal_sizes() && self.member_count.is_power_of_two() =>
+            {
+                self.doubling_messages(|distance| self.data_size_of(0) * distance as u64)
             }
-            Kind::Allgather => self.bruck(),
-            Kind::ReduceScatter => self.ring(),
-            Kind::Alltoall => {
-                let sends = self.others().map(|to| Send(to, self.size_of(to)));
-                sends.chain(self.others().map(Receive)).collect()
+            CollectiveKind::Allgather => self.bruck_messages(),
+            CollectiveKind::ReduceScatter => self.ring_messages(),
+            CollectiveKind::Alltoall => {
+                let sends = self.other_ranks().map(|to| Send(to, self.data_size_of(to)));
+                sends.chain(self.other_ranks().map(Receive)).collect()
             }
-            Kind::Neighbours => self.neighbours.clone(),
-            Kind::Scan => {
+            CollectiveKind::Neighbours => self.neighbour_messages.clone(),
+            CollectiveKind::Scan => {
                 let before = (me > 0).then(|| Receive(me - 1));
-                let after = (me + 1 < self.members).then_some(Send(me + 1, self.bytes));
+                let after = (me + 1 < self.member_count).then_some(Send(me + 1, self.data_bytes));
                 before.into_iter().chain(after).collect()
             }
         }
     }
 
     /// Returns the messages of the process in a linear scatter or broadcast, in which the root sends to each other member.
-    fn star(&self) -> Vec<Move> {
+    fn linear_messages(&self) -> Vec<CollectiveMessage> {
         if self.rank != self.root {
             return vec![Receive(self.root)];
         }
-        self.others().map(|to| Send(to, self.size_of(to))).collect()
+        self.other_ranks()
+            .map(|to| Send(to, self.data_size_of(to)))
+            .collect()
     }
 
     /// Returns the messages of the process along a ring: in each round, it sends data to the next member and receives data from
     /// the previous member.
-    fn ring(&self) -> Vec<Move> {
-        let (me, members) = (self.rank, self.members);
+    fn ring_messages(&self) -> Vec<CollectiveMessage> {
+        let (me, members) = (self.rank, self.member_count);
         let next = (me + 1) % members;
         let before = (me + members - 1) % members;
-        let part = |round: usize| self.size_of((me + members - round) % members);
+        let part = |round: usize| self.data_size_of((me + members - round) % members);
         (0..members - 1)
             .flat_map(|round| [Send(next, part(round)), Receive(before)])
             .collect()
@@ -165,13 +181,13 @@ impl Collective {
 
     /// Returns the messages of the process in Bruck's allgather. At each distance d (1, 2, 4, ...), it sends at most d parts of
     /// the data to the member whose rank is d lower, modulo the number of members.
-    fn bruck(&self) -> Vec<Move> {
-        let (me, members) = (self.rank, self.members);
+    fn bruck_messages(&self) -> Vec<CollectiveMessage> {
+        let (me, members) = (self.rank, self.member_count);
         let mut moves = Vec::new();
         let mut distance = 1;
         while distance < members {
             let parts = me..me + distance.min(members - distance);
-            let bytes = parts.map(|part| self.size_of(part % members)).sum();
+            let bytes = parts.map(|part| self.data_size_of(part % members)).sum();
             let to = (me + members - distance) % members;
             moves.extend([Send(to, bytes), Receive((me + distance) % members)]);
             distance *= 2;
@@ -181,35 +197,35 @@ impl Collective {
 
     /// Returns the messages of the process in recursive doubling; `size` returns the size of the message \[B\] for the distance
     /// in ranks.
-    fn doubling(&self, size: impl Fn(usize) -> u64) -> Vec<Move> {
-        let power = 1 << self.members.ilog2();
+    fn doubling_messages(&self, size: impl Fn(usize) -> u64) -> Vec<CollectiveMessage> {
+        let power = 1 << self.member_count.ilog2();
         let distances = std::iter::successors(Some(1), |distance| Some(distance * 2));
-        self.exchanges(distances.take_while(|&distance| distance < power), size)
+        self.exchange_messages(distances.take_while(|&distance| distance < power), size)
     }
 
     /// Returns the messages of the process in an allreduce: recursive halving leaves each process a part of the sum, and
     /// recursive doubling gathers the parts (Rabenseifner 2004).
-    fn halving(&self) -> Vec<Move> {
-        let rounds = self.members.ilog2();
+    fn halving_messages(&self) -> Vec<CollectiveMessage> {
+        let rounds = self.member_count.ilog2();
         let distances = (0..rounds).chain((0..rounds).rev()).map(|round| 1 << round);
-        self.exchanges(distances, |distance| {
-            self.bytes.div_ceil(2 * distance as u64)
+        self.exchange_messages(distances, |distance| {
+            self.data_bytes.div_ceil(2 * distance as u64)
         })
     }
 
     /// Returns the messages in which the process exchanges data with the member at each distance in ranks. Members beyond the
     /// largest power of two send their data to a partner before, and receive the result from it at the end.
-    fn exchanges(
+    fn exchange_messages(
         &self,
         distances: impl Iterator<Item = usize>,
         size: impl Fn(usize) -> u64,
-    ) -> Vec<Move> {
-        let (me, bytes) = (self.rank, self.bytes);
-        let power = 1 << self.members.ilog2();
+    ) -> Vec<CollectiveMessage> {
+        let (me, bytes) = (self.rank, self.data_bytes);
+        let power = 1 << self.member_count.ilog2();
         if me >= power {
             return vec![Send(me - power, bytes), Receive(me - power)];
         }
-        let partner = (me + power < self.members).then_some(me + power);
+        let partner = (me + power < self.member_count).then_some(me + power);
         let before = partner.map(Receive);
         let after = partner.map(|partner| Send(partner, bytes));
         let rounds = distances.flat_map(|distance| {
@@ -220,8 +236,8 @@ impl Collective {
     }
 
     /// Returns the messages of the process in a broadcast along a binomial tree from the root.
-    fn tree(&self) -> Vec<Move> {
-        let count = self.members;
+    fn tree_messages(&self) -> Vec<CollectiveMessage> {
+        let count = self.member_count;
         let place = (self.rank + count - self.root) % count;
         let member = |place: usize| (place + self.root) % count;
         let mut moves = Vec::new();
@@ -235,7 +251,7 @@ impl Collective {
         while distance > 1 {
             distance /= 2;
             if place + distance < count {
-                moves.push(Send(member(place + distance), self.bytes));
+                moves.push(Send(member(place + distance), self.data_bytes));
             }
         }
         moves
@@ -248,14 +264,14 @@ mod tests {
 
     fn part(name: &str, members: usize, me: usize, bytes: u64) -> Collective {
         Collective {
-            kind: Kind::from_name(name).unwrap(),
-            group: 0,
-            members,
+            kind: CollectiveKind::from_name(name).unwrap(),
+            communicator: 0,
+            member_count: members,
             rank: me,
             root: members / 2,
-            bytes,
-            sizes: Vec::new(),
-            neighbours: Vec::new(),
+            data_bytes: bytes,
+            member_data_bytes: Vec::new(),
+            neighbour_messages: Vec::new(),
         }
     }
 
@@ -282,7 +298,7 @@ mod tests {
         );
         // Blocks of 10, 20 and 40 B: 20 B to 0, then the last missing block, of 20 B, to 2.
         let mut uneven = part("allgather", 3, 1, 0);
-        uneven.sizes = vec![10, 20, 40];
+        uneven.member_data_bytes = vec![10, 20, 40];
         assert_eq!(
             uneven.messages(),
             [Send(0, 20), Receive(2), Send(2, 20), Receive(0)]

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::read::Record;
+use super::read::ProcessRecord;
 use crate::trace::Recording;
 
 /// Known MPI libraries: the beginning of the version text that the library reports, and its name in traces.
-const LIBRARIES: [(&str, &str); 5] = [
+const KNOWN_MPI_LIBRARIES: [(&str, &str); 5] = [
     ("Open MPI", "open-mpi"),
     ("MPICH", "mpich"),
     ("Intel(R) MPI", "intel-mpi"),
@@ -17,7 +17,7 @@ const LIBRARIES: [(&str, &str); 5] = [
 
 /// Returns the facts about a recording: the library and the host that rank 0 reports, the transport of messages, and the maximum
 /// number of processes on one host.
-pub(super) fn describe(records: &[Record]) -> Recording {
+pub(super) fn describe_recording(records: &[ProcessRecord]) -> Recording {
     let mut recording = Recording::default();
     let Some(first) = records.first() else {
         return recording;
@@ -25,24 +25,24 @@ pub(super) fn describe(records: &[Record]) -> Recording {
     let fact = |key: &str| first.facts.get(key).map_or("", String::as_str);
     let text = fact("version");
     if !text.is_empty() {
-        recording.set("library", &library_name(text));
-        recording.set("version", version_number(text));
+        recording.set_fact("library", &library_name(text));
+        recording.set_fact("version", version_number(text));
     }
-    recording.set("host", fact("host"));
+    recording.set_fact("host", fact("host"));
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
     for record in records {
         let host = record.facts.get("host").map_or("", String::as_str);
         *hosts.entry(host).or_default() += 1;
     }
     let ranks = hosts.values().copied().max().unwrap_or(1);
-    recording.set("ranks", &ranks.to_string());
+    recording.set_fact("ranks", &ranks.to_string());
     if records.len() > 1 && !text.is_empty() {
-        recording.set("transport", transport(first, ranks > 1));
+        recording.set_fact("transport", transport_name(first, ranks > 1));
     }
     match (fact("waits"), fact("yield")) {
-        ("asleep", _) => recording.set("waiting", "sleep"),
-        (_, "0") => recording.set("waiting", "spin"),
-        (_, "1") => recording.set("waiting", "yield"),
+        ("asleep", _) => recording.set_fact("waiting", "sleep"),
+        (_, "0") => recording.set_fact("waiting", "spin"),
+        (_, "1") => recording.set_fact("waiting", "yield"),
         _ => {}
     }
     recording
@@ -50,7 +50,9 @@ pub(super) fn describe(records: &[Record]) -> Recording {
 
 /// Returns the name of an MPI library from its version text: a known name, or the first word in lower case.
 fn library_name(text: &str) -> String {
-    let known = LIBRARIES.iter().find(|(start, _)| text.starts_with(start));
+    let known = KNOWN_MPI_LIBRARIES
+        .iter()
+        .find(|(start, _)| text.starts_with(start));
     let first = || {
         text.split_whitespace()
             .next()
@@ -76,7 +78,7 @@ fn version_number(text: &str) -> &str {
 /// Open MPI states the transport in the control variables `pml` and `btl`: names separated by commas, which are the allowed
 /// transports or, after a `^`, the excluded transports. For other libraries the transport between hosts cannot be determined;
 /// inside a host they use shared memory.
-fn transport(record: &Record, is_shared: bool) -> &'static str {
+fn transport_name(record: &ProcessRecord, is_shared: bool) -> &'static str {
     let allows = |key: &str, name: &str| {
         let list = record.facts.get(key).map_or("", String::as_str);
         let names = |list: &str| list.split(',').any(|one| one.trim() == name);
@@ -99,14 +101,14 @@ fn transport(record: &Record, is_shared: bool) -> &'static str {
 mod tests {
     use super::*;
 
-    fn record(facts: &str) -> Record {
+    fn record(facts: &str) -> ProcessRecord {
         let facts: Vec<String> = facts.lines().map(|fact| format!("i {fact}\n")).collect();
         let facts = facts.concat();
-        Record::parse("0", &format!("migsim-record 1 0 2\n{facts}end\n")).unwrap()
+        ProcessRecord::parse("0", &format!("migsim-record 1 0 2\n{facts}end\n")).unwrap()
     }
 
     fn described(facts: &str) -> String {
-        describe(&[record(facts), record(facts)]).to_lines()
+        describe_recording(&[record(facts), record(facts)]).to_trace_lines()
     }
 
     #[test]
@@ -161,7 +163,10 @@ mod tests {
 
     #[test]
     fn old_records_say_nothing_of_their_library() {
-        let old = Record::parse("0", "migsim-record 1 0 1\nend\n").unwrap();
-        assert_eq!(describe(&[old]).to_lines(), "recorded ranks 1\n");
+        let old = ProcessRecord::parse("0", "migsim-record 1 0 1\nend\n").unwrap();
+        assert_eq!(
+            describe_recording(&[old]).to_trace_lines(),
+            "recorded ranks 1\n"
+        );
     }
 }

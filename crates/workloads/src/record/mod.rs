@@ -21,25 +21,25 @@ use std::fmt::Write as _;
 use crate::trace::Recording;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
-use read::Record;
-pub use repeat::Spread;
+use read::ProcessRecord;
+pub use repeat::WorkVariation;
 
 /// C source of the recorder, a library that is preloaded into MPI programs and records their calls.
 pub const RECORDER: &str = include_str!("recorder.c");
 
 /// The records of all processes of one run: the name and the text of each record.
-pub type Records = Vec<(String, String)>;
+pub type RecordTexts = Vec<(String, String)>;
 
 /// Speed of a core \[instructions/s\] that is assumed if the recorder did not measure it.
-const ASSUMED_SPEED: f64 = 1e9;
+const ASSUMED_CORE_SPEED: f64 = 1e9;
 
 /// Options for how measured times of computation are converted into work.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Measure<'a> {
+pub struct WorkConversion<'a> {
     /// Speed of a core of the recording hosts \[instructions/s\]; if `None`, the speed that the recorder measured is used.
-    pub speed: Option<InstructionsPerSecond>,
+    pub core_speed: Option<InstructionsPerSecond>,
     /// Name of the clock that the recorder used, which the `recorded` lines of the trace state; empty if it is unknown.
-    pub clock: &'a str,
+    pub clock_name: &'a str,
     /// Whether the time of each computation is the median over the repetitions of a recording; otherwise it is the minimum.
     pub takes_median: bool,
 }
@@ -47,25 +47,25 @@ pub struct Measure<'a> {
 /// A trace created from the records of an MPI program, with the circumstances of the recording.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Conversion {
+pub struct ConvertedTrace {
     /// Text of the trace.
-    pub trace: String,
+    pub trace_text: String,
     /// Number of processes of the program.
-    pub processes: usize,
+    pub process_count: usize,
     /// Number of supersteps in the trace.
-    pub supersteps: usize,
+    pub superstep_count: usize,
     /// Number of messages in the trace, including the messages of collectives.
-    pub messages: usize,
+    pub message_count: usize,
     /// Maximum over all processes of the time that the recorder adds to each recorded call \[ns\].
-    pub overhead: u64,
+    pub recorder_overhead_ns: u64,
     /// Speed of a core with which times of computation were converted into work \[instructions/s\].
-    pub speed: InstructionsPerSecond,
+    pub core_speed: InstructionsPerSecond,
     /// Whether the recorder measured the speed of a core.
     pub is_speed_measured: bool,
     /// Variation of the time of computation of each process over the repetitions of the recording, by rank.
-    pub spreads: Vec<Spread>,
+    pub work_variations: Vec<WorkVariation>,
     /// Facts about the recording: the MPI library, the host and the method.
-    pub recording: Recording,
+    pub recording_facts: Recording,
 }
 
 /// Returns the reason why the recorder could not write a record, as the text of the record states it; `None` if the text states
@@ -81,54 +81,60 @@ pub fn failure_reason(text: &str) -> Option<&str> {
 ///
 /// # Errors
 /// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.
-pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Error> {
-    let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
-    let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
+pub fn convert_to_trace(
+    runs: &[RecordTexts],
+    measure: WorkConversion<'_>,
+) -> Result<ConvertedTrace, Error> {
+    let read: Vec<Vec<ProcessRecord>> = runs.iter().map(read_records).collect::<Result<_, _>>()?;
+    let operations = |run: &Vec<ProcessRecord>| run.iter().map(ProcessRecord::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
     let (operations, spreads) = repeat::combine_runs(&all, measure.takes_median)?;
     let cut = clock::divide_into_supersteps(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();
-    let measured = median_speed(
+    let measured = median_core_speed(
         every()
-            .map(|record| record.cycles)
+            .map(|record| record.cycles_per_second)
             .filter(|cycles| *cycles > 0)
             .collect(),
     );
-    let speed = (measure.speed.or(measured))
-        .or(InstructionsPerSecond::new(ASSUMED_SPEED))
+    let speed = (measure.core_speed.or(measured))
+        .or(InstructionsPerSecond::new(ASSUMED_CORE_SPEED))
         .expect("a constant is a speed");
-    let overhead = every().map(|record| record.overhead).max().unwrap_or(0);
-    let mut recording = facts::describe(first);
-    recording.set("speed", &format!("{}GHz", speed.get() / 1e9));
-    recording.set("clock", measure.clock);
-    recording.set("cost", &format!("{overhead}ns"));
-    recording.set("repetitions", &runs.len().to_string());
+    let overhead = every()
+        .map(|record| record.recorder_overhead_ns)
+        .max()
+        .unwrap_or(0);
+    let mut recording = facts::describe_recording(first);
+    recording.set_fact("speed", &format!("{}GHz", speed.get() / 1e9));
+    recording.set_fact("clock", measure.clock_name);
+    recording.set_fact("cost", &format!("{overhead}ns"));
+    recording.set_fact("repetitions", &runs.len().to_string());
     if measure.takes_median && runs.len() > 1 {
-        recording.set("piece", "median");
+        recording.set_fact("piece", "median");
     }
     let mut trace = format!("migsim-trace 2\nprocesses {}\n", first.len());
-    trace.push_str(&recording.to_lines());
+    trace.push_str(&recording.to_trace_lines());
     for record in first.iter().filter(|record| record.memory > 0) {
         let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
     }
     trace.push_str("runtime barrier.kind none\n");
-    cut.write(speed, &mut trace);
-    Ok(Conversion {
-        trace,
-        processes: first.len(),
-        supersteps: cut.supersteps,
-        messages: cut.messages.len(),
-        overhead,
-        speed,
+    cut.write_to_trace(speed, &mut trace);
+    Ok(ConvertedTrace {
+        trace_text: trace,
+        process_count: first.len(),
+        superstep_count: cut.superstep_count,
+        message_count: cut.messages.len(),
+        recorder_overhead_ns: overhead,
+        core_speed: speed,
         is_speed_measured: measured.is_some(),
-        spreads,
-        recording,
+        work_variations: spreads,
+        recording_facts: recording,
     })
 }
 
 /// Returns the median of the measured numbers of cycles per second, rounded to three digits; `None` if the list is empty.
-fn median_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
+fn median_core_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
     cycles.sort_unstable();
     let median = *cycles.get(cycles.len() / 2)?;
     let step = 10_u64.pow(median.checked_ilog10()?.saturating_sub(2));
@@ -136,11 +142,13 @@ fn median_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
 }
 
 /// Reads the records of all processes of a run; returns them in the order of their ranks.
-fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
+fn read_records(records: &RecordTexts) -> Result<Vec<ProcessRecord>, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
-    let (started, records): (Vec<_>, Vec<_>) = (records.iter())
-        .partition(|(_, text)| Record::from_first_line(text).is_ok_and(|head| head.is_started));
-    let is_first = |text: &str| Record::from_first_line(text).is_ok_and(|head| head.rank == 0);
+    let (started, records): (Vec<_>, Vec<_>) = (records.iter()).partition(|(_, text)| {
+        ProcessRecord::from_first_line(text).is_ok_and(|head| head.is_spawned)
+    });
+    let is_first =
+        |text: &str| ProcessRecord::from_first_line(text).is_ok_and(|head| head.rank == 0);
     let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
     if programs > 1 {
         let message = format!(
@@ -151,7 +159,7 @@ fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
             .into());
     }
     for (name, text) in records {
-        match Record::parse(name, text) {
+        match ProcessRecord::parse(name, text) {
             Ok(record) => read.push(record),
             Err(problem) => problems.push(problem),
         }
@@ -165,10 +173,10 @@ fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
         return Err(Error::Input(problems));
     }
     read.sort_by_key(|record| record.rank);
-    let expected = read.first().map_or(1, |record| record.size);
+    let expected = read.first().map_or(1, |record| record.process_count);
     let are_all = read.len() == expected
         && (read.iter().enumerate())
-            .all(|(at, record)| record.rank == at && record.size == expected);
+            .all(|(at, record)| record.rank == at && record.process_count == expected);
     if !are_all {
         let problem = Problem::new(format!(
             "the {} records found are not one record for each of {expected} processes",

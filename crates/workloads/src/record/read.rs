@@ -18,7 +18,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use super::collective::{Collective, Kind, Move};
+use super::collective::{Collective, CollectiveKind, CollectiveMessage};
 use migsim_base::error::Problem;
 
 /// Maximum value of a count in a record; larger whole numbers cannot all be represented by floating-point numbers.
@@ -29,24 +29,24 @@ const MAX_COUNT: u64 = 1 << 53;
 /// These are the messages with the same sender, receiver, communicator and tag, or the messages from one sender to one receiver
 /// in one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Lane {
+pub(super) struct MessageSequence {
     /// Rank of the sender.
-    pub(super) from: usize,
+    pub(super) sender: usize,
     /// Rank of the receiver.
-    pub(super) to: usize,
+    pub(super) receiver: usize,
     /// Id of the communicator.
-    group: u64,
+    communicator: u64,
     /// Number of the collective in its communicator, counted from 0; `None` for messages outside collectives.
-    collective: Option<u64>,
+    collective_number: Option<u64>,
     /// Tag of the messages; 0 for messages of collectives.
     tag: i64,
 }
 
-impl Lane {
+impl MessageSequence {
     /// Describes message number `nth` of the sequence, counted from 0, in words for error messages.
-    pub(super) fn describe(&self, nth: usize) -> String {
-        let (number, from) = (nth + 1, self.from);
-        match self.collective {
+    pub(super) fn describe_message(&self, nth: usize) -> String {
+        let (number, from) = (nth + 1, self.sender);
+        match self.collective_number {
             Some(collective) => format!(
                 "message {number} from rank {from} in collective {} of its communicator",
                 collective + 1
@@ -61,9 +61,9 @@ impl Lane {
 pub(super) enum Operation {
     /// The process computes for this time \[ns\].
     Work(u64),
-    Send(Lane, u64),
+    Send(MessageSequence, u64),
     /// The process receives the message with this number, counted from 0, of a sequence of messages.
-    Receive(Lane, usize),
+    Receive(MessageSequence, usize),
 }
 
 impl Operation {
@@ -71,8 +71,8 @@ impl Operation {
     pub(super) fn description(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
-            Self::Send(lane, bytes) => format!("sends {bytes} B to rank {}", lane.to),
-            Self::Receive(lane, _) => format!("receives from rank {}", lane.from),
+            Self::Send(lane, bytes) => format!("sends {bytes} B to rank {}", lane.receiver),
+            Self::Receive(lane, _) => format!("receives from rank {}", lane.sender),
         }
     }
 }
@@ -80,8 +80,8 @@ impl Operation {
 #[derive(Clone, Debug)]
 enum Event {
     Work(u64),
-    Send(Lane, u64),
-    Receive(Lane, u64),
+    Send(MessageSequence, u64),
+    Receive(MessageSequence, u64),
     Collective(u64, Collective),
 }
 
@@ -117,37 +117,39 @@ fn unsupported_call(rank: usize, call: &str) -> Problem {
 
 /// The record of one process: what the recorder wrote about its calls, its memory and its host.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct ProcessRecord {
     /// Rank of the process in the program.
     pub(super) rank: usize,
     /// Number of processes of the program.
-    pub(super) size: usize,
+    pub(super) process_count: usize,
     /// Whether another process of the program started this process (`MPI_Comm_spawn`).
-    pub(super) is_started: bool,
+    pub(super) is_spawned: bool,
     /// Memory of the process \[B\]; 0 if unknown.
     pub(super) memory: u64,
     /// Time that the recorder adds to each recorded call \[ns\].
-    pub(super) overhead: u64,
+    pub(super) recorder_overhead_ns: u64,
     /// Cycles per second of the core \[1/s\]; 0 if the recorder did not measure them.
-    pub(super) cycles: u64,
+    pub(super) cycles_per_second: u64,
     /// Properties of the MPI library and of the host, by key.
     pub(super) facts: BTreeMap<String, String>,
     /// Ranks of the members of each communicator in the program, by id of the communicator.
-    groups: BTreeMap<u64, Vec<usize>>,
+    communicators: BTreeMap<u64, Vec<usize>>,
     /// The recorded events of the process, in the order in which they occurred.
     events: Vec<Event>,
 }
 
 /// The words of a line of a record that have not been read yet.
-struct Words<'t> {
+struct LineWords<'t> {
     /// Iterator over the words that have not been read yet.
-    left: std::str::SplitAsciiWhitespace<'t>,
+    remaining_words: std::str::SplitAsciiWhitespace<'t>,
 }
 
-impl<'t> Words<'t> {
+impl<'t> LineWords<'t> {
     /// Returns the next word of the line, or an error if the line has no more words.
     fn next_word(&mut self) -> Result<&'t str, String> {
-        self.left.next().ok_or_else(|| "a word is missing".into())
+        self.remaining_words
+            .next()
+            .ok_or_else(|| "a word is missing".into())
     }
 
     /// Returns the next word of the line as a number, or an error if it is not a valid number.
@@ -170,26 +172,33 @@ impl<'t> Words<'t> {
 #[derive(Default)]
 struct BegunCollectives {
     /// Number that the next collective gets in each communicator, counted from 0, by id of the communicator.
-    next: BTreeMap<u64, u64>,
+    next_numbers: BTreeMap<u64, u64>,
     /// Collectives that have begun but not completed, by their number in the record; each with its number in the communicator.
-    open: BTreeMap<u64, (u64, Collective)>,
+    incomplete_collectives: BTreeMap<u64, (u64, Collective)>,
 }
 
 impl BegunCollectives {
     /// Adds a collective that begins; `number` is the number of the collective in the record.
-    fn add(&mut self, number: u64, collective: Collective) {
-        let next = self.next.entry(collective.group).or_default();
-        self.open.insert(number, (*next, collective));
+    fn begin(&mut self, number: u64, collective: Collective) {
+        let next = self
+            .next_numbers
+            .entry(collective.communicator)
+            .or_default();
+        self.incomplete_collectives
+            .insert(number, (*next, collective));
         *next += 1;
     }
 }
 
-impl Record {
+impl ProcessRecord {
     /// Parses the text of a record; `name` is the name of its file in error messages.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
             let hint = "record the program again: the recorder did not write this line";
-            Problem::new(message).source(name).at(line, 1).hint(hint)
+            Problem::new(message)
+                .source(name)
+                .at_line_column(line, 1)
+                .hint(hint)
         };
         let mut record = Self::from_first_line(text).map_err(|message| refused(1, message))?;
         let mut begun = BegunCollectives::default();
@@ -202,11 +211,14 @@ impl Record {
             if let Some(call) = line.strip_prefix("x ") {
                 return Err(unsupported_call(record.rank, call));
             }
-            (record.add_line(line, &mut begun)).map_err(|message| refused(number, message))?;
+            (record.parse_line(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
         let message = format!("the record of rank {} has no `end` line", record.rank);
         let hint = "check that the program calls MPI_Finalize and that the disk has space, then record it again";
-        Err(Problem::new(message).source(name).at(number, 1).hint(hint))
+        Err(Problem::new(message)
+            .source(name)
+            .at_line_column(number, 1)
+            .hint(hint))
     }
 
     /// Parses the first line of a record, and returns a record without events.
@@ -214,39 +226,39 @@ impl Record {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
         let words = words.ok_or("it does not begin with `migsim-record 1`")?;
-        let mut words = Words {
-            left: words.split_ascii_whitespace(),
+        let mut words = LineWords {
+            remaining_words: words.split_ascii_whitespace(),
         };
         Ok(Self {
             rank: words.next_number()?,
-            size: words.next_number()?,
-            is_started: words.left.next() == Some("started"),
+            process_count: words.next_number()?,
+            is_spawned: words.remaining_words.next() == Some("started"),
             memory: 0,
-            overhead: 0,
-            cycles: 0,
+            recorder_overhead_ns: 0,
+            cycles_per_second: 0,
             facts: BTreeMap::new(),
-            groups: BTreeMap::new(),
+            communicators: BTreeMap::new(),
             events: Vec::new(),
         })
     }
 
     /// Parses one line and adds its content to the record.
-    fn add_line(&mut self, line: &str, begun: &mut BegunCollectives) -> Result<(), String> {
-        let mut words = Words {
-            left: line.split_ascii_whitespace(),
+    fn parse_line(&mut self, line: &str, begun: &mut BegunCollectives) -> Result<(), String> {
+        let mut words = LineWords {
+            remaining_words: line.split_ascii_whitespace(),
         };
         match words.next_word()? {
             "w" => self.events.push(Event::Work(words.next_count()?)),
             "m" => self.memory = words.next_count()?,
-            "o" => self.overhead = words.next_count()?,
-            "h" => self.cycles = words.next_count()?,
+            "o" => self.recorder_overhead_ns = words.next_count()?,
+            "h" => self.cycles_per_second = words.next_count()?,
             "i" => {
                 let key = words.next_word()?.to_owned();
-                let value: Vec<&str> = words.left.collect();
+                let value: Vec<&str> = words.remaining_words.collect();
                 self.facts.insert(key, value.join(" "));
             }
             "s" => {
-                let lane = self.lane(
+                let lane = self.message_sequence(
                     words.next_number()?,
                     words.next_number()?,
                     true,
@@ -256,7 +268,7 @@ impl Record {
             }
             "r" => {
                 let posted = words.next_number()?;
-                let lane = self.lane(
+                let lane = self.message_sequence(
                     words.next_number()?,
                     words.next_number()?,
                     false,
@@ -264,12 +276,12 @@ impl Record {
                 )?;
                 self.events.push(Event::Receive(lane, posted));
             }
-            "g" => self.read_communicator(&mut words)?,
-            "c" => self.begin_collective(&mut words, begun)?,
-            "n" => self.begin_neighbours(&mut words, begun)?,
+            "g" => self.parse_communicator(&mut words)?,
+            "c" => self.parse_collective(&mut words, begun)?,
+            "n" => self.parse_neighbour_collective(&mut words, begun)?,
             "e" => {
                 let number: u64 = words.next_number()?;
-                let ended = begun.open.remove(&number);
+                let ended = begun.incomplete_collectives.remove(&number);
                 let (instance, collective) = ended.ok_or("this collective has not begun")?;
                 self.events.push(Event::Collective(instance, collective));
             }
@@ -279,8 +291,14 @@ impl Record {
     }
 
     /// Returns the sequence to which a message between this process and the process with the rank `peer` belongs.
-    fn lane(&self, group: u64, peer: usize, is_sender: bool, tag: i64) -> Result<Lane, String> {
-        if peer >= self.size {
+    fn message_sequence(
+        &self,
+        group: u64,
+        peer: usize,
+        is_sender: bool,
+        tag: i64,
+    ) -> Result<MessageSequence, String> {
+        if peer >= self.process_count {
             return Err(format!("there is no rank {peer}"));
         }
         let (from, to) = if is_sender {
@@ -288,38 +306,39 @@ impl Record {
         } else {
             (peer, self.rank)
         };
-        Ok(Lane {
-            from,
-            to,
-            group,
-            collective: None,
+        Ok(MessageSequence {
+            sender: from,
+            receiver: to,
+            communicator: group,
+            collective_number: None,
             tag,
         })
     }
 
     /// Parses the rest of a line that describes a communicator.
-    fn read_communicator(&mut self, words: &mut Words<'_>) -> Result<(), String> {
+    fn parse_communicator(&mut self, words: &mut LineWords<'_>) -> Result<(), String> {
         let (id, count): (u64, usize) = (words.next_number()?, words.next_number()?);
-        let members: Vec<usize> = (words.left.by_ref())
+        let members: Vec<usize> = (words.remaining_words.by_ref())
             .map(|word| word.parse().map_err(|_| format!("`{word}` is not a rank")))
             .collect::<Result<_, _>>()?;
-        if members.len() != count || members.iter().any(|&rank| rank >= self.size) {
+        if members.len() != count || members.iter().any(|&rank| rank >= self.process_count) {
             return Err(format!(
                 "communicator {id} does not have {count} known members"
             ));
         }
-        self.groups.insert(id, members);
+        self.communicators.insert(id, members);
         Ok(())
     }
 
     /// Parses the rest of a line with which a collective begins.
-    fn begin_collective(
+    fn parse_collective(
         &mut self,
-        words: &mut Words<'_>,
+        words: &mut LineWords<'_>,
         begun: &mut BegunCollectives,
     ) -> Result<(), String> {
         let name = words.next_word()?;
-        let kind = Kind::from_name(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
+        let kind = CollectiveKind::from_name(name)
+            .ok_or_else(|| format!("unknown collective `{name}`"))?;
         let group: u64 = words.next_number()?;
         let (members, me) = self.members_and_rank(group)?;
         let (root, number): (usize, u64) = (words.next_number()?, words.next_number()?);
@@ -333,56 +352,56 @@ impl Record {
             .collect::<Result<_, _>>()?;
         let collective = Collective {
             kind,
-            group,
-            members: members.len(),
+            communicator: group,
+            member_count: members.len(),
             rank: me,
             root,
-            bytes,
-            sizes,
-            neighbours: Vec::new(),
+            data_bytes: bytes,
+            member_data_bytes: sizes,
+            neighbour_messages: Vec::new(),
         };
-        begun.add(number, collective);
+        begun.begin(number, collective);
         Ok(())
     }
 
     /// Parses the rest of a line with which a collective of neighbours begins.
-    fn begin_neighbours(
+    fn parse_neighbour_collective(
         &mut self,
-        words: &mut Words<'_>,
+        words: &mut LineWords<'_>,
         begun: &mut BegunCollectives,
     ) -> Result<(), String> {
         let (group, number): (u64, u64) = (words.next_number()?, words.next_number()?);
         let (members, me) = self.members_and_rank(group)?;
         let count = members.len();
-        let member = |words: &mut Words<'_>| {
+        let member = |words: &mut LineWords<'_>| {
             let member: usize = words.next_number()?;
             let is_known = member < count;
             (is_known.then_some(member)).ok_or_else(|| format!("there is no member {member}"))
         };
         let mut neighbours = Vec::new();
         for _ in 0..words.next_count()? {
-            neighbours.push(Move::Send(member(words)?, words.next_count()?));
+            neighbours.push(CollectiveMessage::Send(member(words)?, words.next_count()?));
         }
-        while words.left.clone().next().is_some() {
-            neighbours.push(Move::Receive(member(words)?));
+        while words.remaining_words.clone().next().is_some() {
+            neighbours.push(CollectiveMessage::Receive(member(words)?));
         }
         let collective = Collective {
-            kind: Kind::Neighbours,
-            group,
-            members: count,
+            kind: CollectiveKind::Neighbours,
+            communicator: group,
+            member_count: count,
             rank: me,
             root: 0,
-            bytes: 0,
-            sizes: Vec::new(),
-            neighbours,
+            data_bytes: 0,
+            member_data_bytes: Vec::new(),
+            neighbour_messages: neighbours,
         };
-        begun.add(number, collective);
+        begun.begin(number, collective);
         Ok(())
     }
 
     /// Returns the ranks of the members of a communicator, and the rank of this process in the communicator.
     fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
-        let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
+        let members = (self.communicators.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
         let me = me.ok_or("the process is not a member of this communicator")?;
         Ok((members, me))
@@ -390,7 +409,7 @@ impl Record {
 
     /// Returns the operations of the process in their order, with collectives replaced by messages.
     pub(super) fn operations(&self) -> Vec<Operation> {
-        let mut posted: BTreeMap<Lane, Vec<u64>> = BTreeMap::new();
+        let mut posted: BTreeMap<MessageSequence, Vec<u64>> = BTreeMap::new();
         for event in &self.events {
             if let Event::Receive(lane, number) = event {
                 posted.entry(*lane).or_default().push(*number);
@@ -409,7 +428,7 @@ impl Record {
                     operations.push(Operation::Receive(*lane, nth));
                 }
                 Event::Collective(instance, collective) => {
-                    self.expand_collective(*instance, collective, &mut operations);
+                    self.append_collective_messages(*instance, collective, &mut operations);
                 }
             }
         }
@@ -418,25 +437,27 @@ impl Record {
 
     /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator,
     /// counted from 0.
-    fn expand_collective(
+    fn append_collective_messages(
         &self,
         instance: u64,
         collective: &Collective,
         operations: &mut Vec<Operation>,
     ) {
-        let members = &self.groups[&collective.group];
-        let lane = |from: usize, to: usize| Lane {
-            from: members[from],
-            to: members[to],
-            group: collective.group,
-            collective: Some(instance),
+        let members = &self.communicators[&collective.communicator];
+        let lane = |from: usize, to: usize| MessageSequence {
+            sender: members[from],
+            receiver: members[to],
+            communicator: collective.communicator,
+            collective_number: Some(instance),
             tag: 0,
         };
         let mut received: BTreeMap<usize, usize> = BTreeMap::new();
         for step in collective.messages() {
             operations.push(match step {
-                Move::Send(to, bytes) => Operation::Send(lane(collective.rank, to), bytes),
-                Move::Receive(from) => {
+                CollectiveMessage::Send(to, bytes) => {
+                    Operation::Send(lane(collective.rank, to), bytes)
+                }
+                CollectiveMessage::Receive(from) => {
                     let nth = received.entry(from).or_default();
                     *nth += 1;
                     Operation::Receive(lane(from, collective.rank), *nth - 1)

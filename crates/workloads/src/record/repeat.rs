@@ -9,34 +9,34 @@
 
 use super::read::Operation;
 use migsim_base::error::{Error, Problem};
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Variation of the time of computation of one process over the repetitions of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Spread {
+pub struct WorkVariation {
     /// Sum of the minimum (or median) times of all pieces of computation of the process \[ns\]; it becomes the work of the
     /// process.
-    pub combined_work: u64,
+    pub combined_work_ns: u64,
     /// Total time of computation of the process in the repetition where it is smallest \[ns\].
-    pub min: u64,
+    pub min_work_ns: u64,
     /// Total time of computation of the process in the repetition where it is largest \[ns\].
-    pub max: u64,
+    pub max_work_ns: u64,
 }
 
 /// The processes of a run, with their computation joined into pieces: one piece before each event (a send or a receive), and one
 /// piece after the last event.
 #[derive(Clone, Debug)]
-pub(super) struct Pieces(Vec<Process>);
+pub(super) struct RunInPieces(Vec<Process>);
 
 #[derive(Clone, Debug, Default)]
 struct Process {
     /// Time of each piece of computation \[ns\]; there is one piece more than events.
-    work: Vec<u64>,
+    work_pieces_ns: Vec<u64>,
     events: Vec<Operation>,
 }
 
-impl Pieces {
+impl RunInPieces {
     /// Joins consecutive computations of each process into pieces.
     pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
         Self(
@@ -57,15 +57,15 @@ impl Process {
     /// Joins consecutive computations of the process into pieces.
     fn from_operations(operations: &[Operation]) -> Self {
         let mut process = Self {
-            work: vec![0],
+            work_pieces_ns: vec![0],
             events: Vec::new(),
         };
         for operation in operations {
-            match (operation, process.work.last_mut()) {
+            match (operation, process.work_pieces_ns.last_mut()) {
                 (Operation::Work(time), Some(piece)) => *piece = piece.saturating_add(*time),
                 (event, _) => {
                     process.events.push(*event);
-                    process.work.push(0);
+                    process.work_pieces_ns.push(0);
                 }
             }
         }
@@ -76,7 +76,7 @@ impl Process {
     fn into_operations(self) -> Vec<Operation> {
         let mut events = self.events.into_iter();
         let mut operations = Vec::new();
-        for time in self.work {
+        for time in self.work_pieces_ns {
             operations.extend((time > 0).then_some(Operation::Work(time)));
             operations.extend(events.next());
         }
@@ -84,8 +84,8 @@ impl Process {
     }
 
     /// Returns the total time of computation of the process \[ns\].
-    fn total_work(&self) -> u64 {
-        self.work
+    fn total_work_ns(&self) -> u64 {
+        self.work_pieces_ns
             .iter()
             .fold(0, |sum, piece| sum.saturating_add(*piece))
     }
@@ -99,33 +99,33 @@ impl Process {
 pub(super) fn combine_runs(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
-) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
-    let runs: Vec<Pieces> = runs
+) -> Result<(Vec<Vec<Operation>>, Vec<WorkVariation>), Error> {
+    let runs: Vec<RunInPieces> = runs
         .iter()
-        .map(|run| Pieces::from_operations(run))
+        .map(|run| RunInPieces::from_operations(run))
         .collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
     };
     let mut taken = first.clone();
     for (number, run) in others.iter().enumerate() {
-        check_agreement(first, run, number + 2)?;
+        check_equal_events(first, run, number + 2)?;
     }
     let mut times = Vec::new();
     for (rank, process) in taken.0.iter_mut().enumerate() {
-        for (at, piece) in process.work.iter_mut().enumerate() {
+        for (at, piece) in process.work_pieces_ns.iter_mut().enumerate() {
             times.clear();
-            times.extend(runs.iter().map(|run| run.0[rank].work[at]));
+            times.extend(runs.iter().map(|run| run.0[rank].work_pieces_ns[at]));
             times.sort_unstable();
             *piece = times[if is_median { times.len() / 2 } else { 0 }];
         }
     }
     let spread = |(rank, process): (usize, &Process)| {
-        let sums = runs.iter().map(|run| run.0[rank].total_work());
-        Spread {
-            combined_work: process.total_work(),
-            min: sums.clone().min().unwrap_or(0),
-            max: sums.max().unwrap_or(0),
+        let sums = runs.iter().map(|run| run.0[rank].total_work_ns());
+        WorkVariation {
+            combined_work_ns: process.total_work_ns(),
+            min_work_ns: sums.clone().min().unwrap_or(0),
+            max_work_ns: sums.max().unwrap_or(0),
         }
     };
     let spreads = taken.0.iter().enumerate().map(spread).collect();
@@ -137,7 +137,7 @@ pub(super) fn combine_runs(
 ///
 /// # Errors
 /// An event of the run differs.
-fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
+fn check_equal_events(first: &RunInPieces, run: &RunInPieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "use an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
         Err(Problem::new(message)
@@ -149,7 +149,7 @@ fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Er
     if processes != expected {
         return refused(format!(
             "the repetition has {}, but the first run has {expected}",
-            counted(processes, "process")
+            format_count(processes, "process")
         ));
     }
     for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {

@@ -9,34 +9,38 @@ const SENDER: &str =
 const RECEIVER: &str = "migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 5\nw 3000000\nend\n";
 
 /// Converts times in nanoseconds into as many instructions.
-fn in_ghz() -> Measure<'static> {
-    Measure {
-        speed: InstructionsPerSecond::new(1e9),
-        clock: "wall",
+fn in_ghz() -> WorkConversion<'static> {
+    WorkConversion {
+        core_speed: InstructionsPerSecond::new(1e9),
+        clock_name: "wall",
         takes_median: false,
     }
 }
 
-fn converted(texts: &[&str]) -> Result<Conversion, Error> {
+fn converted(texts: &[&str]) -> Result<ConvertedTrace, Error> {
     let names = texts.iter().enumerate();
     let records: Vec<_> = names
         .map(|(at, text)| (format!("{at}.record"), (*text).to_owned()))
         .collect();
-    convert(&[records], in_ghz())
+    convert_to_trace(&[records], in_ghz())
 }
 
 #[test]
 fn a_message_arrives_a_superstep_later() {
     let made = converted(&[SENDER, RECEIVER]).unwrap();
     assert_eq!(
-        made.trace,
+        made.trace_text,
         "migsim-trace 2\nprocesses 2\nrecorded ranks 2\nrecorded speed 1GHz\nrecorded clock wall\n\
          recorded cost 90ns\nrecorded repetitions 1\nmemory 0 4096B\nruntime barrier.kind none\n\
          step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n"
     );
-    let trace = Trace::parse("made", &made.trace).unwrap();
+    let trace = Trace::parse("made", &made.trace_text).unwrap();
     assert_eq!(
-        (trace.supersteps(), made.messages, made.overhead),
+        (
+            trace.supersteps(),
+            made.message_count,
+            made.recorder_overhead_ns
+        ),
         (2, 1, 90)
     );
 }
@@ -48,9 +52,9 @@ fn receives_match_in_the_order_of_posting() {
     let receiver = "migsim-record 1 1 2\ng 0 2 0 1\nr 1 0 0 5\nw 500000\nr 0 0 0 5\nend\n";
     let made = converted(&[sender, receiver]).unwrap();
     assert!(
-        made.trace.contains("step 2\nc 1 500000\n"),
+        made.trace_text.contains("step 2\nc 1 500000\n"),
         "{}",
-        made.trace
+        made.trace_text
     );
 }
 
@@ -65,10 +69,17 @@ fn neighbours_exchange_at_once_and_their_messages_match_by_collective() {
         )
     };
     let made = converted(&[&two(0, 0, 1), &two(1, 0, 1)]).unwrap();
-    assert_eq!((made.supersteps, made.messages), (3, 6));
-    assert!(made.trace.contains("m 0 1 8\nm 0 1 8\nm 1 0 8\nm 1 0 8\n"));
+    assert_eq!((made.superstep_count, made.message_count), (3, 6));
+    assert!(
+        made.trace_text
+            .contains("m 0 1 8\nm 0 1 8\nm 1 0 8\nm 1 0 8\n")
+    );
     let made = converted(&[&two(0, 1, 0), &two(1, 1, 0)]).unwrap();
-    assert!(made.trace.contains("step 0\nm 0 1 9\n"), "{}", made.trace);
+    assert!(
+        made.trace_text.contains("step 0\nm 0 1 9\n"),
+        "{}",
+        made.trace_text
+    );
     let wrong = "migsim-record 1 1 2\ng 0 2 0 1\nn 0 0 1 2 8\nend\n";
     let error = converted(&[SENDER, wrong]).unwrap_err().to_string();
     assert!(error.contains("there is no member 2"), "{error}");
@@ -145,7 +156,7 @@ fn every_cut_and_every_wrong_byte_is_refused_or_read_without_a_panic() {
     }
 }
 
-fn run(texts: [&str; 2]) -> Records {
+fn run(texts: [&str; 2]) -> RecordTexts {
     let names = texts.iter().enumerate();
     names
         .map(|(at, text)| (format!("{at}.record"), (*text).to_owned()))
@@ -159,22 +170,31 @@ fn the_least_work_of_each_piece_is_taken() {
         .replace("w 1000000", "w 3000000")
         .replace("w 2000000", "w 1000000");
     let late = RECEIVER.replace("w 3000000", "w 1000000\nw 3000000");
-    let made = convert(&[run([SENDER, RECEIVER]), run([&again, &late])], in_ghz()).unwrap();
-    assert!(made.trace.contains("recorded repetitions 2\n"));
+    let made =
+        convert_to_trace(&[run([SENDER, RECEIVER]), run([&again, &late])], in_ghz()).unwrap();
+    assert!(made.trace_text.contains("recorded repetitions 2\n"));
     assert!(
-        made.trace
+        made.trace_text
             .ends_with("step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 1000000\nc 1 3000000\nend\n"),
         "{}",
-        made.trace
+        made.trace_text
     );
-    let spread = made.spreads[0];
+    let spread = made.work_variations[0];
     assert_eq!(
-        (spread.combined_work, spread.min, spread.max),
+        (
+            spread.combined_work_ns,
+            spread.min_work_ns,
+            spread.max_work_ns
+        ),
         (2_000_000, 3_000_000, 4_000_000)
     );
-    let spread = made.spreads[1];
+    let spread = made.work_variations[1];
     assert_eq!(
-        (spread.combined_work, spread.min, spread.max),
+        (
+            spread.combined_work_ns,
+            spread.min_work_ns,
+            spread.max_work_ns
+        ),
         (3_000_000, 3_000_000, 4_000_000)
     );
 }
@@ -192,17 +212,17 @@ fn the_median_work_of_each_piece_is_taken_if_it_is_asked_for() {
         let sender = sender.replace("w 2000000", &format!("w {second}"));
         run([&sender, RECEIVER])
     });
-    let measure = Measure {
+    let measure = WorkConversion {
         takes_median: true,
         ..in_ghz()
     };
-    let made = convert(&runs, measure).unwrap();
+    let made = convert_to_trace(&runs, measure).unwrap();
     assert!(
-        made.trace
+        made.trace_text
             .contains("recorded repetitions 3\nrecorded piece median\n")
     );
     let steps = "step 0\nc 0 3000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n";
-    assert!(made.trace.ends_with(steps), "{}", made.trace);
+    assert!(made.trace_text.ends_with(steps), "{}", made.trace_text);
 }
 
 #[test]
@@ -212,16 +232,16 @@ fn receives_may_complete_in_another_order_in_each_run() {
         let posted = "migsim-record 1 2 3\ng 0 3 0 1 2\n";
         format!("{posted}r {first} 0 {first} 5\nw {work}\nr {second} 0 {second} 5\nw 70000\nend\n")
     };
-    let run = |order: [u32; 2], work: u32| -> Records {
+    let run = |order: [u32; 2], work: u32| -> RecordTexts {
         [sender(0), sender(1), receiver(order, work)]
             .into_iter()
             .enumerate()
             .map(|(at, text)| (format!("{at}.record"), text))
             .collect()
     };
-    let once = convert(&[run([0, 1], 20_000)], in_ghz()).unwrap();
-    let both = convert(&[run([0, 1], 30_000), run([1, 0], 20_000)], in_ghz()).unwrap();
-    let steps = |made: &Conversion| made.trace.split_once("step 0").unwrap().1.to_owned();
+    let once = convert_to_trace(&[run([0, 1], 20_000)], in_ghz()).unwrap();
+    let both = convert_to_trace(&[run([0, 1], 30_000), run([1, 0], 20_000)], in_ghz()).unwrap();
+    let steps = |made: &ConvertedTrace| made.trace_text.split_once("step 0").unwrap().1.to_owned();
     assert_eq!(steps(&once), steps(&both));
 }
 
@@ -229,7 +249,7 @@ fn receives_may_complete_in_another_order_in_each_run() {
 fn runs_that_differ_are_refused_with_rank_and_event() {
     let error = |sender: &str, receiver: &str| {
         let runs = [run([SENDER, RECEIVER]), run([sender, receiver])];
-        convert(&runs, in_ghz()).unwrap_err().to_string()
+        convert_to_trace(&runs, in_ghz()).unwrap_err().to_string()
     };
     let other = error(&SENDER.replace(" 800", " 801"), RECEIVER);
     let expected = "rank 0 sends 801 B to rank 1 as its event 1, but in the first run it sends 800 B to rank 1";
@@ -246,7 +266,7 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
         run([SENDER, RECEIVER]),
         vec![("0".into(), "migsim-record 1 0 1\nend\n".into())],
     ];
-    let fewer = convert(&runs, in_ghz()).unwrap_err().to_string();
+    let fewer = convert_to_trace(&runs, in_ghz()).unwrap_err().to_string();
     assert!(
         fewer.contains("the repetition has 1 process, but the first run has 2"),
         "{fewer}"
@@ -257,15 +277,19 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
 fn the_measured_speed_counts_unless_another_one_is_given() {
     let with_speed = SENDER.replace("end", "h 3624370265\nend");
     let runs = [run([&with_speed, RECEIVER])];
-    let made = convert(&runs, Measure::default()).unwrap();
+    let made = convert_to_trace(&runs, WorkConversion::default()).unwrap();
     assert!(made.is_speed_measured);
     assert!(
-        made.trace.contains("recorded speed 3.62GHz\n") && made.trace.contains("\nc 0 3620000\n"),
+        made.trace_text.contains("recorded speed 3.62GHz\n")
+            && made.trace_text.contains("\nc 0 3620000\n"),
         "{}",
-        made.trace
+        made.trace_text
     );
-    let made = convert(&runs, in_ghz()).unwrap();
-    assert!(made.trace.contains("recorded speed 1GHz\n"));
-    let made = convert(&[run([SENDER, RECEIVER])], Measure::default()).unwrap();
-    assert_eq!((made.is_speed_measured, made.speed.get()), (false, 1e9));
+    let made = convert_to_trace(&runs, in_ghz()).unwrap();
+    assert!(made.trace_text.contains("recorded speed 1GHz\n"));
+    let made = convert_to_trace(&[run([SENDER, RECEIVER])], WorkConversion::default()).unwrap();
+    assert_eq!(
+        (made.is_speed_measured, made.core_speed.get()),
+        (false, 1e9)
+    );
 }

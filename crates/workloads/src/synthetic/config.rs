@@ -101,7 +101,7 @@ impl HotSpot {
         clippy::cast_sign_loss,
         reason = "a whole number from 0 to the number of processes times 1000"
     )]
-    pub(super) fn group_at(
+    pub(super) fn processes_in_superstep(
         &self,
         superstep: usize,
         supersteps: usize,
@@ -191,7 +191,7 @@ pub struct SyntheticConfig {
     pub memory_spread: f64,
     /// Seed of the random numbers of the application. Default: the key `seed` of the experiment.
     #[serde(default = "default_seed")]
-    #[schemars(transform = without_default)]
+    #[schemars(transform = remove_schema_default)]
     pub seed: u64,
 }
 
@@ -222,7 +222,7 @@ fn default_seed() -> u64 {
 
 /// Removes the default of an option from its JSON Schema, because the value of the option follows from another key if it is not
 /// set.
-fn without_default(schema: &mut schemars::Schema) {
+fn remove_schema_default(schema: &mut schemars::Schema) {
     schema.remove("default");
 }
 
@@ -251,7 +251,7 @@ impl SyntheticConfig {
 
     /// Returns the number of messages in a superstep that `pattern` and `random_messages` generate; messages from a file are not
     /// counted.
-    pub(super) fn generated_messages(&self) -> u64 {
+    pub(super) fn generated_message_count(&self) -> u64 {
         let p = self.procs;
         let neighbours = match self.pattern {
             _ if self.messages.is_some() => 0,
@@ -274,7 +274,7 @@ impl SyntheticConfig {
     }
 
     /// Returns a problem for each option that is out of range.
-    pub(super) fn problems(&self) -> Vec<Problem> {
+    pub(super) fn value_problems(&self) -> Vec<Problem> {
         let count = |key: &str, value: u64, most: u64| {
             let problem =
                 Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
@@ -305,9 +305,9 @@ impl SyntheticConfig {
         .into_iter()
         .flatten()
         .collect();
-        if problems.is_empty() && self.generated_messages() > MAX_MESSAGES {
+        if problems.is_empty() && self.generated_message_count() > MAX_MESSAGES {
             problems.push(
-                Problem::new(format!("a superstep has {} messages, which is too many", self.generated_messages()))
+                Problem::new(format!("a superstep has {} messages, which is too many", self.generated_message_count()))
                     .key("workload.pattern")
                     .hint(format!("use fewer processes, fewer `random_messages`, or another pattern; a superstep has at most {MAX_MESSAGES} messages")),
             );

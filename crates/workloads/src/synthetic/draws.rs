@@ -14,17 +14,17 @@ use migsim_base::random::{Stream, round_portably};
 const LARGEST: f64 = (1_u64 << 30) as f64;
 
 /// Draws a factor from the lognormal distribution with mean 1 and standard deviation `spread`.
-pub(super) fn lognormal(spread: f64, random: &mut Stream) -> f64 {
+pub(super) fn draw_lognormal(spread: f64, random: &mut Stream) -> f64 {
     let variance = (spread * spread).ln_1p();
-    let radius = (-2.0 * random.unit().ln()).sqrt();
-    let normal = radius * (TAU * random.unit()).cos();
+    let radius = (-2.0 * random.draw_unit().ln()).sqrt();
+    let normal = radius * (TAU * random.draw_unit()).cos();
     round_portably((variance.sqrt() * normal - variance / 2.0).exp()).min(LARGEST)
 }
 
 /// Draws a factor from the Pareto distribution with mean 1 and standard deviation `spread`.
-pub(super) fn pareto(spread: f64, random: &mut Stream) -> f64 {
+pub(super) fn draw_pareto(spread: f64, random: &mut Stream) -> f64 {
     let shape = 1.0 + (1.0 + 1.0 / (spread * spread)).sqrt();
-    let tail = random.unit().powf(-1.0 / shape);
+    let tail = random.draw_unit().powf(-1.0 / shape);
     round_portably((shape - 1.0) / shape * tail).min(LARGEST)
 }
 
@@ -47,7 +47,7 @@ mod tests {
     fn heavy_tails_have_the_mean_and_the_deviation_that_were_asked_for() {
         // Four standard deviations of the mean; the deviation itself converges slowly under a heavy tail.
         for spread in [0.1, 0.5] {
-            for draw in [lognormal, pareto] {
+            for draw in [draw_lognormal, draw_pareto] {
                 let [mean, deviation, ..] = drawn(draw, spread);
                 assert!(
                     (mean - 1.0).abs() <= 4.0 * spread / 1e5_f64.sqrt(),
@@ -56,7 +56,7 @@ mod tests {
                 assert!((deviation / spread - 1.0).abs() < 0.1, "{deviation}");
             }
         }
-        let [mean, _, least, largest] = drawn(pareto, 1.0);
+        let [mean, _, least, largest] = drawn(draw_pareto, 1.0);
         // a = 1 + √2: at least (a - 1)/a, and the largest of 10^5 is about that times 10^(5/a).
         assert!(
             (mean - 1.0).abs() < 0.02 && least >= 2.0_f64.sqrt() / (1.0 + 2.0_f64.sqrt()),
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_factors_on_every_machine() {
         let mut random = Stream::new(1, Purpose::Work);
-        let drawn: Vec<f64> = (0..4).map(|_| lognormal(0.5, &mut random)).collect();
+        let drawn: Vec<f64> = (0..4).map(|_| draw_lognormal(0.5, &mut random)).collect();
         // Multiples of 2^-40: the last bits of the mathematical library are rounded off.
         assert!(
             drawn

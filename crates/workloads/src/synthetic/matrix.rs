@@ -13,16 +13,19 @@ const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
 const MAX_PROBLEMS: usize = 20;
 
 /// Reads the messages of a superstep between `processes` processes from a CSV file; also returns the SHA-256 of the file.
-pub(super) fn read(file: &str, processes: usize) -> Result<(Vec<Message>, String), Error> {
+pub(super) fn read_message_file(
+    file: &str,
+    processes: usize,
+) -> Result<(Vec<Message>, String), Error> {
     let bytes = read_bytes(file.as_ref()).map_err(|problem| problem.key("workload.messages"))?;
-    Ok((parse(file, &bytes, processes)?, sha256(&bytes)))
+    Ok((parse_messages(file, &bytes, processes)?, sha256(&bytes)))
 }
 
 /// Parses the bytes of a CSV file as the messages of a superstep; `file` is its path in error messages.
-fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Error> {
+fn parse_messages(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Error> {
     let problem = |line: u64, what: String| {
         let line = usize::try_from(line).unwrap_or(usize::MAX);
-        Problem::new(what).source(file).at(line, 1)
+        Problem::new(what).source(file).at_line_column(line, 1)
     };
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn rows_are_messages_and_count_from_one() {
-        let read = parse("m.csv", b"from,to,bytes\np1, 2 ,100\n3,p1,0\n", 3).unwrap();
+        let read = parse_messages("m.csv", b"from,to,bytes\np1, 2 ,100\n3,p1,0\n", 3).unwrap();
         let told: Vec<_> = read
             .iter()
             .map(|one| (one.from.index(), one.to.index(), one.size.get()))
@@ -111,7 +114,11 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_named_with_its_line() {
-        let refused = |text: &str| parse("m.csv", text.as_bytes(), 3).unwrap_err().to_string();
+        let refused = |text: &str| {
+            parse_messages("m.csv", text.as_bytes(), 3)
+                .unwrap_err()
+                .to_string()
+        };
         let told = refused("from,to,bytes\np1,p4,1\np0,p1,1\np2,p2,1\np1,p2,1 kB\n");
         for (line, what) in [
             (2, "there is no process `p4`"),

@@ -49,13 +49,13 @@ pub struct Synthetic {
     config: SyntheticConfig,
     /// Factor by which the mean work is multiplied for each process in all supersteps; empty if there is no spread or if factors
     /// are drawn in each superstep.
-    factors: Vec<f64>,
+    work_factors: Vec<f64>,
     /// Relative change of the work of each process from the first superstep to the last; empty if the option `drift` is 0.
-    drifts: Vec<f64>,
+    work_drifts: Vec<f64>,
     /// Memory of each process; empty if all processes have the same memory.
-    memory: Vec<Bytes>,
+    process_memory: Vec<Bytes>,
     /// Messages of every superstep, read from a file; empty if there is no file.
-    messages: Vec<Message>,
+    file_messages: Vec<Message>,
 }
 
 impl Synthetic {
@@ -64,58 +64,60 @@ impl Synthetic {
     /// # Errors
     /// Options are out of range, all of which the error names; or the file with the messages cannot be read.
     pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
-        Self::new_with_hash(config).map(|(this, _)| this)
+        Self::new_with_file_hash(config).map(|(this, _)| this)
     }
 
     /// Creates the application with these options; also returns the SHA-256 of the file with its messages, if there is a file.
-    pub(super) fn new_with_hash(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
-        let problems = config.problems();
+    pub(super) fn new_with_file_hash(
+        config: &SyntheticConfig,
+    ) -> Result<(Self, Option<String>), Error> {
+        let problems = config.value_problems();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
         let mut this = Self {
             config: config.clone(),
-            factors: Vec::new(),
-            drifts: Vec::new(),
-            memory: Vec::new(),
-            messages: Vec::new(),
+            work_factors: Vec::new(),
+            work_drifts: Vec::new(),
+            process_memory: Vec::new(),
+            file_messages: Vec::new(),
         };
         let processes = this.processes();
         if config.spread > 0.0 && config.draw == Draw::Once {
             let mut random = Stream::new(config.seed, Purpose::Work);
-            this.factors = (0..processes)
-                .map(|process| this.draw_factor(process, &mut random))
+            this.work_factors = (0..processes)
+                .map(|process| this.draw_work_factor(process, &mut random))
                 .collect();
         }
         if config.drift > 0.0 {
             let mut random = Stream::new(config.seed, Purpose::Drift);
-            this.drifts = (0..processes)
-                .map(|_| config.drift * random.symmetric())
+            this.work_drifts = (0..processes)
+                .map(|_| config.drift * random.draw_symmetric())
                 .collect();
         }
         if config.memory_spread > 0.0 {
             let mut random = Stream::new(config.seed, Purpose::Memory);
             let memory = |_| draw_size(config.memory, config.memory_spread, &mut random);
-            this.memory = (0..processes).map(memory).collect();
+            this.process_memory = (0..processes).map(memory).collect();
         }
         let Some(file) = &config.messages else {
             return Ok((this, None));
         };
         let sha256;
-        (this.messages, sha256) = matrix::read(file, processes)?;
+        (this.file_messages, sha256) = matrix::read_message_file(file, processes)?;
         Ok((this, Some(sha256)))
     }
 
     /// Draws the factor by which the mean work is multiplied for a process, from the distribution in the options.
-    fn draw_factor(&self, process: usize, random: &mut Stream) -> f64 {
+    fn draw_work_factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
-            Distribution::Uniform => random.symmetric(),
-            Distribution::Bimodal => random.below(2) as f64 * 2.0 - 1.0,
+            Distribution::Uniform => random.draw_symmetric(),
+            Distribution::Bimodal => random.draw_below(2) as f64 * 2.0 - 1.0,
             Distribution::Linear if self.processes() == 1 => 0.0,
             Distribution::Linear => 2.0 * process as f64 / (self.processes() - 1) as f64 - 1.0,
-            Distribution::Lognormal => return draws::lognormal(spread, random),
-            Distribution::Pareto => return draws::pareto(spread, random),
+            Distribution::Lognormal => return draws::draw_lognormal(spread, random),
+            Distribution::Pareto => return draws::draw_pareto(spread, random),
         };
         1.0 + spread * unit
     }
@@ -124,15 +126,15 @@ impl Synthetic {
     fn fill_work(&self, superstep: usize, work: &mut [Instructions]) {
         let Self {
             config,
-            factors,
-            drifts,
+            work_factors: factors,
+            work_drifts: drifts,
             ..
         } = self;
         work.fill(config.instructions);
         if config.spread > 0.0 && config.draw == Draw::EachSuperstep {
             let mut random = Stream::for_superstep(config.seed, Purpose::Work, superstep as u64);
             for (process, work) in work.iter_mut().enumerate() {
-                *work = Instructions::of(work.get() * self.draw_factor(process, &mut random));
+                *work = Instructions::of(work.get() * self.draw_work_factor(process, &mut random));
             }
         }
         for (work, factor) in work.iter_mut().zip(factors) {
@@ -145,7 +147,7 @@ impl Synthetic {
         let processes = work.len();
         let hot = config
             .hot_spot
-            .group_at(superstep, self.supersteps(), processes);
+            .processes_in_superstep(superstep, self.supersteps(), processes);
         if let Some((first, width)) = hot {
             for process in first..first + width {
                 let work = &mut work[process % processes];
@@ -155,7 +157,7 @@ impl Synthetic {
     }
 
     /// Calls `send` with the sender and the receiver of each message that the pattern generates in a superstep.
-    fn for_each_neighbour(&self, mut send: impl FnMut(usize, usize)) {
+    fn for_each_pattern_message(&self, mut send: impl FnMut(usize, usize)) {
         let processes = self.processes();
         match self.config.pattern {
             _ if self.config.messages.is_some() => {}
@@ -207,7 +209,7 @@ impl Workload for Synthetic {
             spread => draw_size(config.bytes, spread, random),
         };
         let messages = &mut plan.messages;
-        messages.extend_from_slice(&self.messages);
+        messages.extend_from_slice(&self.file_messages);
         let mut send = |from: usize, to: usize, size: Bytes| {
             messages.push(Message {
                 from: ProcessId::from_index(from),
@@ -215,12 +217,12 @@ impl Workload for Synthetic {
                 size,
             });
         };
-        self.for_each_neighbour(|from, to| send(from, to, size(&mut random)));
+        self.for_each_pattern_message(|from, to| send(from, to, size(&mut random)));
         let processes = self.processes();
         if processes > 1 && config.random_messages > 0 {
             for from in 0..processes {
                 for _ in 0..config.random_messages {
-                    let to = (from + 1 + random.below(processes - 1)) % processes;
+                    let to = (from + 1 + random.draw_below(processes - 1)) % processes;
                     send(from, to, size(&mut random));
                 }
             }
@@ -236,23 +238,25 @@ impl Workload for Synthetic {
         let spot = |superstep| {
             config
                 .hot_spot
-                .group_at(superstep, self.supersteps(), self.processes())
+                .processes_in_superstep(superstep, self.supersteps(), self.processes())
         };
-        let is_steady = !draws_work && !draws_messages && self.drifts.is_empty();
+        let is_steady = !draws_work && !draws_messages && self.work_drifts.is_empty();
         superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)
     }
 
     fn extent(&self) -> Extent {
         Extent {
-            messages: self.config.generated_messages() as f64 + self.messages.len() as f64,
+            messages: self.config.generated_message_count() as f64
+                + self.file_messages.len() as f64,
             bytes: size_of::<f64>() as f64
-                * (self.factors.len() + self.drifts.len() + self.memory.len()) as f64
-                + size_of::<Message>() as f64 * self.messages.len() as f64,
+                * (self.work_factors.len() + self.work_drifts.len() + self.process_memory.len())
+                    as f64
+                + size_of::<Message>() as f64 * self.file_messages.len() as f64,
         }
     }
 
     fn memory(&self, process: ProcessId) -> Bytes {
-        let own = self.memory.get(process.index());
+        let own = self.process_memory.get(process.index());
         own.copied().unwrap_or(self.config.memory)
     }
 
@@ -267,7 +271,11 @@ impl Workload for Synthetic {
 /// Draws a size uniformly from `1 - spread` to `1 + spread` times `mean`, rounded down to whole bytes so that a trace can
 /// represent it.
 fn draw_size(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
-    Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
+    Bytes::of(
+        (mean * (1.0 + spread * random.draw_symmetric()))
+            .get()
+            .floor(),
+    )
 }
 
 #[cfg(test)]

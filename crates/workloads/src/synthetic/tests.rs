@@ -7,7 +7,7 @@ fn plan(config: &SyntheticConfig, superstep: usize) -> Plan {
     let mut plan = Plan::default();
     plan.clear(synthetic.processes());
     synthetic.fill(superstep, &mut plan);
-    assert_eq!(plan.messages.len() as u64, config.generated_messages());
+    assert_eq!(plan.messages.len() as u64, config.generated_message_count());
     plan
 }
 
@@ -264,7 +264,7 @@ fn the_messages_of_a_file_stand_in_place_of_the_pattern() {
         pattern: Pattern::AllToAll,
         ..SyntheticConfig::new(3)
     };
-    let (synthetic, sha256) = Synthetic::new_with_hash(&config).unwrap();
+    let (synthetic, sha256) = Synthetic::new_with_file_hash(&config).unwrap();
     assert_eq!(sha256.map(|text| text.len()), Some(64));
     let mut filled = Plan::default();
     filled.clear(3);

@@ -1,7 +1,7 @@
 //! The application `table`, whose work and messages were read from CSV tables.
 
 use crate::Workload;
-use crate::recorded::{Recorded, recorded_methods};
+use crate::recorded::{StoredSupersteps, recorded_methods};
 use migsim_base::units::Bytes;
 
 /// The application `table`, which is read from CSV tables: see the [module](super).
@@ -18,7 +18,7 @@ use migsim_base::units::Bytes;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The work and the messages of all supersteps.
-    pub(super) steps: Recorded,
+    pub(super) steps: StoredSupersteps,
     /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
 }

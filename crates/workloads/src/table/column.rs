@@ -1,6 +1,6 @@
 //! Finds the columns of a table by their names, and parses quantities in the units of their columns.
 
-use migsim_base::document::{MOST_PROBLEMS, is_nameless};
+use migsim_base::document::{MOST_PROBLEMS, is_placeholder_heading};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 
@@ -25,14 +25,16 @@ pub(super) fn find_columns<const N: usize>(
 ) -> Result<[Option<Column>; N], Vec<Problem>> {
     let mut found = [const { None }; N];
     let mut problems = Vec::new();
-    let has_index = heading.first().is_some_and(|name| is_nameless(name));
+    let has_index = heading
+        .first()
+        .is_some_and(|name| is_placeholder_heading(name));
     for (index, text) in heading.iter().enumerate().skip(usize::from(has_index)) {
         if problems.len() >= MOST_PROBLEMS {
             break;
         }
         let (name, unit) = split_heading(text, &known);
         let Some(place) = known.iter().position(|known| *known == name) else {
-            problems.push(unknown_column(text, &known, heading.len()));
+            problems.push(unknown_column_problem(text, &known, heading.len()));
             continue;
         };
         let column = Column {
@@ -61,7 +63,7 @@ pub(super) fn find_columns<const N: usize>(
 }
 
 /// Creates the problem that a table of `columns` columns has an unknown column `name`.
-fn unknown_column(name: &str, known: &[&str], columns: usize) -> Problem {
+fn unknown_column_problem(name: &str, known: &[&str], columns: usize) -> Problem {
     let problem = Problem::unknown("column", name);
     if columns == 1 {
         let names = known.join(",");
@@ -69,7 +71,7 @@ fn unknown_column(name: &str, known: &[&str], columns: usize) -> Problem {
             "separate the fields by commas, semicolons or tabs: `{names}`"
         ))
     } else {
-        problem.known("columns", known.iter().copied())
+        problem.with_known_names("columns", known.iter().copied())
     }
 }
 
@@ -90,18 +92,18 @@ fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>
 }
 
 /// An error in a field of a table: the text for the user, and the hint how to mend it.
-pub(super) type Complaint = (String, String);
+pub(super) type FieldError = (String, String);
 
 /// Parses the work in a field, written in instructions or as a time in seconds on hosts of speed `speed` \[instructions/s\].
 pub(super) fn parse_work(
     text: &str,
     unit: Option<&str>,
     speed: f64,
-) -> Result<Instructions, Complaint> {
-    if let Some(work) = parse_plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
+) -> Result<Instructions, FieldError> {
+    if let Some(work) = parse_unitless(text, unit, Instructions::UNIT).and_then(Instructions::new) {
         return Ok(work);
     }
-    let whole = with_unit(text, unit.unwrap_or(Instructions::UNIT));
+    let whole = append_unit(text, unit.unwrap_or(Instructions::UNIT));
     let seconds = Seconds::parse(&whole).ok();
     let read = match seconds {
         Some(seconds) => Instructions::new(seconds.get() * speed)
@@ -116,11 +118,11 @@ pub(super) fn parse_work(
 }
 
 /// Parses the size in a field, in bytes unless the field or its column has another unit.
-pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
-    if let Some(size) = parse_plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
+pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldError> {
+    if let Some(size) = parse_unitless(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
     }
-    let whole = with_unit(text, unit.unwrap_or(Bytes::UNIT));
+    let whole = append_unit(text, unit.unwrap_or(Bytes::UNIT));
     Bytes::parse(&whole).map_err(|error| {
         let hint = "write a number with its unit (`64 kB`), or write the unit of all numbers into the name of the column: `bytes [kB]`";
         (error.to_string(), hint.to_owned())
@@ -129,14 +131,14 @@ pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Compla
 
 /// Parses a field without letters, the most common case, as a number in the unit `own`; `None` if it is no plain number or the
 /// column has another unit.
-fn parse_plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
+fn parse_unitless(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?
 }
 
 /// Appends the unit of the column to a field that is a number; a field with a unit remains unchanged.
-fn with_unit(text: &str, unit: &str) -> String {
+fn append_unit(text: &str, unit: &str) -> String {
     if text.parse::<f64>().is_ok() {
         format!("{text} {unit}")
     } else {

@@ -1,30 +1,32 @@
 //! Reads the CSV tables of the application `table`, and reports all problems together, each with its line.
 
 use super::application::Table;
-use super::column::{Column, Complaint, find_columns, parse_size, parse_work};
+use super::column::{Column, FieldError, find_columns, parse_size, parse_work};
 use super::config::TableConfig;
 use crate::Message;
-use crate::recorded::Recorded;
-use migsim_base::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_nameless};
+use crate::recorded::StoredSupersteps;
+use migsim_base::document::{
+    FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_placeholder_heading,
+};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
 /// Maximum number of processes, and of supersteps, in the tables: a limit of this program.
-const MAX_COUNT: u64 = 10_000_000;
+const MAX_PROCESSES_OR_SUPERSTEPS: u64 = 10_000_000;
 
 /// A row of the table of work: the work of one process in one superstep.
 #[derive(Clone, Copy, Debug)]
-struct Work {
+struct WorkRow {
     /// Superstep, counted from 0.
     superstep: usize,
     /// Process, counted from 0.
     process: usize,
     /// Work of the process in the superstep \[instructions\].
-    amount: Instructions,
+    work: Instructions,
     /// Memory of the process; `None` if the row does not state it.
     memory: Option<Bytes>,
     /// Number of the line in the file, counted from 1.
-    line: usize,
+    line_number: usize,
 }
 
 impl Table {
@@ -48,17 +50,17 @@ impl Table {
                 .into());
         }
         let mut problems = Vec::new();
-        let work_file = Source::new(&config.work, config);
+        let work_file = TableFile::new(&config.work, config);
         let rows = work_file.read_work(work, &mut problems);
         let no_messages = Vec::new();
         let message_rows = match (messages, &config.messages) {
             (Some(bytes), Some(name)) => {
-                Source::new(name, config).read_messages(bytes, &mut problems)
+                TableFile::new(name, config).read_messages(bytes, &mut problems)
             }
             _ => no_messages,
         };
         if !problems.is_empty() {
-            let other = wrong_kinds(work, messages, config);
+            let other = file_kind_problems(work, messages, config);
             return Err(Error::Input(if other.is_empty() {
                 problems
             } else {
@@ -66,7 +68,7 @@ impl Table {
             }));
         }
         if rows.is_empty() {
-            let problem = work_file.problem(1, 1, "the table has no rows".to_owned());
+            let problem = work_file.problem_at(1, 1, "the table has no rows".to_owned());
             let hint =
                 "write one row for each process and each superstep in which the process works";
             return Err(problem.hint(hint).into());
@@ -77,7 +79,7 @@ impl Table {
 
 /// Returns the problems of files that are no tables of the expected kind, for example because the two tables are swapped or a
 /// file is a trace.
-fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
+fn file_kind_problems(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
     let places = [
         (
             Some(work),
@@ -93,7 +95,7 @@ fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Ve
         ),
     ];
     let problem = |(bytes, name, wanted, words): (Option<&[u8]>, Option<&String>, _, _)| {
-        let kind = FileKind::of_bytes(bytes?)?;
+        let kind = FileKind::detect_from_bytes(bytes?)?;
         let problem = kind.wrong_kind_error(words, name.filter(|_| kind != wanted)?);
         Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
             problem.hint("check whether `--work` and `--messages` are swapped")
@@ -106,7 +108,7 @@ fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Ve
 
 /// Creates the application from the rows of both tables.
 fn table_from_rows(
-    mut work: Vec<Work>,
+    mut work: Vec<WorkRow>,
     mut messages: Vec<(usize, Message)>,
     config: &TableConfig,
 ) -> Table {
@@ -130,12 +132,12 @@ fn table_from_rows(
     for (memory, told) in memory.iter_mut().zip(told) {
         *memory = told.or(*memory);
     }
-    let mut steps = Recorded::default();
+    let mut steps = StoredSupersteps::default();
     let (mut work, mut messages) = (work.into_iter().peekable(), messages.into_iter().peekable());
     for superstep in 0..supersteps.map_or(0, |last| last + 1) {
         steps.open_superstep();
         while let Some(row) = work.next_if(|row| row.superstep == superstep) {
-            steps.add_work(ProcessId::from_index(row.process), row.amount);
+            steps.add_work(ProcessId::from_index(row.process), row.work);
         }
         while let Some((_, message)) = messages.next_if(|message| message.0 == superstep) {
             steps.add_message(message);
@@ -146,54 +148,56 @@ fn table_from_rows(
 }
 
 /// One of the CSV files with the tables, while it is being read.
-struct Source<'a> {
+struct TableFile<'a> {
     /// Path of the file, for error messages.
-    name: &'a str,
+    path: &'a str,
     config: &'a TableConfig,
 }
 
 /// A row of a table, with its line number and its fields.
-struct Row<'r> {
+struct TableRow<'r> {
     /// Number of the line in the file, counted from 1.
-    line: usize,
+    line_number: usize,
     separator: Separator,
     fields: &'r csv::StringRecord,
 }
 
-impl Row<'_> {
+impl TableRow<'_> {
     /// Returns the field with the index `at`, without surrounding space; an empty text if the row has fewer fields.
     fn field(&self, at: usize) -> &str {
         self.fields.get(at).unwrap_or_default().trim()
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> TableFile<'a> {
     /// Creates the reader of a file with the path `name`.
     fn new(name: &'a str, config: &'a TableConfig) -> Self {
-        Self { name, config }
+        Self { path: name, config }
     }
 
     /// Creates a problem about a line and a column of the file.
-    fn problem(&self, line: usize, column: usize, what: String) -> Problem {
-        Problem::new(what).source(self.name).at(line, column)
+    fn problem_at(&self, line: usize, column: usize, what: String) -> Problem {
+        Problem::new(what)
+            .source(self.path)
+            .at_line_column(line, column)
     }
 
     /// Reads the table of work and returns its rows; problems are appended to `problems`.
-    fn read_work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
+    fn read_work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<WorkRow> {
         let known = ["superstep", "process", "work", "memory"];
         let speed = self.config.speed.get();
-        let mut rows: Vec<Work> = self.read_rows(bytes, (known, 1), problems, |row, columns| {
+        let mut rows: Vec<WorkRow> = self.read_rows(bytes, (known, 1), problems, |row, columns| {
             let [superstep, process, work_at, memory] = columns;
             let read = |text: &str, unit: Option<&str>| parse_work(text, unit, speed);
-            Ok(Work {
-                superstep: self.read_index(row, superstep.as_ref(), "superstep")?,
-                process: self.read_index(row, process.as_ref(), "process")?,
-                amount: read_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
-                memory: read_quantity(row, memory.as_ref(), parse_size)?,
-                line: row.line,
+            Ok(WorkRow {
+                superstep: self.parse_number(row, superstep.as_ref(), "superstep")?,
+                process: self.parse_number(row, process.as_ref(), "process")?,
+                work: parse_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
+                memory: parse_quantity(row, memory.as_ref(), parse_size)?,
+                line_number: row.line_number,
             })
         });
-        rows.sort_by_key(|row| (row.superstep, row.process, row.line));
+        rows.sort_by_key(|row| (row.superstep, row.process, row.line_number));
         for pair in rows.windows(2) {
             let [one, other] = [pair[0], pair[1]];
             if (one.superstep, one.process) == (other.superstep, other.process)
@@ -204,10 +208,10 @@ impl<'a> Source<'a> {
                     (other.process as u64 + first, other.superstep as u64 + first);
                 let what = format!(
                     "process {process} already has work in superstep {superstep}, in line {}",
-                    one.line
+                    one.line_number
                 );
                 problems.push(
-                    self.problem(other.line, 1, what)
+                    self.problem_at(other.line_number, 1, what)
                         .hint("write one row with the sum of the two"),
                 );
             }
@@ -222,16 +226,16 @@ impl<'a> Source<'a> {
         self.read_rows(bytes, (known, 0), problems, |row, columns| {
             let [superstep, from, to, bytes] = columns;
             let (from, to) = (
-                self.read_index(row, from.as_ref(), "process")?,
-                self.read_index(row, to.as_ref(), "process")?,
+                self.parse_number(row, from.as_ref(), "process")?,
+                self.parse_number(row, to.as_ref(), "process")?,
             );
             let message = Message {
                 from: ProcessId::from_index(from),
                 to: ProcessId::from_index(to),
-                size: read_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
+                size: parse_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
             };
             Ok((
-                self.read_index(row, superstep.as_ref(), "superstep")?,
+                self.parse_number(row, superstep.as_ref(), "superstep")?,
                 message,
             ))
         })
@@ -244,27 +248,31 @@ impl<'a> Source<'a> {
         bytes: &[u8],
         (known, optional): ([&'static str; N], usize),
         problems: &mut Vec<Problem>,
-        read: impl Fn(&Row<'_>, &[Option<Column>; N]) -> Result<T, Complaint>,
+        read: impl Fn(&TableRow<'_>, &[Option<Column>; N]) -> Result<T, FieldError>,
     ) -> Vec<T> {
         let mut rows = Vec::new();
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let separator = Separator::from_heading(&first_line(bytes));
+        let separator = Separator::from_heading(&first_content_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::Headers)
             .comment(Some(b'#'))
-            .delimiter(separator.byte())
+            .delimiter(separator.as_byte())
             .from_reader(bytes);
         let heading = reader.headers().cloned();
-        let heading = heading.map_err(|error| vec![self.unreadable_row(&error, &known)]);
+        let heading = heading.map_err(|error| vec![self.unreadable_row_problem(&error, &known)]);
         let columns = heading.and_then(|heading| {
             let heading: Vec<&str> = heading.iter().collect();
-            let has_index = heading.first().is_some_and(|name| is_nameless(name));
+            let has_index = heading
+                .first()
+                .is_some_and(|name| is_placeholder_heading(name));
             Ok((find_columns(&heading, known, optional)?, has_index))
         });
         let (columns, has_index) = match columns {
             Ok(columns) => columns,
             Err(found) => {
-                let placed = found.into_iter().map(|problem| self.at_heading(problem));
+                let placed = found
+                    .into_iter()
+                    .map(|problem| self.place_at_heading(problem));
                 problems.extend(placed.take(MOST_PROBLEMS));
                 return rows;
             }
@@ -274,18 +282,20 @@ impl<'a> Source<'a> {
             let found = match reader.read_record(&mut fields) {
                 Ok(false) => break,
                 Ok(true) => Ok(()),
-                Err(error) => Err(self.unreadable_row(&error, &known)),
+                Err(error) => Err(self.unreadable_row_problem(&error, &known)),
             };
             let row = found.and_then(|()| {
-                let line = fields.position().map_or(1, |place| line_of(place.line()));
-                let row = Row {
-                    line,
+                let line = fields
+                    .position()
+                    .map_or(1, |place| to_line_number(place.line()));
+                let row = TableRow {
+                    line_number: line,
                     separator,
                     fields: &fields,
                 };
-                check_index(&row, has_index.then_some(number))
+                check_index_column(&row, has_index.then_some(number))
                     .and_then(|()| read(&row, &columns))
-                    .map_err(|(what, hint)| self.problem(line, 1, what).hint(hint))
+                    .map_err(|(what, hint)| self.problem_at(line, 1, what).hint(hint))
             });
             match row {
                 Ok(row) => rows.push(row),
@@ -299,16 +309,18 @@ impl<'a> Source<'a> {
     }
 
     /// Adds the first line of the file as the place of a problem that has no place yet.
-    fn at_heading(&self, problem: Problem) -> Problem {
+    fn place_at_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
-            None => problem.source(self.name).at(1, 1),
+            None => problem.source(self.path).at_line_column(1, 1),
         }
     }
 
     /// Creates the problem that a row cannot be parsed as CSV.
-    fn unreadable_row(&self, error: &csv::Error, known: &[&str]) -> Problem {
-        let line = error.position().map_or(1, |place| line_of(place.line()));
+    fn unreadable_row_problem(&self, error: &csv::Error, known: &[&str]) -> Problem {
+        let line = error
+            .position()
+            .map_or(1, |place| to_line_number(place.line()));
         let what = match error.kind() {
             csv::ErrorKind::UnequalLengths {
                 expected_len, len, ..
@@ -319,16 +331,16 @@ impl<'a> Source<'a> {
             _ => "the row cannot be read".to_owned(),
         };
         let hint = format!("write the fields of the first line: `{}`", known.join(","));
-        self.problem(line, 1, what).hint(hint)
+        self.problem_at(line, 1, what).hint(hint)
     }
 
     /// Parses a field as the number of a superstep or of a process, and returns the number counted from 0.
-    fn read_index(
+    fn parse_number(
         &self,
-        row: &Row<'_>,
+        row: &TableRow<'_>,
         column: Option<&Column>,
         what: &str,
-    ) -> Result<usize, Complaint> {
+    ) -> Result<usize, FieldError> {
         let first = self.config.first;
         let at = column.map_or(0, |column| column.index);
         let text = row.field(at);
@@ -355,7 +367,7 @@ impl<'a> Source<'a> {
                 format!("there is no {what} {text}: numbers count from 1"),
                 "add `--set workload.first=0` if the first superstep and the first process have the number 0",
             ),
-            Some(Some(index)) if index < MAX_COUNT => {
+            Some(Some(index)) if index < MAX_PROCESSES_OR_SUPERSTEPS => {
                 Ok(usize::try_from(index).unwrap_or(usize::MAX))
             }
             Some(Some(_)) => wrong(
@@ -367,11 +379,11 @@ impl<'a> Source<'a> {
 }
 
 /// Parses a field as a quantity; `None` if the field is empty or the table does not have the column.
-fn read_quantity<T>(
-    row: &Row<'_>,
+fn parse_quantity<T>(
+    row: &TableRow<'_>,
     column: Option<&Column>,
-    read: impl Fn(&str, Option<&str>) -> Result<T, Complaint>,
-) -> Result<Option<T>, Complaint> {
+    read: impl Fn(&str, Option<&str>) -> Result<T, FieldError>,
+) -> Result<Option<T>, FieldError> {
     let Some(column) = column else {
         return Ok(None);
     };
@@ -393,7 +405,7 @@ fn read_quantity<T>(
 }
 
 /// Checks that a first column without a name contains the number of the row, counted from 0, as the index of a pandas table does.
-fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
+fn check_index_column(row: &TableRow<'_>, number: Option<usize>) -> Result<(), FieldError> {
     let Some(number) = number else {
         return Ok(());
     };
@@ -410,7 +422,7 @@ fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
 }
 
 /// Returns the first line of a table that is neither empty nor a comment.
-fn first_line(bytes: &[u8]) -> String {
+fn first_content_line(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.map(<[u8]>::trim_ascii);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
@@ -418,6 +430,6 @@ fn first_line(bytes: &[u8]) -> String {
 }
 
 /// Converts the line number that the CSV parser reports to the type that problems use.
-fn line_of(line: u64) -> usize {
+fn to_line_number(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }

@@ -17,25 +17,27 @@ macro_rules! traces {
 }
 
 /// Name and text of each built-in trace; the text is compressed with brotli.
-const TRACES: &[(&str, &[u8])] = &traces!["cg", "comd", "heat", "lulesh", "minife", "sort"];
+const BUILT_IN_TRACES: &[(&str, &[u8])] =
+    &traces!["cg", "comd", "heat", "lulesh", "minife", "sort"];
 
 /// Size of the buffer of the brotli decompressor \[B\].
-const BUFFER: usize = 1 << 16;
+const BUFFER_SIZE: usize = 1 << 16;
 
 /// Returns the bytes of a trace: `file` is the name of a built-in trace (`built-in:NAME`) or the path of a file.
 ///
 /// # Errors
 /// There is no built-in trace of this name, or the file cannot be read.
-pub(crate) fn read(file: &str) -> Result<Vec<u8>, Problem> {
+pub(crate) fn read_trace_bytes(file: &str) -> Result<Vec<u8>, Problem> {
     let Some(name) = file.strip_prefix(BUILT_IN) else {
         return read_bytes(Path::new(file));
     };
-    let names = TRACES.iter().map(|trace| trace.0);
-    let found = TRACES.iter().find(|trace| trace.0 == name);
-    let unknown = || Problem::unknown("built-in trace", name).known("built-in traces", names);
+    let names = BUILT_IN_TRACES.iter().map(|trace| trace.0);
+    let found = BUILT_IN_TRACES.iter().find(|trace| trace.0 == name);
+    let unknown =
+        || Problem::unknown("built-in trace", name).with_known_names("built-in traces", names);
     let (_, packed) = found.ok_or_else(unknown)?;
     let mut bytes = Vec::new();
-    let mut unpacked = brotli_decompressor::Decompressor::new(*packed, BUFFER);
+    let mut unpacked = brotli_decompressor::Decompressor::new(*packed, BUFFER_SIZE);
     unpacked
         .read_to_end(&mut bytes)
         .map_err(|error| Problem::new(error.to_string()))?;
@@ -49,12 +51,12 @@ mod tests {
 
     #[test]
     fn each_built_in_trace_can_be_read() {
-        for (name, _) in TRACES {
+        for (name, _) in BUILT_IN_TRACES {
             let file = format!("{BUILT_IN}{name}");
-            let trace = Trace::parse_bytes(&file, &read(&file).unwrap()).expect(name);
+            let trace = Trace::parse_bytes(&file, &read_trace_bytes(&file).unwrap()).expect(name);
             assert_eq!(trace.recording().get("library"), Some("open-mpi"), "{name}");
         }
-        let unknown = read("built-in:lu").unwrap_err().to_string();
+        let unknown = read_trace_bytes("built-in:lu").unwrap_err().to_string();
         assert!(unknown.contains("built-in traces: cg, comd"), "{unknown}");
     }
 }

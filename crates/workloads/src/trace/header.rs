@@ -1,56 +1,57 @@
 //! Parses the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
 use super::line::{
-    Complaint, Line, complaint, read_number, read_quantity, read_whole, read_whole_bytes,
+    TraceLine, WordError, parse_nonnegative_number, parse_quantity, parse_whole_bytes,
+    parse_whole_number, word_error,
 };
-use super::parse::{Reader, syntax};
+use super::parse::{TraceParser, line_syntax};
 use crate::Setting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
 /// Number of processes up to which the header of a trace is accepted without a check. A larger number is accepted only if the
 /// file has as many lines.
-const ALWAYS_ACCEPTED_PROCESSES: usize = 100_000;
+const MAX_UNCHECKED_PROCESSES: usize = 100_000;
 
-impl Reader<'_> {
+impl TraceParser<'_> {
     /// Parses `bsp 1 P S`, the first line of version 1. The numbers P of processes and S of supersteps are accepted only if
     /// enough lines follow.
-    pub(super) fn read_bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_bsp_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if line.words[1] != "1" {
-            return complaint(
+            return word_error(
                 1,
                 format!("unknown version `{}` of the format", line.words[1]),
                 "write `bsp 1 P S`, or begin with `migsim-trace 2` for version 2",
             );
         }
-        let left = self.lines - line.number;
-        let processes = read_count(line, 2, "processes", left, "host")?;
-        let supersteps = read_count(line, 3, "supersteps", left - processes, "step")?;
+        let left = self.line_count - line.line_number;
+        let processes = parse_count(line, 2, "processes", left, "host")?;
+        let supersteps = parse_count(line, 3, "supersteps", left - processes, "step")?;
         self.set_processes(2, processes)?;
         self.announced_supersteps = Some(supersteps);
-        self.trace.hosts.resize(processes, 0..0);
-        self.trace.steps.reserve(supersteps);
-        self.trace.moves_of.reserve_exact(supersteps);
+        self.trace.host_name_ranges.resize(processes, 0..0);
+        self.trace.steps.reserve_supersteps(supersteps);
+        self.trace.move_ranges.reserve_exact(supersteps);
         Ok(())
     }
 
     /// Parses the line `processes P`. The number P is accepted only if it is small or the file has as many lines.
-    pub(super) fn read_processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_processes_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if !self.trace.memory.is_empty() {
-            return complaint(0, "a second `processes` line", "remove one of the lines");
+            return word_error(0, "a second `processes` line", "remove one of the lines");
         }
-        let count = read_whole(line, 1, "processes")?;
+        let count = parse_whole_number(line, 1, "processes")?;
         match usize::try_from(count) {
-            Ok(count) if count <= self.lines.max(ALWAYS_ACCEPTED_PROCESSES) => {
+            Ok(count) if count <= self.line_count.max(MAX_UNCHECKED_PROCESSES) => {
                 self.set_processes(1, count)
             }
-            _ => complaint(
+            _ => word_error(
                 1,
                 format!(
                     "{count} processes are more than the {} lines of the file",
-                    self.lines
+                    self.line_count
                 ),
                 format!(
-                    "correct the number, or check whether the file is cut off: with more than {ALWAYS_ACCEPTED_PROCESSES} processes, each needs a line"
+                    "correct the number, or check whether the file is cut off: with more than {MAX_UNCHECKED_PROCESSES} processes, each needs a line"
                 ),
             ),
         }
@@ -58,41 +59,41 @@ impl Reader<'_> {
 
     /// Sets the number of processes that the header states, and reserves memory for them; `word` is the index of this number in
     /// its line.
-    fn set_processes(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
+    fn set_processes(&mut self, word: usize, processes: usize) -> Result<(), WordError> {
         if processes == 0 {
-            return complaint(word, "the trace has 0 processes", "set P to at least 1");
+            return word_error(word, "the trace has 0 processes", "set P to at least 1");
         }
         // Ids have 32 bits; a file with more lines would have tens of gigabytes.
         if u32::try_from(processes).is_err() {
-            return complaint(
+            return word_error(
                 word,
                 format!("{processes} processes are too many"),
                 format!("set P to at most {}", u32::MAX),
             );
         }
         self.trace.memory.resize(processes, None);
-        self.images.resize(processes, None);
-        self.last_computation.resize(processes, 0);
-        self.last_move.resize(processes, 0);
+        self.largest_images.resize(processes, None);
+        self.last_computation_step.resize(processes, 0);
+        self.last_move_step.resize(processes, 0);
         Ok(())
     }
 
     /// Parses the line `barrier KIND BYTES`. Version 1 allows only `barrier ideal` and `barrier central B`; from version 2 on any
     /// kind is allowed, and the bytes may be missing.
-    pub(super) fn read_barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_barrier_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
-            return complaint(
+            return word_error(
                 1,
                 format!("unknown barrier `{}`", line.words[1]),
                 "known barriers: central, ideal",
             );
         }
-        let size = match line.count {
+        let size = match line.word_count {
             2 => None,
-            _ => Some(self.read_size(line, 2)?.to_string()),
+            _ => Some(self.parse_size(line, 2)?.to_string()),
         };
         if self.has_setting("runtime.barrier.kind") {
-            return complaint(
+            return word_error(
                 0,
                 "a second `barrier` line",
                 "remove one of the lines: a trace has one barrier",
@@ -106,17 +107,17 @@ impl Reader<'_> {
     }
 
     /// Parses the line `recv early` or `recv late`, which states when receives begin.
-    pub(super) fn read_receives(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_receives_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let kind = line.words[1];
         if !["early", "late"].contains(&kind) {
-            return complaint(
+            return word_error(
                 1,
                 format!("unknown kind of receives `{kind}`"),
                 "known kinds: early, late",
             );
         }
         if self.has_setting("runtime.receives") {
-            return complaint(
+            return word_error(
                 0,
                 "a second `recv` line",
                 "remove one of the lines: a trace has one kind of receives",
@@ -126,10 +127,10 @@ impl Reader<'_> {
     }
 
     /// Parses the line `runtime KEY VALUE`, a setting of the runtime. The value is checked only when the experiment uses it.
-    pub(super) fn read_runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_runtime_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let key = line.words[1];
         if key.split('.').any(str::is_empty) {
-            return complaint(
+            return word_error(
                 1,
                 format!("`{key}` is not a key of the runtime"),
                 "write a key of `runtime` in an experiment, such as `sends` or `barrier.kind`",
@@ -145,13 +146,13 @@ impl Reader<'_> {
 
     fn add_setting(
         &mut self,
-        line: &Line<'_>,
+        line: &TraceLine<'_>,
         word: usize,
         key: &str,
         value: String,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), WordError> {
         if self.has_setting(key) {
-            return complaint(
+            return word_error(
                 0,
                 format!("`{key}` is given twice"),
                 "remove one of the lines",
@@ -160,19 +161,24 @@ impl Reader<'_> {
         self.trace.settings.push(Setting {
             key: key.to_owned(),
             value,
-            source: format!("{}:{}:{}", self.source, line.number, line.column(word)),
+            source: format!(
+                "{}:{}:{}",
+                self.source,
+                line.line_number,
+                line.column_of_word(word)
+            ),
         });
         Ok(())
     }
 
     /// Parses the line `cycles X`, the number of clock cycles per instruction.
-    pub(super) fn read_cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_cycles_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if std::mem::replace(&mut self.has_cycles, true) {
-            return complaint(0, "a second `cycles` line", "remove one of the lines");
+            return word_error(0, "a second `cycles` line", "remove one of the lines");
         }
-        let cycles = read_number(line, 1, "cycles")?;
+        let cycles = parse_nonnegative_number(line, 1, "cycles")?;
         if !CYCLES.contains(&cycles) {
-            return complaint(
+            return word_error(
                 1,
                 format!("cycles `{}` is out of range", line.words[1]),
                 CYCLES_HINT,
@@ -183,41 +189,43 @@ impl Reader<'_> {
     }
 
     /// Parses the line `host p NAME`, the host on which process p starts.
-    pub(super) fn read_host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let process = self.read_process(line, 1)?;
-        self.trace.hosts.resize(self.trace.memory.len(), 0..0);
-        let place = &mut self.trace.hosts[process.index()];
+    pub(super) fn parse_host_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        let process = self.parse_process(line, 1)?;
+        self.trace
+            .host_name_ranges
+            .resize(self.trace.memory.len(), 0..0);
+        let place = &mut self.trace.host_name_ranges[process.index()];
         if place.end > 0 {
-            return complaint(
+            return word_error(
                 1,
                 format!("a second host for process {}", process.0),
                 "remove one of the lines: a process starts on one host",
             );
         }
-        let start = self.trace.host_names.len();
-        self.trace.host_names.push_str(line.words[2]);
-        *place = start..self.trace.host_names.len();
+        let start = self.trace.concatenated_host_names.len();
+        self.trace.concatenated_host_names.push_str(line.words[2]);
+        *place = start..self.trace.concatenated_host_names.len();
         Ok(())
     }
 
     /// Parses the line `memory p SIZE`, the memory of process p, or `memory SIZE`, the memory of all processes without a line of
     /// the first form.
-    pub(super) fn read_memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let size = self.read_size(line, line.count - 1)?;
-        if line.count == 2 {
+    pub(super) fn parse_memory_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        let size = self.parse_size(line, line.word_count - 1)?;
+        if line.word_count == 2 {
             return match self.default_memory.replace(size) {
                 None => Ok(()),
-                Some(_) => complaint(
+                Some(_) => word_error(
                     0,
                     "a second `memory` line for all processes",
                     "remove one of the lines, or name a process: `memory p bytes`",
                 ),
             };
         }
-        let process = self.read_process(line, 1)?;
+        let process = self.parse_process(line, 1)?;
         match self.trace.memory[process.index()].replace(size) {
             None => Ok(()),
-            Some(_) => complaint(
+            Some(_) => word_error(
                 1,
                 format!("a second memory of process {}", process.0),
                 "remove one of the lines: the memory of a process is the same in all supersteps",
@@ -226,17 +234,17 @@ impl Reader<'_> {
     }
 
     /// Parses a word of a line as a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
-    pub(super) fn read_size(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
+    pub(super) fn parse_size(&self, line: &TraceLine<'_>, word: usize) -> Result<Bytes, WordError> {
         if self.version == 1 {
-            read_whole_bytes(line, word)
+            parse_whole_bytes(line, word)
         } else {
-            read_quantity(line, word, "bytes", Bytes::new, Bytes::parse)
+            parse_quantity(line, word, "bytes", Bytes::new, Bytes::parse)
         }
     }
 
     /// Checks, before the first `step` or `end`, that the required lines are present, and that either all processes or no
     /// processes have a host.
-    pub(super) fn check_header(&mut self, line: &Line<'_>) {
+    pub(super) fn check_header(&mut self, line: &TraceLine<'_>) {
         let required: &[_] = match self.version {
             1 => &[
                 ("barrier", "runtime.barrier.kind"),
@@ -246,16 +254,16 @@ impl Reader<'_> {
         };
         for (name, key) in required {
             if !self.has_setting(key) {
-                self.complain(
+                self.add_problem(
                     line,
                     0,
                     format!("there is no `{name}` line above the first `step`"),
-                    format!("write `{}`", syntax(name, self.version)),
+                    format!("write `{}`", line_syntax(name, self.version)),
                 );
             }
         }
-        let mut homeless =
-            (0..self.trace.hosts.len()).filter(|&process| self.trace.hosts[process].end == 0);
+        let mut homeless = (0..self.trace.host_name_ranges.len())
+            .filter(|&process| self.trace.host_name_ranges[process].end == 0);
         if let Some(first) = homeless.next() {
             let more = homeless.count();
             let others = if more > 0 {
@@ -271,24 +279,24 @@ impl Reader<'_> {
                 )
             };
             let message = format!("there is no host for process {first}{others}");
-            self.complain(line, 0, message, hint);
+            self.add_problem(line, 0, message, hint);
         }
     }
 }
 
 /// Parses a number of processes or supersteps in the first line of version 1. Each of them needs a line (`record`), so that the
 /// number may be at most the number `left` of remaining lines.
-fn read_count(
-    line: &Line<'_>,
+fn parse_count(
+    line: &TraceLine<'_>,
     word: usize,
     what: &str,
     left: usize,
     record: &str,
-) -> Result<usize, Complaint> {
-    let count = read_whole(line, word, what)?;
+) -> Result<usize, WordError> {
+    let count = parse_whole_number(line, word, what)?;
     match usize::try_from(count) {
         Ok(count) if count <= left => Ok(count),
-        _ => complaint(
+        _ => word_error(
             word,
             format!("the header announces {count} {what}, but only {left} lines are left for them"),
             format!(

@@ -1,29 +1,29 @@
 //! Splits a line of a trace into words, and parses numbers and quantities in these words.
 
-use super::MAX_BYTES;
+use super::MAX_SIZE_BYTES;
 use migsim_base::units::{Bytes, UnitError};
 
 /// A line of a trace, split into words. A line of the format has at most five words.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct TraceLine<'a> {
     /// Number of the line in the file, counted from 1.
-    pub(super) number: usize,
+    pub(super) line_number: usize,
     /// The whole line.
     pub(super) text: &'a str,
     /// The words of the line up to a comment; empty texts after the last word.
     pub(super) words: [&'a str; 6],
     /// Number of words of the line before a comment.
-    pub(super) count: usize,
+    pub(super) word_count: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TraceLine<'a> {
     /// Splits a line into words, without its comment.
     pub(super) fn new(number: usize, text: &'a str) -> Self {
         let mut line = Self {
-            number,
+            line_number: number,
             text,
             words: [""; 6],
-            count: 0,
+            word_count: 0,
         };
         if text.is_ascii() {
             let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\u{b}';
@@ -39,18 +39,18 @@ impl<'a> Line<'a> {
         let words = words.take_while(|word| !word.starts_with('#'));
         for (slot, word) in self.words.iter_mut().zip(words) {
             *slot = word;
-            self.count += 1;
+            self.word_count += 1;
         }
     }
 
     /// Returns the column at which a word begins, in characters counted from 1; for a missing word, the column after the last
     /// word.
-    pub(super) fn column(&self, word: usize) -> usize {
+    pub(super) fn column_of_word(&self, word: usize) -> usize {
         let start = |word: &str| word.as_ptr().addr() - self.text.as_ptr().addr();
-        let bytes = match word.checked_sub(self.count) {
+        let bytes = match word.checked_sub(self.word_count) {
             None => start(self.words[word]),
             Some(_) => self
-                .count
+                .word_count
                 .checked_sub(1)
                 .map_or(0, |last| start(self.words[last]) + self.words[last].len()),
         };
@@ -59,22 +59,26 @@ impl<'a> Line<'a> {
 }
 
 /// An error in a line of a trace: the index of the word, the text for the user, and the hint how to mend it.
-pub(super) type Complaint = (usize, String, String);
+pub(super) type WordError = (usize, String, String);
 
-pub(super) fn complaint<T>(
+pub(super) fn word_error<T>(
     word: usize,
     message: impl Into<String>,
     hint: impl Into<String>,
-) -> Result<T, Complaint> {
+) -> Result<T, WordError> {
     Err((word, message.into(), hint.into()))
 }
 
 /// Parses a word as a whole number without a sign; `what` names the number in error messages.
-pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
+pub(super) fn parse_whole_number(
+    line: &TraceLine<'_>,
+    word: usize,
+    what: &str,
+) -> Result<u64, WordError> {
     let text = line.words[word];
     match text.parse() {
         Ok(value) if !text.starts_with('+') => Ok(value),
-        _ => complaint(
+        _ => word_error(
             word,
             format!("`{text}` is not a whole number ({what})"),
             "write digits only, without sign, decimal point or exponent",
@@ -83,24 +87,30 @@ pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64
 }
 
 /// Parses a word as a whole number of bytes up to 2^53, which is how version 1 writes a size.
-pub(super) fn read_whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
-    let value = read_whole(line, word, "bytes")?;
+pub(super) fn parse_whole_bytes(line: &TraceLine<'_>, word: usize) -> Result<Bytes, WordError> {
+    let value = parse_whole_number(line, word, "bytes")?;
     match Bytes::new(value as f64) {
-        Some(size) if value <= MAX_BYTES => Ok(size),
-        _ => complaint(
+        Some(size) if value <= MAX_SIZE_BYTES => Ok(size),
+        _ => word_error(
             word,
             format!("{value} bytes are out of range"),
-            format!("write a whole number of bytes up to 2^53 = {MAX_BYTES}"),
+            format!("write a whole number of bytes up to 2^53 = {MAX_SIZE_BYTES}"),
         ),
     }
 }
 
 /// Parses a word as a finite number that is not negative; `what` names the number in error messages.
-pub(super) fn read_number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
+pub(super) fn parse_nonnegative_number(
+    line: &TraceLine<'_>,
+    word: usize,
+    what: &str,
+) -> Result<f64, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => if_in_range(value, text).ok_or_else(|| out_of_range(word, what, text)),
-        Err(_) => complaint(
+        Ok(value) => {
+            finite_unsigned(value, text).ok_or_else(|| out_of_range_error(word, what, text))
+        }
+        Err(_) => word_error(
             word,
             format!("{what} `{text}` is not a number"),
             "write a number such as 1000, 0.5 or 1e9",
@@ -110,33 +120,33 @@ pub(super) fn read_number(line: &Line<'_>, word: usize, what: &str) -> Result<f6
 
 /// Parses a word as a quantity of version 2: a number in the base unit of the quantity, or a number directly followed by its
 /// unit.
-pub(super) fn read_quantity<T>(
-    line: &Line<'_>,
+pub(super) fn parse_quantity<T>(
+    line: &TraceLine<'_>,
     word: usize,
     what: &str,
     new: fn(f64) -> Option<T>,
     parse: fn(&str) -> Result<T, UnitError>,
-) -> Result<T, Complaint> {
+) -> Result<T, WordError> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => if_in_range(value, text)
+        Ok(value) => finite_unsigned(value, text)
             .and_then(new)
-            .ok_or_else(|| out_of_range(word, what, text)),
+            .ok_or_else(|| out_of_range_error(word, what, text)),
         Err(_) => parse(text).or_else(|error| {
             let hint =
                 "write a number, or a number and its unit as one word, such as `5MB` or `2Ginstr`";
-            complaint(word, error.to_string(), hint)
+            word_error(word, error.to_string(), hint)
         }),
     }
 }
 
 /// Returns the number if it is finite and its text `text` has no sign; otherwise `None`.
-fn if_in_range(value: f64, text: &str) -> Option<f64> {
+fn finite_unsigned(value: f64, text: &str) -> Option<f64> {
     (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
 }
 
 /// Creates the error that the number in the word with the index `word` is out of range.
-fn out_of_range(word: usize, what: &str, text: &str) -> Complaint {
+fn out_of_range_error(word: usize, what: &str, text: &str) -> WordError {
     let hint = "write a number without sign, from 0 to 1e21; a time up to 1e15 s";
     (
         word,

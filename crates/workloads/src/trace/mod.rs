@@ -33,19 +33,19 @@ mod write;
 
 use std::ops::Range;
 
-pub use recording::{KEYS as RECORDING_KEYS, Recording};
-pub use write::Preamble;
+pub use recording::{FACT_KEYS as RECORDING_KEYS, Recording};
+pub use write::TracePreamble;
 
-use super::recorded::{Recorded, recorded_methods};
+use super::recorded::{StoredSupersteps, recorded_methods};
 use super::{PrescribedMove, Setting, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// Maximum size that a trace of version 1 may state \[B\]; larger whole numbers cannot all be represented by floating-point
 /// numbers.
-const MAX_BYTES: u64 = 1 << 53;
+const MAX_SIZE_BYTES: u64 = 1 << 53;
 
 /// Text of the manual page that describes the trace format, for authors of traces.
-pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
+pub const FORMAT_DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 
 /// A workload that was read from the text of a trace.
 ///
@@ -66,18 +66,18 @@ pub struct Trace {
     recording: Recording,
     cycles_per_instruction: f64,
     /// Names of the hosts on which processes start, concatenated into one text.
-    host_names: String,
+    concatenated_host_names: String,
     /// Range in the concatenated names that holds the name of the first host of each process; empty if the trace names no hosts.
-    hosts: Vec<Range<usize>>,
+    host_name_ranges: Vec<Range<usize>>,
     /// Memory of each process: from its `memory` line, or else the largest memory image with which the trace moves it; `None` if
     /// the trace states neither.
     memory: Vec<Option<Bytes>>,
     /// The work and the messages of all supersteps of the trace.
-    steps: Recorded,
+    steps: StoredSupersteps,
     /// Moves of processes that the trace prescribes, in the order of the supersteps.
-    moves: Vec<PrescribedMove>,
+    prescribed_moves: Vec<PrescribedMove>,
     /// For each superstep, the range of its moves in the list of all prescribed moves.
-    moves_of: Vec<Range<usize>>,
+    move_ranges: Vec<Range<usize>>,
 }
 
 impl Trace {
@@ -93,7 +93,7 @@ impl Trace {
 
     /// Sets the memory of each process for which the trace states no memory, and returns the trace.
     #[must_use]
-    pub fn with_memory(mut self, memory: Bytes) -> Self {
+    pub fn with_default_memory(mut self, memory: Bytes) -> Self {
         for unknown in self.memory.iter_mut().filter(|known| known.is_none()) {
             *unknown = Some(memory);
         }
@@ -105,16 +105,16 @@ impl Workload for Trace {
     recorded_methods!();
 
     fn initial_host(&self, process: ProcessId) -> Option<&str> {
-        let name = self.hosts.get(process.index())?;
-        Some(&self.host_names[name.clone()])
+        let name = self.host_name_ranges.get(process.index())?;
+        Some(&self.concatenated_host_names[name.clone()])
     }
 
     fn prescribes_moves(&self) -> bool {
-        !self.moves.is_empty()
+        !self.prescribed_moves.is_empty()
     }
 
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        &self.moves[self.moves_of[superstep].clone()]
+        &self.prescribed_moves[self.move_ranges[superstep].clone()]
     }
 
     fn cycles_per_instruction(&self) -> f64 {

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use super::line::{Complaint, Line, complaint, read_whole};
+use super::line::{TraceLine, WordError, parse_whole_number, word_error};
 use super::{Recording, Trace};
-use crate::recorded::Recorded;
+use crate::recorded::StoredSupersteps;
 use migsim_base::document::{FileKind, read_bytes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, ProcessId};
@@ -17,66 +17,71 @@ const MAX_PROBLEMS: usize = 20;
 
 /// A kind of line in a trace, such as `memory`, with its syntax.
 #[derive(Debug)]
-struct Record {
+struct LineKind {
     /// First word of lines of this kind, which identifies them.
-    name: &'static str,
+    keyword: &'static str,
     /// Names of the values that follow the first word, for error messages.
-    words: &'static [&'static str],
+    value_names: &'static [&'static str],
     /// Number of values at the end of the line that may be missing from version 2 of the format on.
-    optional: usize,
+    optional_values: usize,
     /// Syntax of the line in version 1, and from version 2 of the format on; empty if the version does not have this kind of
     /// line.
-    forms: [&'static str; 2],
+    syntax_by_version: [&'static str; 2],
     /// The part of a trace in which lines of this kind are allowed.
-    place: Place,
+    allowed_place: AllowedPlace,
 }
 
 /// The part of a trace in which a kind of line is allowed: everywhere, before the first `step`, or after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum AllowedPlace {
     Anywhere,
     AboveSteps,
     InSteps,
 }
 
 /// All kinds of lines of a trace; frequent kinds come first, so that they are found quickly.
-const RECORDS: [Record; 14] = [
+const LINE_KINDS: [LineKind; 14] = [
     record(
         "m",
         &["source", "destination", "bytes"],
         ["m src dst bytes", "m src dst bytes"],
-        Place::InSteps,
+        AllowedPlace::InSteps,
     ),
     record(
         "c",
         &["process", "flops"],
         ["c p flops", "c p instructions"],
-        Place::InSteps,
+        AllowedPlace::InSteps,
     ),
-    record("step", &["superstep"], ["step k"; 2], Place::Anywhere),
+    record(
+        "step",
+        &["superstep"],
+        ["step k"; 2],
+        AllowedPlace::Anywhere,
+    ),
     record(
         "g",
         &["process", "host", "bytes", "delay"],
         ["g p h bytes delay"; 2],
-        Place::InSteps,
+        AllowedPlace::InSteps,
     ),
     record(
         "host",
         &["process", "host"],
         ["host p h"; 2],
-        Place::AboveSteps,
+        AllowedPlace::AboveSteps,
     ),
-    Record {
-        optional: 1,
+    LineKind {
+        optional_values: 1,
         ..record(
             "memory",
             &["process", "bytes"],
             ["", "memory p bytes, or memory bytes"],
-            Place::AboveSteps,
+            AllowedPlace::AboveSteps,
         )
     },
-    Record {
-        optional: 1,
+    LineKind {
+        optional_values: 1,
         ..record(
             "barrier",
             &["kind", "bytes"],
@@ -84,62 +89,67 @@ const RECORDS: [Record; 14] = [
                 "barrier ideal, or barrier central B",
                 "barrier kind, or barrier kind bytes",
             ],
-            Place::AboveSteps,
+            AllowedPlace::AboveSteps,
         )
     },
     record(
         "recv",
         &["kind"],
         ["recv early, or recv late"; 2],
-        Place::AboveSteps,
+        AllowedPlace::AboveSteps,
     ),
     record(
         "runtime",
         &["key", "value"],
         ["", "runtime key value"],
-        Place::AboveSteps,
+        AllowedPlace::AboveSteps,
     ),
     record(
         "recorded",
         &["key", "value"],
         ["", "recorded key value"],
-        Place::AboveSteps,
+        AllowedPlace::AboveSteps,
     ),
-    record("cycles", &["number"], ["", "cycles x"], Place::AboveSteps),
+    record(
+        "cycles",
+        &["number"],
+        ["", "cycles x"],
+        AllowedPlace::AboveSteps,
+    ),
     record(
         "processes",
         &["number"],
         ["", "processes P"],
-        Place::Anywhere,
+        AllowedPlace::Anywhere,
     ),
     record(
         "bsp",
         &["version", "processes", "supersteps"],
         ["bsp 1 P S", ""],
-        Place::Anywhere,
+        AllowedPlace::Anywhere,
     ),
-    record("end", &[], ["end"; 2], Place::Anywhere),
+    record("end", &[], ["end"; 2], AllowedPlace::Anywhere),
 ];
 
 const fn record(
     name: &'static str,
     words: &'static [&'static str],
     forms: [&'static str; 2],
-    place: Place,
-) -> Record {
-    Record {
-        name,
-        words,
-        optional: 0,
-        forms,
-        place,
+    place: AllowedPlace,
+) -> LineKind {
+    LineKind {
+        keyword: name,
+        value_names: words,
+        optional_values: 0,
+        syntax_by_version: forms,
+        allowed_place: place,
     }
 }
 
 /// Returns the syntax of the kind of line that begins with `name`, in this version of the format.
-pub(super) fn syntax(name: &str, version: usize) -> &'static str {
-    let found = RECORDS.iter().find(|record| record.name == name);
-    found.map_or("", |record| record.forms[version - 1])
+pub(super) fn line_syntax(name: &str, version: usize) -> &'static str {
+    let found = LINE_KINDS.iter().find(|record| record.keyword == name);
+    found.map_or("", |record| record.syntax_by_version[version - 1])
 }
 
 impl Trace {
@@ -148,8 +158,8 @@ impl Trace {
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
     pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
-        let read = Reader::new(source, text).read(text);
-        read.map_err(|error| match FileKind::of_text(text) {
+        let read = TraceParser::new(source, text).parse_all(text);
+        read.map_err(|error| match FileKind::detect_from_text(text) {
             None | Some(FileKind::Trace) => error,
             Some(kind) => kind.wrong_kind_error("a trace", source).into(),
         })
@@ -186,20 +196,20 @@ fn not_text_error(source: &str, valid: &[u8]) -> Problem {
         });
     Problem::new("the trace is not text in UTF-8")
         .source(source)
-        .at(before + 1, last.chars().count() + 1)
+        .at_line_column(before + 1, last.chars().count() + 1)
         .hint("check that this is the right file, and unpack it if it is compressed: a trace is plain text")
 }
 
 /// The state of parsing a trace: what was parsed so far, and what the next lines may contain.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(super) struct TraceParser<'a> {
     /// Name of the trace in error messages.
     pub(super) source: &'a str,
     problems: Vec<Problem>,
     /// The part of the trace that was parsed so far.
     pub(super) trace: Trace,
     /// Number of lines of the whole file, against which numbers in the header are checked.
-    pub(super) lines: usize,
+    pub(super) line_count: usize,
     /// Version of the trace format; 0 before the first line is parsed.
     pub(super) version: usize,
     /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
@@ -209,23 +219,23 @@ pub(super) struct Reader<'a> {
     /// Whether the trace had a `cycles` line so far.
     pub(super) has_cycles: bool,
     /// Number that the next `step` line must have, counted from 0.
-    pub(super) next_step: usize,
+    pub(super) next_step_number: usize,
     /// Whether a `step` line had a wrong number; the number of supersteps is then not checked.
-    pub(super) is_step_wrong: bool,
+    pub(super) has_wrong_step_number: bool,
     /// For each process, the number of supersteps opened so far when its last `c` line was parsed; finds repeated lines in a
     /// superstep.
-    pub(super) last_computation: Vec<usize>,
+    pub(super) last_computation_step: Vec<usize>,
     /// For each process, the number of supersteps opened so far when its last `g` line was parsed; finds repeated lines in a
     /// superstep.
-    pub(super) last_move: Vec<usize>,
+    pub(super) last_move_step: Vec<usize>,
     /// For each process, the size of the largest memory image with which the trace moves it; `None` if the trace does not move
     /// it.
-    pub(super) images: Vec<Option<Bytes>>,
+    pub(super) largest_images: Vec<Option<Bytes>>,
     /// Whether the line `end` was parsed.
-    pub(super) is_ended: bool,
+    pub(super) has_end_line: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TraceParser<'a> {
     /// Creates the parser for a text, before the first line.
     fn new(source: &'a str, text: &str) -> Self {
         Self {
@@ -235,26 +245,26 @@ impl<'a> Reader<'a> {
                 settings: Vec::new(),
                 recording: Recording::default(),
                 cycles_per_instruction: 1.0,
-                host_names: String::new(),
-                hosts: Vec::new(),
+                concatenated_host_names: String::new(),
+                host_name_ranges: Vec::new(),
                 memory: Vec::new(),
-                steps: Recorded::default(),
-                moves: Vec::new(),
-                moves_of: Vec::new(),
+                steps: StoredSupersteps::default(),
+                prescribed_moves: Vec::new(),
+                move_ranges: Vec::new(),
             },
             // This equals the number of `lines`, but is faster.
-            lines: text.bytes().filter(|&byte| byte == b'\n').count()
+            line_count: text.bytes().filter(|&byte| byte == b'\n').count()
                 + usize::from(!text.is_empty() && !text.ends_with('\n')),
             version: 0,
             announced_supersteps: None,
             default_memory: None,
             has_cycles: false,
-            next_step: 0,
-            is_step_wrong: false,
-            last_computation: Vec::new(),
-            last_move: Vec::new(),
-            images: Vec::new(),
-            is_ended: false,
+            next_step_number: 0,
+            has_wrong_step_number: false,
+            last_computation_step: Vec::new(),
+            last_move_step: Vec::new(),
+            largest_images: Vec::new(),
+            has_end_line: false,
         }
     }
 
@@ -262,26 +272,26 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// All problems of the lines that were found, up to [`MAX_PROBLEMS`].
-    fn read(mut self, text: &str) -> Result<Trace, Error> {
-        let mut last = Line::new(1, "");
+    fn parse_all(mut self, text: &str) -> Result<Trace, Error> {
+        let mut last = TraceLine::new(1, "");
         for (index, text) in text.lines().enumerate() {
-            let line = Line::new(index + 1, text);
-            if line.count == 0 {
+            let line = TraceLine::new(index + 1, text);
+            if line.word_count == 0 {
                 continue;
             }
             last = line;
-            if let Err((word, message, hint)) = self.read_line(&line) {
-                self.complain(&line, word, message, hint);
-                let is_hopeless = self.trace.memory.is_empty() || self.is_ended;
+            if let Err((word, message, hint)) = self.parse_line(&line) {
+                self.add_problem(&line, word, message, hint);
+                let is_hopeless = self.trace.memory.is_empty() || self.has_end_line;
                 if is_hopeless || self.problems.len() == MAX_PROBLEMS {
                     return Err(Error::Input(self.problems));
                 }
             }
         }
-        if !self.is_ended {
-            self.complain(
+        if !self.has_end_line {
+            self.add_problem(
                 &last,
-                last.count,
+                last.word_count,
                 "the trace has no `end` line".to_owned(),
                 "check whether the file is cut off; if it is complete, add a last line `end`"
                     .to_owned(),
@@ -290,7 +300,7 @@ impl<'a> Reader<'a> {
         if !self.problems.is_empty() {
             return Err(Error::Input(self.problems));
         }
-        for (memory, image) in self.trace.memory.iter_mut().zip(&self.images) {
+        for (memory, image) in self.trace.memory.iter_mut().zip(&self.largest_images) {
             *memory = memory.or(self.default_memory).or(*image);
         }
         Ok(self.trace)
@@ -298,10 +308,16 @@ impl<'a> Reader<'a> {
 
     /// Stores a problem with its line and column; `word` is the index of the faulty word. Problems beyond [`MAX_PROBLEMS`] are
     /// ignored.
-    pub(super) fn complain(&mut self, line: &Line<'_>, word: usize, message: String, hint: String) {
+    pub(super) fn add_problem(
+        &mut self,
+        line: &TraceLine<'_>,
+        word: usize,
+        message: String,
+        hint: String,
+    ) {
         let problem = Problem::new(message)
             .source(self.source)
-            .at(line.number, line.column(word))
+            .at_line_column(line.line_number, line.column_of_word(word))
             .hint(hint);
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
@@ -309,9 +325,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses one line and adds its content to the trace.
-    fn read_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        if self.is_ended {
-            return complaint(
+    fn parse_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        if self.has_end_line {
+            return word_error(
                 0,
                 "there is a line after `end`",
                 "remove this line, or move `end` below it",
@@ -319,56 +335,56 @@ impl<'a> Reader<'a> {
         }
         let name = line.words[0];
         if self.version == 0 {
-            return self.read_first_line(line);
+            return self.parse_first_line(line);
         }
         if self.trace.memory.is_empty() && name != "processes" {
-            return complaint(
+            return word_error(
                 0,
                 format!("there is a `{name}` line before the number of processes"),
                 "write `processes P` below the first line",
             );
         }
         // Most lines are of these kinds and correct: a large trace is read faster without a look-up.
-        match (name.as_bytes(), line.count) {
-            (b"m", 4) if !self.trace.steps.is_empty() => return self.read_message(line),
-            (b"c", 3) if !self.trace.steps.is_empty() => return self.read_computation(line),
-            _ => self.check_words(line)?,
+        match (name.as_bytes(), line.word_count) {
+            (b"m", 4) if !self.trace.steps.is_empty() => return self.parse_message_line(line),
+            (b"c", 3) if !self.trace.steps.is_empty() => return self.parse_computation_line(line),
+            _ => self.check_line_kind(line)?,
         }
         match name {
-            "m" => self.read_message(line),
-            "c" => self.read_computation(line),
-            "step" => self.read_step(line),
-            "g" => self.read_move(line),
-            "host" => self.read_host(line),
-            "memory" => self.read_memory(line),
-            "barrier" => self.read_barrier(line),
-            "recv" => self.read_receives(line),
-            "runtime" => self.read_runtime(line),
-            "recorded" => self.read_recorded_line(line),
-            "cycles" => self.read_cycles(line),
-            "processes" => self.read_processes(line),
-            "bsp" => complaint(
+            "m" => self.parse_message_line(line),
+            "c" => self.parse_computation_line(line),
+            "step" => self.parse_step_line(line),
+            "g" => self.parse_move_line(line),
+            "host" => self.parse_host_line(line),
+            "memory" => self.parse_memory_line(line),
+            "barrier" => self.parse_barrier_line(line),
+            "recv" => self.parse_receives_line(line),
+            "runtime" => self.parse_runtime_line(line),
+            "recorded" => self.parse_recorded_line(line),
+            "cycles" => self.parse_cycles_line(line),
+            "processes" => self.parse_processes_line(line),
+            "bsp" => word_error(
                 0,
                 "a second `bsp` line",
                 "remove the line: a file holds one trace",
             ),
             _ => {
-                self.read_end(line);
+                self.parse_end_line(line);
                 Ok(())
             }
         }
     }
 
     /// Parses the first line, which states the format and its version.
-    fn read_first_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    fn parse_first_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         match line.words[0] {
-            "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
+            "migsim-trace" if line.word_count > 1 && line.words[1] != "2" => word_error(
                 1,
                 format!("unknown version `{}` of the format", line.words[1]),
                 "write `migsim-trace 2`; a trace of version 1 begins with `bsp 1 P S`",
             ),
-            "migsim-trace" if line.count != 2 => complaint(
-                line.count.min(2),
+            "migsim-trace" if line.word_count != 2 => word_error(
+                line.word_count.min(2),
                 "the first line is not `migsim-trace 2`",
                 "write `migsim-trace 2`, and `processes P` in the next line",
             ),
@@ -378,10 +394,10 @@ impl<'a> Reader<'a> {
             }
             "bsp" => {
                 self.version = 1;
-                self.check_words(line)?;
-                self.read_bsp(line)
+                self.check_line_kind(line)?;
+                self.parse_bsp_line(line)
             }
-            _ => complaint(
+            _ => word_error(
                 0,
                 "the first line is not `migsim-trace 2`",
                 "write `migsim-trace 2`, and `processes P` in the next line; a trace of version 1 begins with `bsp 1 P S`",
@@ -391,24 +407,26 @@ impl<'a> Reader<'a> {
 
     /// Checks that the kind of line exists in this version of the format, has the right number of words, and is allowed at this
     /// place.
-    fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
-        let form_of = |record: &Record| record.forms[self.version - 1];
-        let found = RECORDS.iter().find(|record| record.name == line.words[0]);
+    fn check_line_kind(&self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        let form_of = |record: &LineKind| record.syntax_by_version[self.version - 1];
+        let found = LINE_KINDS
+            .iter()
+            .find(|record| record.keyword == line.words[0]);
         let Some(record) = found.filter(|record| !form_of(record).is_empty()) else {
-            return Err(self.unknown_record(line));
+            return Err(self.unknown_line_kind(line));
         };
-        let (name, form) = (record.name, form_of(record));
-        let all = record.words.len();
+        let (name, form) = (record.keyword, form_of(record));
+        let all = record.value_names.len();
         let (least, most) = match (self.version, line.words[..2] == ["barrier", "central"]) {
             (1, true) => (all, all),
-            (1, false) => (all - record.optional, all - record.optional),
-            _ => (all - record.optional, all),
+            (1, false) => (all - record.optional_values, all - record.optional_values),
+            _ => (all - record.optional_values, all),
         };
-        let given = line.count - 1;
+        let given = line.word_count - 1;
         if given < least {
-            let word = record.words[given];
-            return complaint(
-                line.count,
+            let word = record.value_names[given];
+            return word_error(
+                line.word_count,
                 format!("the line `{name}` has no {word}"),
                 format!("write `{form}`"),
             );
@@ -421,20 +439,20 @@ impl<'a> Reader<'a> {
             } else {
                 format!("write `{form}`")
             };
-            return complaint(
+            return word_error(
                 most + 1,
                 format!("there is an extra word `{extra}` after the values of `{name}`"),
                 hint,
             );
         }
         let is_in_steps = !self.trace.steps.is_empty();
-        match record.place {
-            Place::AboveSteps if is_in_steps => complaint(
+        match record.allowed_place {
+            AllowedPlace::AboveSteps if is_in_steps => word_error(
                 0,
                 format!("there is a `{name}` line after the first `step`"),
                 "move the line above `step 0`",
             ),
-            Place::InSteps if !is_in_steps => complaint(
+            AllowedPlace::InSteps if !is_in_steps => word_error(
                 0,
                 format!("there is a `{name}` line before the first `step`"),
                 "write the line `step 0` above it: a `step` line begins each superstep",
@@ -444,28 +462,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Creates the error that the first word of a line is not a known kind of line.
-    fn unknown_record(&self, line: &Line<'_>) -> Complaint {
-        let known = RECORDS
+    fn unknown_line_kind(&self, line: &TraceLine<'_>) -> WordError {
+        let known = LINE_KINDS
             .iter()
-            .filter(|record| !record.forms[self.version - 1].is_empty());
+            .filter(|record| !record.syntax_by_version[self.version - 1].is_empty());
         let hint = Problem::new("")
-            .known("records", known.map(|record| record.name))
+            .with_known_names("records", known.map(|record| record.keyword))
             .hint
             .map_or_else(String::new, String::from);
         (0, format!("unknown record `{}`", line.words[0]), hint)
     }
 
     /// Parses a word as the number of a process, which must be less than the number of processes.
-    pub(super) fn read_process(
+    pub(super) fn parse_process(
         &self,
-        line: &Line<'_>,
+        line: &TraceLine<'_>,
         word: usize,
-    ) -> Result<ProcessId, Complaint> {
-        let id = read_whole(line, word, "process")?;
+    ) -> Result<ProcessId, WordError> {
+        let id = parse_whole_number(line, word, "process")?;
         let count = self.trace.memory.len();
         match u32::try_from(id) {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),
-            _ => complaint(
+            _ => word_error(
                 word,
                 format!("process {id} is out of range"),
                 format!(

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::line::{Complaint, Line, complaint};
-use super::parse::Reader;
+use super::line::{TraceLine, WordError, word_error};
+use super::parse::TraceParser;
 use migsim_base::error::Problem;
 
 /// Keys of `recorded` lines, each with its meaning in words.
-pub const KEYS: [(&str, &str); 11] = [
+pub const FACT_KEYS: [(&str, &str); 11] = [
     (
         "library",
         "the MPI library: open-mpi, mpich, intel-mpi, mvapich or another name",
@@ -66,8 +66,8 @@ impl Recording {
     }
 
     /// Sets the value of a fact. Blanks and comment signs in the value become `_`; an unknown key or an empty value is ignored.
-    pub(crate) fn set(&mut self, key: &str, value: &str) {
-        let key = KEYS.iter().find(|(known, _)| *known == key);
+    pub(crate) fn set_fact(&mut self, key: &str, value: &str) {
+        let key = FACT_KEYS.iter().find(|(known, _)| *known == key);
         let value = value
             .trim()
             .replace(|letter: char| letter == '#' || letter.is_whitespace(), "_");
@@ -77,29 +77,30 @@ impl Recording {
     }
 
     /// Returns the facts as `recorded` lines of a trace, in the order of [`FACT_KEYS`].
-    pub(crate) fn to_lines(&self) -> String {
+    pub(crate) fn to_trace_lines(&self) -> String {
         let line = |(key, _): &(&str, &str)| Some(format!("recorded {key} {}\n", self.get(key)?));
-        KEYS.iter().filter_map(line).collect()
+        FACT_KEYS.iter().filter_map(line).collect()
     }
 }
 
-impl Reader<'_> {
+impl TraceParser<'_> {
     /// Parses the line `recorded KEY VALUE`, a fact about the recording.
-    pub(super) fn read_recorded_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_recorded_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         let key = line.words[1];
-        if !KEYS.iter().any(|(known, _)| *known == key) {
-            let known = Problem::unknown("key", key).known("keys", KEYS.map(|(known, _)| known));
+        if !FACT_KEYS.iter().any(|(known, _)| *known == key) {
+            let known = Problem::unknown("key", key)
+                .with_known_names("keys", FACT_KEYS.map(|(known, _)| known));
             let hint = known.hint.map_or_else(String::new, String::from);
-            return complaint(1, format!("unknown key `{key}` of a recording"), hint);
+            return word_error(1, format!("unknown key `{key}` of a recording"), hint);
         }
         if self.trace.recording.get(key).is_some() {
-            return complaint(
+            return word_error(
                 1,
                 format!("a second `recorded {key}` line"),
                 "remove one of the lines",
             );
         }
-        self.trace.recording.set(key, line.words[2]);
+        self.trace.recording.set_fact(key, line.words[2]);
         Ok(())
     }
 }
@@ -114,7 +115,7 @@ mod tests {
             |lines: &str| Trace::parse("t", &format!("migsim-trace 2\nprocesses 1\n{lines}end\n"));
         let lines = "recorded library open-mpi\nrecorded repetitions 5\n";
         let recording = read(lines).unwrap().recording().clone();
-        assert_eq!(recording.to_lines(), lines);
+        assert_eq!(recording.to_trace_lines(), lines);
         assert_eq!(
             (recording.get("repetitions"), recording.get("host")),
             (Some("5"), None)
@@ -132,8 +133,8 @@ mod tests {
     #[test]
     fn a_fact_is_one_word() {
         let mut recording = super::Recording::default();
-        recording.set("host", " node #3 ");
-        recording.set("version", " ");
-        assert_eq!(recording.to_lines(), "recorded host node__3\n");
+        recording.set_fact("host", " node #3 ");
+        recording.set_fact("version", " ");
+        assert_eq!(recording.to_trace_lines(), "recorded host node__3\n");
     }
 }

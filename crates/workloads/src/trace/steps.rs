@@ -1,34 +1,36 @@
 //! Parses the lines of a trace that describe its supersteps: computations, messages and moves.
 
-use super::line::{Complaint, Line, complaint, read_number, read_quantity, read_whole};
-use super::parse::Reader;
+use super::line::{
+    TraceLine, WordError, parse_nonnegative_number, parse_quantity, parse_whole_number, word_error,
+};
+use super::parse::TraceParser;
 use crate::{Message, PrescribedMove};
 use migsim_base::units::{Instructions, Seconds};
 
-impl Reader<'_> {
+impl TraceParser<'_> {
     /// Parses the line `step k`, which opens superstep k. A superstep is opened even if its number is wrong, so that the
     /// following lines can be checked.
-    pub(super) fn read_step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn parse_step_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
         }
         self.trace.steps.close_superstep();
         self.trace.steps.open_superstep();
-        let behind = self.trace.moves.len();
-        self.trace.moves_of.push(behind..behind);
-        let expected = self.next_step;
-        let result = self.check_step(line);
+        let behind = self.trace.prescribed_moves.len();
+        self.trace.move_ranges.push(behind..behind);
+        let expected = self.next_step_number;
+        let result = self.parse_step_number(line);
         match result {
             // After a gap, counting continues from the given number; after an impossible number, as if it were correct.
             Ok(given) if given < expected => (),
-            Ok(given) => self.next_step = given + 1,
-            Err(_) => self.next_step = expected + 1,
+            Ok(given) => self.next_step_number = given + 1,
+            Err(_) => self.next_step_number = expected + 1,
         }
-        self.is_step_wrong |= result != Ok(expected);
+        self.has_wrong_step_number |= result != Ok(expected);
         if result? == expected {
             return Ok(());
         }
-        complaint(
+        word_error(
             1,
             format!(
                 "there is superstep {} where {expected} is expected",
@@ -40,8 +42,8 @@ impl Reader<'_> {
 
     /// Parses the number in a `step` line. It must be less than the number of supersteps in the header or, if the header does not
     /// state this number, than the number of lines of the file.
-    fn check_step(&self, line: &Line<'_>) -> Result<usize, Complaint> {
-        let given = read_whole(line, 1, "superstep")?;
+    fn parse_step_number(&self, line: &TraceLine<'_>) -> Result<usize, WordError> {
+        let given = parse_whole_number(line, 1, "superstep")?;
         let hint = match self.announced_supersteps {
             Some(announced) => {
                 format!(
@@ -51,20 +53,20 @@ impl Reader<'_> {
             None => "write all supersteps in order, counted from 0".to_owned(),
         };
         match usize::try_from(given) {
-            Ok(given) if given < self.announced_supersteps.unwrap_or(self.lines) => Ok(given),
-            _ => complaint(1, format!("superstep {given} is out of range"), hint),
+            Ok(given) if given < self.announced_supersteps.unwrap_or(self.line_count) => Ok(given),
+            _ => word_error(1, format!("superstep {given} is out of range"), hint),
         }
     }
 
     /// Parses the line `c p WORK`, the computation of process p in the superstep.
-    pub(super) fn read_computation(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let process = self.read_process(line, 1)?;
+    pub(super) fn parse_computation_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        let process = self.parse_process(line, 1)?;
         let work = if self.version == 1 {
-            read_number(line, 2, "flops")
+            parse_nonnegative_number(line, 2, "flops")
                 .map(Instructions::new)?
                 .unwrap_or_default()
         } else {
-            read_quantity(
+            parse_quantity(
                 line,
                 2,
                 "instructions",
@@ -73,8 +75,8 @@ impl Reader<'_> {
             )?
         };
         let step = self.trace.steps.len();
-        if std::mem::replace(&mut self.last_computation[process.index()], step) == step {
-            return complaint(
+        if std::mem::replace(&mut self.last_computation_step[process.index()], step) == step {
+            return word_error(
                 1,
                 format!("process {} has two `c` lines in one superstep", process.0),
                 "write one `c` line with the sum of the two",
@@ -85,27 +87,27 @@ impl Reader<'_> {
     }
 
     /// Parses the line `m p q SIZE`, a message from process p to process q.
-    pub(super) fn read_message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let (from, to) = (self.read_process(line, 1)?, self.read_process(line, 2)?);
-        let size = self.read_size(line, 3)?;
+    pub(super) fn parse_message_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        let (from, to) = (self.parse_process(line, 1)?, self.parse_process(line, 2)?);
+        let size = self.parse_size(line, 3)?;
         self.trace.steps.add_message(Message { from, to, size });
         Ok(())
     }
 
     /// Parses the line `g p NAME SIZE DELAY`, the move of process p to the host NAME after the superstep.
-    pub(super) fn read_move(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let process = self.read_process(line, 1)?;
-        let size = self.read_size(line, 3)?;
+    pub(super) fn parse_move_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
+        let process = self.parse_process(line, 1)?;
+        let size = self.parse_size(line, 3)?;
         let delay = if self.version == 1 {
-            read_number(line, 4, "delay")
+            parse_nonnegative_number(line, 4, "delay")
                 .map(Seconds::new)?
                 .unwrap_or_default()
         } else {
-            read_quantity(line, 4, "delay", Seconds::new, Seconds::parse)?
+            parse_quantity(line, 4, "delay", Seconds::new, Seconds::parse)?
         };
         let step = self.trace.steps.len();
-        if std::mem::replace(&mut self.last_move[process.index()], step) == step {
-            return complaint(
+        if std::mem::replace(&mut self.last_move_step[process.index()], step) == step {
+            return word_error(
                 1,
                 format!(
                     "process {} has two `g` lines after one superstep",
@@ -114,41 +116,41 @@ impl Reader<'_> {
                 "keep only the last of the `g` lines",
             );
         }
-        let image = &mut self.images[process.index()];
+        let image = &mut self.largest_images[process.index()];
         if size > image.unwrap_or_default() {
             *image = Some(size);
         }
-        self.trace.moves.push(PrescribedMove {
+        self.trace.prescribed_moves.push(PrescribedMove {
             process,
             to: line.words[2].to_owned(),
             size,
             delay,
         });
-        if let Some(last) = self.trace.moves_of.last_mut() {
-            last.end = self.trace.moves.len();
+        if let Some(last) = self.trace.move_ranges.last_mut() {
+            last.end = self.trace.prescribed_moves.len();
         }
         Ok(())
     }
 
     /// Checks at the line `end` that no supersteps are missing, and ends the trace.
-    pub(super) fn read_end(&mut self, line: &Line<'_>) {
+    pub(super) fn parse_end_line(&mut self, line: &TraceLine<'_>) {
         if self.trace.steps.is_empty() {
             self.check_header(line);
         }
-        let announced = self.announced_supersteps.unwrap_or(self.next_step);
-        let is_short = self.next_step < announced && !self.is_step_wrong;
+        let announced = self.announced_supersteps.unwrap_or(self.next_step_number);
+        let is_short = self.next_step_number < announced && !self.has_wrong_step_number;
         if is_short {
-            self.complain(
+            self.add_problem(
                 line,
                 0,
                 format!(
                     "the trace ends after {} of {announced} supersteps",
-                    self.next_step
+                    self.next_step_number
                 ),
                 "write the missing `step` lines, or correct S in the header".to_owned(),
             );
         }
         self.trace.steps.close_superstep();
-        self.is_ended = true;
+        self.has_end_line = true;
     }
 }

@@ -11,13 +11,13 @@ use migsim_base::units::ProcessId;
 /// What a written trace contains before its supersteps besides the facts that the workload states: comments, hosts and settings
 /// of the runtime.
 #[derive(Clone, Debug, Default)]
-pub struct Preamble<'a> {
+pub struct TracePreamble<'a> {
     /// Comments at the beginning of the file, one per line.
     pub comments: &'a [String],
     /// Name of the host on which each process starts; empty if the trace should not state hosts.
-    pub hosts: &'a [String],
+    pub host_names: &'a [String],
     /// Settings of the runtime, each as its key without the prefix `runtime.` and its value.
-    pub runtime: &'a [(String, String)],
+    pub runtime_settings: &'a [(String, String)],
 }
 
 impl Trace {
@@ -28,29 +28,29 @@ impl Trace {
     /// written to.
     pub fn write(
         workload: &dyn Workload,
-        preamble: &Preamble<'_>,
+        preamble: &TracePreamble<'_>,
         out: &mut dyn io::Write,
     ) -> Result<(), Error> {
-        let mut text = header(workload, preamble)?;
+        let mut text = header_lines(workload, preamble)?;
         let mut plan = Plan::default();
         for superstep in 0..workload.supersteps() {
-            write_step(workload, superstep, &mut plan, &mut text)?;
+            append_step_lines(workload, superstep, &mut plan, &mut text)?;
             out.write_all(text.as_bytes())
-                .map_err(|error| write_error(&error))?;
+                .map_err(|error| output_error(&error))?;
             text.clear();
         }
         workload.failure().map_or(Ok(()), Err)?;
         text.push_str("end\n");
         out.write_all(text.as_bytes())
-            .map_err(|error| write_error(&error))?;
-        out.flush().map_err(|error| write_error(&error))
+            .map_err(|error| output_error(&error))?;
+        out.flush().map_err(|error| output_error(&error))
     }
 }
 
 /// Returns the lines of a trace before its first `step`.
-fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
+fn header_lines(workload: &dyn Workload, preamble: &TracePreamble<'_>) -> Result<String, Error> {
     let processes = workload.processes();
-    let hosts = preamble.hosts;
+    let hosts = preamble.host_names;
     if !hosts.is_empty() && hosts.len() != processes {
         let problem = Problem::new(format!(
             "there are {} hosts for {processes} processes",
@@ -64,32 +64,32 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     for comment in preamble.comments {
         // A line break would end the comment.
         let comment = comment.replace(|letter: char| letter.is_control(), " ");
-        write_line(&mut text, format_args!("# {comment}"));
+        append_line(&mut text, format_args!("# {comment}"));
     }
-    write_line(&mut text, format_args!("processes {processes}"));
-    for (key, value) in preamble.runtime {
+    append_line(&mut text, format_args!("processes {processes}"));
+    for (key, value) in preamble.runtime_settings {
         let value = value.replace(' ', "");
         let (key, value) = (
             check_word(key, "the key")?,
             check_word(&value, "the value")?,
         );
-        write_line(&mut text, format_args!("runtime {key} {value}"));
+        append_line(&mut text, format_args!("runtime {key} {value}"));
     }
     let cycles = workload.cycles_per_instruction();
     if (cycles - 1.0).abs() > 0.0 {
-        write_line(&mut text, format_args!("cycles {cycles}"));
+        append_line(&mut text, format_args!("cycles {cycles}"));
     }
-    write_memory(workload, &mut text);
+    append_memory_lines(workload, &mut text);
     for (process, host) in hosts.iter().enumerate() {
         let host = check_word(host, "the host name")?;
-        write_line(&mut text, format_args!("host {process} {host}"));
+        append_line(&mut text, format_args!("host {process} {host}"));
     }
     Ok(text)
 }
 
 /// Appends the `memory` lines of the processes: one line if all processes have the same known memory, otherwise one line for each
 /// process whose memory is known.
-fn write_memory(workload: &dyn Workload, text: &mut String) {
+fn append_memory_lines(workload: &dyn Workload, text: &mut String) {
     let known = |process: usize| {
         let process = ProcessId::from_index(process);
         let is_known = workload.is_memory_known(process);
@@ -99,16 +99,16 @@ fn write_memory(workload: &dyn Workload, text: &mut String) {
     if let Some(size) = first
         && (1..workload.processes()).all(|process| known(process) == first)
     {
-        return write_line(text, format_args!("memory {size}"));
+        return append_line(text, format_args!("memory {size}"));
     }
     for process in 0..workload.processes() {
         if let Some(size) = known(process) {
-            write_line(text, format_args!("memory {process} {size}"));
+            append_line(text, format_args!("memory {process} {size}"));
         }
     }
 }
 
-fn write_step(
+fn append_step_lines(
     workload: &dyn Workload,
     superstep: usize,
     plan: &mut Plan,
@@ -116,26 +116,26 @@ fn write_step(
 ) -> Result<(), Error> {
     plan.clear(workload.processes());
     workload.fill(superstep, plan);
-    write_line(text, format_args!("step {superstep}"));
+    append_line(text, format_args!("step {superstep}"));
     for (process, work) in plan.work.iter().enumerate() {
         if work.get() > 0.0 {
-            write_line(text, format_args!("c {process} {}", work.get()));
+            append_line(text, format_args!("c {process} {}", work.get()));
         }
     }
     for message in &plan.messages {
         let (from, to, size) = (message.from.0, message.to.0, message.size.get());
-        write_line(text, format_args!("m {from} {to} {size}"));
+        append_line(text, format_args!("m {from} {to} {size}"));
     }
     for change in workload.prescribed_moves(superstep) {
         let to = check_word(&change.to, "the host name")?;
         let (process, size, delay) = (change.process.0, change.size.get(), change.delay.get());
-        write_line(text, format_args!("g {process} {to} {size} {delay}"));
+        append_line(text, format_args!("g {process} {to} {size} {delay}"));
     }
     Ok(())
 }
 
 /// Appends a line and its end to the text of the trace.
-fn write_line(text: &mut String, line: std::fmt::Arguments<'_>) {
+fn append_line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
@@ -151,7 +151,7 @@ fn check_word(text: &str, what: impl Display) -> Result<&str, Error> {
 }
 
 /// Creates the error that the output cannot be written.
-fn write_error(error: &io::Error) -> Error {
+fn output_error(error: &io::Error) -> Error {
     Error::Output(Problem::new(format!(
         "the trace cannot be written: {error}"
     )))

@@ -1,6 +1,6 @@
 //! The application `vt`, whose work and messages were read from the load-balancing data of all ranks.
 
-use crate::recorded::{Recorded, recorded_methods};
+use crate::recorded::{StoredSupersteps, recorded_methods};
 use crate::{Labels, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
@@ -18,29 +18,29 @@ use migsim_base::units::{Bytes, ProcessId};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vt {
     /// The work and the messages of all supersteps.
-    pub(super) steps: Recorded,
+    pub(super) steps: StoredSupersteps,
     /// For each process, the rank of the recorded run on which it starts.
-    pub(super) ranks: Vec<usize>,
+    pub(super) initial_ranks: Vec<usize>,
     /// For each process, whether policies may migrate it.
-    pub(super) movable: Vec<bool>,
+    pub(super) is_movable: Vec<bool>,
     /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
     /// Names and numbers of the recorded tasks and phases, which an export of the application to vt data uses.
-    pub(super) labels: Labels,
+    pub(super) task_labels: Labels,
 }
 
 impl Workload for Vt {
     recorded_methods!();
 
     fn initial_rank(&self, process: ProcessId) -> Option<usize> {
-        Some(self.ranks[process.index()])
+        Some(self.initial_ranks[process.index()])
     }
 
     fn is_movable(&self, process: ProcessId) -> bool {
-        self.movable[process.index()]
+        self.is_movable[process.index()]
     }
 
     fn labels(&self) -> Option<&Labels> {
-        Some(&self.labels)
+        Some(&self.task_labels)
     }
 }

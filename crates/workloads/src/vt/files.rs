@@ -6,11 +6,11 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use migsim_base::document::{cannot_read, limited, read_binary};
+use migsim_base::document::{cannot_read_error, limit_problems, read_binary};
 use migsim_base::error::{Error, Problem};
 
 /// Maximum size of the JSON text in a compressed file \[B\].
-const MAX_TEXT_SIZE: u64 = 1 << 28;
+const MAX_DECOMPRESSED_SIZE: u64 = 1 << 28;
 
 /// Size of the buffer of the brotli decompressor \[B\].
 const BUFFER_SIZE: usize = 1 << 16;
@@ -54,7 +54,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
         problems.push(Problem::new(message).source(prefix).hint(hint));
     }
     if !problems.is_empty() {
-        return Err(Error::Input(limited(problems)));
+        return Err(Error::Input(limit_problems(problems)));
     }
     let read = |(rank, source): (usize, String)| {
         Ok(RankFile {
@@ -103,7 +103,7 @@ fn file_names(folder: &Path) -> Result<Vec<String>, Problem> {
     } else {
         folder
     };
-    let entries = fs::read_dir(place).map_err(|error| cannot_read(place, &error))?;
+    let entries = fs::read_dir(place).map_err(|error| cannot_read_error(place, &error))?;
     let names = entries.flatten().map(|entry| entry.file_name());
     let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     names.sort_unstable();
@@ -135,7 +135,7 @@ fn no_files_error(prefix: &str) -> Result<Problem, Error> {
     } else {
         problem
             .with_unknown_name("prefix", prefix)
-            .known("prefixes", known.iter().map(String::as_str))
+            .with_known_names("prefixes", known.iter().map(String::as_str))
     })
 }
 
@@ -149,8 +149,11 @@ pub(super) fn json_text(file: &RankFile) -> Result<String, Problem> {
     }
     let mut text = Vec::new();
     let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BUFFER_SIZE);
-    match decompressor.take(MAX_TEXT_SIZE + 1).read_to_end(&mut text) {
-        Ok(_) if text.len() as u64 > MAX_TEXT_SIZE => {
+    match decompressor
+        .take(MAX_DECOMPRESSED_SIZE + 1)
+        .read_to_end(&mut text)
+    {
+        Ok(_) if text.len() as u64 > MAX_DECOMPRESSED_SIZE => {
             let message = format!("the data of rank {} is larger than 256 MiB", file.rank);
             Err(wrong(
                 message,

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::application::Vt;
 use super::config::VtConfig;
 use super::files::RankFile;
-use super::left_out::{Kind, LeftOut, read_summary};
-use super::rank::{self, MAX_PHASES, Phase, Rank};
-use crate::recorded::Recorded;
+use super::left_out::{IgnoredData, IgnoredKind, describe_read_counts};
+use super::rank::{self, MAX_PHASES, PhaseData, RankData};
+use crate::recorded::StoredSupersteps;
 use crate::{Labels, Message};
-use migsim_base::document::limited;
+use migsim_base::document::limit_problems;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 
 /// Key of a task over all phases: its number and, if several tasks of a phase share this number, its rank and its place among
 /// them, counted from 1.
-type Key = (u64, usize, usize);
+type TaskKey = (u64, usize, usize);
 
 impl Vt {
     /// Creates an application from the data files of all ranks, ordered by rank from 0; also returns a note for the user about
@@ -24,36 +24,40 @@ impl Vt {
     ///
     /// # Errors
     /// All problems of the files, each with its file, rank, phase and task.
-    pub fn of_files(files: &[RankFile], config: &VtConfig) -> Result<(Self, String), Error> {
+    pub fn from_files(files: &[RankFile], config: &VtConfig) -> Result<(Self, String), Error> {
         let mut read = Vec::with_capacity(files.len());
         let mut problems = Vec::new();
         for file in files {
-            match rank::read(file, config) {
+            match rank::read_rank_file(file, config) {
                 Ok(rank) => read.push(rank),
                 Err(Error::Input(found)) => problems.extend(found),
                 Err(other) => return Err(other),
             }
         }
         if !problems.is_empty() {
-            return Err(Error::Input(limited(problems)));
+            return Err(Error::Input(limit_problems(problems)));
         }
-        join(files, &read, config)
+        join_ranks(files, &read, config)
     }
 }
 
 /// Joins the data of all ranks into one application; also returns a note for the user about the data that was read and ignored.
-fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, String), Error> {
+fn join_ranks(
+    files: &[RankFile],
+    ranks: &[RankData],
+    config: &VtConfig,
+) -> Result<(Vt, String), Error> {
     let numbers = phase_numbers(files, ranks)?;
-    let mut tasks = Tasks {
+    let mut tasks = ApplicationBuilder {
         shared_numbers: BTreeSet::new(),
-        process_of: BTreeMap::new(),
-        left_out: LeftOut::default(),
-        vt: Vt {
-            steps: Recorded::default(),
-            ranks: Vec::new(),
-            movable: Vec::new(),
+        process_of_task: BTreeMap::new(),
+        ignored_data: IgnoredData::default(),
+        application: Vt {
+            steps: StoredSupersteps::default(),
+            initial_ranks: Vec::new(),
+            is_movable: Vec::new(),
             memory: Vec::new(),
-            labels: Labels {
+            task_labels: Labels {
                 entities: Vec::new(),
                 phases: numbers.clone(),
                 speed: Some(config.speed),
@@ -61,14 +65,14 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
             },
         },
         last_ranks: Vec::new(),
-        moves: 0,
+        recorded_move_count: 0,
     };
     for rank in ranks {
-        tasks.left_out.merge(&rank.left_out);
+        tasks.ignored_data.merge(&rank.ignored_data);
     }
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         if is_new {
-            tasks.find_shared_numbers(of_ranks);
+            tasks.add_shared_numbers(of_ranks);
         }
     });
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
@@ -76,30 +80,30 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
             tasks.add_processes(of_ranks);
         }
     });
-    if tasks.vt.ranks.is_empty() {
+    if tasks.application.initial_ranks.is_empty() {
         let problem = Problem::new("the data has no tasks").source(&config.data);
         return Err(problem
             .hint("give data in which at least one phase has `tasks`")
             .into());
     }
-    for memory in &mut tasks.vt.memory {
+    for memory in &mut tasks.application.memory {
         *memory = memory.or(config.memory);
     }
     for_each_phase(ranks, &numbers, |of_ranks, is_new| {
-        tasks.add_phase(of_ranks, is_new);
+        tasks.add_superstep(of_ranks, is_new);
     });
-    let note = tasks.note(config, &numbers);
-    Ok((tasks.vt, note))
+    let note = tasks.describe_data(config, &numbers);
+    Ok((tasks.application, note))
 }
 
 /// Returns the numbers of the phases of all ranks in increasing order.
 ///
 /// # Errors
 /// There are no phases or too many phases, or a rank lacks a phase that another rank has.
-fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
+fn phase_numbers(files: &[RankFile], ranks: &[RankData]) -> Result<Vec<u64>, Error> {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
-        for number in rank.phases.keys().chain(&rank.identical) {
+        for number in rank.phases.keys().chain(&rank.identical_phases) {
             numbers.entry(*number).or_insert(at);
         }
     }
@@ -119,7 +123,8 @@ fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> 
         let first = rank.phases.keys().next();
         let is_there = |number: &u64| {
             rank.phases.contains_key(number)
-                || rank.identical.contains(number) && first.is_some_and(|first| first < number)
+                || rank.identical_phases.contains(number)
+                    && first.is_some_and(|first| first < number)
         };
         let missing = numbers.iter().find(|(number, _)| !is_there(number));
         if let Some((number, other)) = missing {
@@ -139,13 +144,13 @@ fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> 
     if problems.is_empty() {
         Ok(numbers.into_keys().collect())
     } else {
-        Err(Error::Input(limited(problems)))
+        Err(Error::Input(limit_problems(problems)))
     }
 }
 
 /// Calls `look` for each phase with the data of all ranks, and with whether the data of any rank differs from the phase before.
-fn for_each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
-    let mut present: Vec<Option<&Phase>> = vec![None; ranks.len()];
+fn for_each_phase(ranks: &[RankData], numbers: &[u64], mut look: impl FnMut(&[&PhaseData], bool)) {
+    let mut present: Vec<Option<&PhaseData>> = vec![None; ranks.len()];
     for number in numbers {
         let mut is_new = false;
         for (rank, phase) in ranks.iter().zip(&mut present) {
@@ -153,30 +158,30 @@ fn for_each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase
                 (*phase, is_new) = (Some(own), true);
             }
         }
-        let of_ranks: Vec<&Phase> = present.iter().copied().flatten().collect();
+        let of_ranks: Vec<&PhaseData> = present.iter().copied().flatten().collect();
         look(&of_ranks, is_new);
     }
 }
 
 /// The tasks found so far in the data of all ranks, and the application that is built from them.
-struct Tasks {
+struct ApplicationBuilder {
     /// Numbers of tasks that several tasks of the same phase have in common.
     shared_numbers: BTreeSet<u64>,
     /// Index of the process of each task.
-    process_of: BTreeMap<Key, usize>,
+    process_of_task: BTreeMap<TaskKey, usize>,
     /// Numbers of ignored items of each kind of data.
-    left_out: LeftOut,
+    ignored_data: IgnoredData,
     /// The application as built so far.
-    vt: Vt,
+    application: Vt,
     /// For each process, the rank on which its task was in the last phase that contains the task.
     last_ranks: Vec<usize>,
     /// Number of times that a task changes its rank from one phase to another in the recorded run.
-    moves: u64,
+    recorded_move_count: u64,
 }
 
-impl Tasks {
+impl ApplicationBuilder {
     /// Adds the numbers that several tasks of this phase have in common; `of_ranks` has the data of each rank.
-    fn find_shared_numbers(&mut self, of_ranks: &[&Phase]) {
+    fn add_shared_numbers(&mut self, of_ranks: &[&PhaseData]) {
         let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
         let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
         ids.sort_unstable();
@@ -185,7 +190,7 @@ impl Tasks {
     }
 
     /// Returns the keys of the tasks of a rank in a phase, in the order of the tasks.
-    fn keys(&self, rank: usize, phase: &Phase) -> Vec<Key> {
+    fn task_keys(&self, rank: usize, phase: &PhaseData) -> Vec<TaskKey> {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         let key = |id: u64| {
             if !self.shared_numbers.contains(&id) {
@@ -200,75 +205,83 @@ impl Tasks {
 
     /// Creates a process for each task of a phase that has no process yet, and raises the memory of each process to the memory
     /// that its task states.
-    fn add_processes(&mut self, of_ranks: &[&Phase]) {
+    fn add_processes(&mut self, of_ranks: &[&PhaseData]) {
         for (rank, phase) in of_ranks.iter().enumerate() {
-            for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
-                let next = self.process_of.len();
-                let process = *self.process_of.entry(key).or_insert(next);
+            for (key, task) in self.task_keys(rank, phase).into_iter().zip(&phase.tasks) {
+                let next = self.process_of_task.len();
+                let process = *self.process_of_task.entry(key).or_insert(next);
                 if process == next {
-                    self.vt.ranks.push(rank);
-                    self.vt.movable.push(task.is_migratable);
-                    self.vt.memory.push(None);
-                    self.vt.labels.entities.push(task.entity.clone());
+                    self.application.initial_ranks.push(rank);
+                    self.application.is_movable.push(task.is_migratable);
+                    self.application.memory.push(None);
+                    self.application
+                        .task_labels
+                        .entities
+                        .push(task.entity.clone());
                 }
-                let memory = &mut self.vt.memory[process];
+                let memory = &mut self.application.memory[process];
                 if task.memory > *memory {
                     *memory = task.memory;
                 }
             }
         }
-        self.last_ranks.clone_from(&self.vt.ranks);
+        self.last_ranks.clone_from(&self.application.initial_ranks);
     }
 
     /// Adds a phase as a superstep; if `is_new` is false, the superstep is equal to the superstep before.
-    fn add_phase(&mut self, of_ranks: &[&Phase], is_new: bool) {
+    fn add_superstep(&mut self, of_ranks: &[&PhaseData], is_new: bool) {
         if !is_new {
-            return self.vt.steps.repeat_superstep();
+            return self.application.steps.repeat_superstep();
         }
-        self.vt.steps.open_superstep();
+        self.application.steps.open_superstep();
         for (rank, phase) in of_ranks.iter().enumerate() {
-            for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
-                let process = self.process_of[&key];
+            for (key, task) in self.task_keys(rank, phase).into_iter().zip(&phase.tasks) {
+                let process = self.process_of_task[&key];
                 let place = &mut self.last_ranks[process];
-                self.moves += u64::from(*place != rank);
+                self.recorded_move_count += u64::from(*place != rank);
                 *place = rank;
-                self.vt
+                self.application
                     .steps
                     .add_work(ProcessId::from_index(process), task.work);
             }
             for edge in &phase.messages {
                 match (
-                    self.process_of_end(edge.from, rank),
-                    self.process_of_end(edge.to, rank),
+                    self.process_of_task_number(edge.sender, rank),
+                    self.process_of_task_number(edge.receiver, rank),
                 ) {
-                    (Some(from), Some(to)) => self.vt.steps.add_message(Message {
+                    (Some(from), Some(to)) => self.application.steps.add_message(Message {
                         from,
                         to,
                         size: edge.size,
                     }),
-                    _ => self.left_out.add(Kind::UnknownTask),
+                    _ => self.ignored_data.add(IgnoredKind::UnknownTask),
                 }
             }
         }
-        self.vt.steps.close_superstep();
+        self.application.steps.close_superstep();
     }
 
     /// Returns the process of the task with the number `id` to which a message on `rank` refers; `None` if there is no such task.
-    fn process_of_end(&self, id: u64, rank: usize) -> Option<ProcessId> {
-        let own = self.process_of.get(&(id, 0, 0));
-        let process = own.or_else(|| self.process_of.get(&(id, rank, 1)))?;
+    fn process_of_task_number(&self, id: u64, rank: usize) -> Option<ProcessId> {
+        let own = self.process_of_task.get(&(id, 0, 0));
+        let process = own.or_else(|| self.process_of_task.get(&(id, rank, 1)))?;
         Some(ProcessId::from_index(*process))
     }
 
     /// Returns a sentence for the user about the data that was read and the data that was ignored.
-    fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
-        let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
+    fn describe_data(&self, config: &VtConfig, numbers: &[u64]) -> String {
+        let pinned = self
+            .application
+            .is_movable
+            .iter()
+            .filter(|movable| !**movable)
+            .count();
         let mut parts = vec![format!(
             "`{}` has {}",
             config.data,
-            read_summary(
-                self.vt.labels.ranks,
-                self.vt.ranks.len(),
+            describe_read_counts(
+                self.application.task_labels.ranks,
+                self.application.initial_ranks.len(),
                 pinned,
                 numbers.len()
             )
@@ -281,20 +294,20 @@ impl Tasks {
             ));
         }
         if !self.shared_numbers.is_empty() {
-            let count = counted(self.shared_numbers.len(), "id");
+            let count = format_count(self.shared_numbers.len(), "id");
             parts.push(format!(
                 "{count} shared by several tasks: these tasks are told apart by their rank and their position in the file"
             ));
         }
-        if self.moves > 0 {
-            let count = counted(self.moves, "move");
+        if self.recorded_move_count > 0 {
+            let count = format_count(self.recorded_move_count, "move");
             parts.push(format!(
                 "{count} of the recorded run {} not repeated: each task starts on the rank where it appears first",
-                singular_or_plural(self.moves, ["is", "are"])
+                singular_or_plural(self.recorded_move_count, ["is", "are"])
             ));
         }
         parts.extend(
-            self.left_out
+            self.ignored_data
                 .description()
                 .map(|words| format!("left out: {words}")),
         );

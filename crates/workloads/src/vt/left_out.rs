@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use migsim_base::words::counted;
+use migsim_base::words::format_count;
 
 /// Kind of vt data that is ignored because BSP applications have no counterpart for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum IgnoredKind {
     /// A message from a task to the same task.
-    ToItself,
+    MessageToItself,
     /// A message from or to a task that does not occur in the data.
     UnknownTask,
     /// A broadcast, unless the options request that broadcasts become messages.
@@ -16,11 +16,11 @@ pub(super) enum Kind {
     /// A communication of another type than a message or a broadcast between objects.
     OtherCommunication,
     /// A task that is not of the type `object` and that therefore cannot migrate.
-    NoObject,
+    NonObjectTask,
     /// A list of subphases of a task.
     Subphases,
     /// An iteration of a load balancer in a phase.
-    Iteration,
+    BalancerIteration,
     /// The use of a shared block of memory by a task.
     SharedBlock,
     /// A user-defined value of a task (`user_defined` or `attributes`).
@@ -29,11 +29,11 @@ pub(super) enum Kind {
     UnknownKey,
 }
 
-impl Kind {
+impl IgnoredKind {
     /// Returns the name of this kind of data for a note, in singular and plural.
     const fn words(self) -> [&'static str; 2] {
         match self {
-            Self::ToItself => [
+            Self::MessageToItself => [
                 "message of a task to itself",
                 "messages of tasks to themselves",
             ],
@@ -46,9 +46,9 @@ impl Kind {
                 "communication of another type",
                 "communications of other types",
             ],
-            Self::NoObject => ["task that is not an object", "tasks that are not objects"],
+            Self::NonObjectTask => ["task that is not an object", "tasks that are not objects"],
             Self::Subphases => ["list of subphases", "lists of subphases"],
-            Self::Iteration => ["iteration of a balancer", "iterations of a balancer"],
+            Self::BalancerIteration => ["iteration of a balancer", "iterations of a balancer"],
             Self::SharedBlock => ["use of a shared block", "uses of shared blocks"],
             Self::UserDefined => ["user-defined value", "user-defined values"],
             Self::UnknownKey => ["unknown key", "unknown keys"],
@@ -58,16 +58,16 @@ impl Kind {
 
 /// Number of ignored items of vt data, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct LeftOut(BTreeMap<Kind, u64>);
+pub(super) struct IgnoredData(BTreeMap<IgnoredKind, u64>);
 
-impl LeftOut {
+impl IgnoredData {
     /// Counts one more ignored item of this kind.
-    pub(super) fn add(&mut self, kind: Kind) {
+    pub(super) fn add(&mut self, kind: IgnoredKind) {
         self.add_many(kind, 1);
     }
 
     /// Counts `count` more ignored items of this kind.
-    pub(super) fn add_many(&mut self, kind: Kind, count: u64) {
+    pub(super) fn add_many(&mut self, kind: IgnoredKind, count: u64) {
         if count > 0 {
             *self.0.entry(kind).or_default() += count;
         }
@@ -82,11 +82,11 @@ impl LeftOut {
 
     /// Describes all counts in words for a note; `None` if nothing was ignored.
     pub(super) fn description(&self) -> Option<String> {
-        let one = |(kind, count): (&Kind, &u64)| {
+        let one = |(kind, count): (&IgnoredKind, &u64)| {
             let [one, several] = kind.words();
             let name = if *count == 1 { one } else { several };
             let hint = match kind {
-                Kind::Broadcast => " (`--set workload.broadcasts=send` keeps them)",
+                IgnoredKind::Broadcast => " (`--set workload.broadcasts=send` keeps them)",
                 _ => "",
             };
             format!("{count} {name}{hint}")
@@ -97,15 +97,20 @@ impl LeftOut {
 }
 
 /// Describes in words how many ranks, tasks and phases were read; `pinned` is the number of tasks that may not migrate.
-pub(super) fn read_summary(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
+pub(super) fn describe_read_counts(
+    ranks: usize,
+    tasks: usize,
+    pinned: usize,
+    phases: usize,
+) -> String {
     let stay = match pinned {
         0 => String::new(),
         some => format!(" ({some} of them may not migrate)"),
     };
     format!(
         "{}, {}{stay}, {}",
-        counted(ranks, "rank"),
-        counted(tasks, "task"),
-        counted(phases, "phase")
+        format_count(ranks, "rank"),
+        format_count(tasks, "task"),
+        format_count(phases, "phase")
     )
 }

@@ -30,7 +30,7 @@ mod write;
 pub use application::Vt;
 pub use config::{Broadcasts, VtConfig};
 pub use files::{RankFile, rank_paths, read_rank_files};
-pub use write::{Export, Move, write};
+pub use write::{RankMove, VtExport, to_vt_files};
 
 #[cfg(test)]
 mod tests;

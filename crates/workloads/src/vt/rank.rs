@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::config::{Broadcasts, VtConfig};
 use super::files::{RankFile, json_text};
-use super::left_out::{Kind, LeftOut};
+use super::left_out::{IgnoredData, IgnoredKind};
 use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
@@ -16,22 +16,22 @@ pub(super) const MAX_PHASES: u64 = 1_000_000;
 
 /// The vt data of one rank: its phases, and counts of the data that is ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Rank {
+pub(super) struct RankData {
     /// Phases with data, by number.
-    pub(super) phases: BTreeMap<u64, Phase>,
+    pub(super) phases: BTreeMap<u64, PhaseData>,
     /// Numbers of the phases that the data declares identical to the phase before and that therefore have no data.
-    pub(super) identical: BTreeSet<u64>,
+    pub(super) identical_phases: BTreeSet<u64>,
     /// Numbers of ignored items of each kind of data.
-    pub(super) left_out: LeftOut,
+    pub(super) ignored_data: IgnoredData,
 }
 
 /// The tasks and messages of one rank in one phase.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Phase {
+pub(super) struct PhaseData {
     /// Tasks that are on the rank during the phase.
     pub(super) tasks: Vec<Task>,
     /// Messages that the data of the rank lists for the phase.
-    pub(super) messages: Vec<Edge>,
+    pub(super) messages: Vec<TaskMessage>,
 }
 
 /// A task that is on a rank during one phase; it becomes a process.
@@ -51,11 +51,11 @@ pub(super) struct Task {
 
 /// A message from one task to another task during one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Edge {
+pub(super) struct TaskMessage {
     /// Number of the task that sends the message.
-    pub(super) from: u64,
+    pub(super) sender: u64,
     /// Number of the task that receives the message.
-    pub(super) to: u64,
+    pub(super) receiver: u64,
     /// Size of the message \[B\].
     pub(super) size: Bytes,
 }
@@ -64,29 +64,29 @@ pub(super) struct Edge {
 ///
 /// # Errors
 /// All problems of the file, each with its phase and task.
-pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
+pub(super) fn read_rank_file(file: &RankFile, config: &VtConfig) -> Result<RankData, Error> {
     let document = Document::parse(&file.source, json_text(file)?)?;
     let mut reader = Reader {
         document: &document,
         rank: file.rank,
         config,
         problems: Vec::new(),
-        data: Rank::default(),
+        rank_data: RankData::default(),
     };
     reader.read_document();
     if reader.problems.is_empty() {
-        Ok(reader.data)
+        Ok(reader.rank_data)
     } else {
         Err(Error::Input(reader.problems))
     }
 }
 
 /// The place of a value in the data of a rank, computed only for error messages: its path in JSON, and its description in words.
-struct Place<'a> {
+struct ValuePlace<'a> {
     /// Function that returns the path of the value in JSON.
-    path: &'a dyn Fn() -> String,
+    json_path: &'a dyn Fn() -> String,
     /// Function that returns the description of the place in words.
-    name: &'a dyn Fn() -> String,
+    description: &'a dyn Fn() -> String,
 }
 
 struct Reader<'d> {
@@ -97,7 +97,7 @@ struct Reader<'d> {
     config: &'d VtConfig,
     problems: Vec<Problem>,
     /// The data of the rank that was read so far.
-    data: Rank,
+    rank_data: RankData,
 }
 
 /// Returns the JSON value as an object; `None` if it is missing or not an object.
@@ -106,7 +106,7 @@ fn as_object(value: Option<&Value>) -> Option<&Map<String, Value>> {
 }
 
 /// Formats a JSON value for an error message, shortened if it is long.
-fn short_text(value: &Value) -> String {
+fn shortened_text(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
         Value::Array(_) => return "a list".to_owned(),
@@ -134,18 +134,20 @@ const NUMBER: &str = "it must be a finite number that is not negative";
 
 impl Reader<'_> {
     /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.
-    fn complain(&mut self, path: &str, message: String, hint: impl Into<String>) {
+    fn add_problem(&mut self, path: &str, message: String, hint: impl Into<String>) {
         if self.problems.len() < MOST_PROBLEMS {
-            let problem = self.document.problem(path, message);
+            let problem = self.document.problem_at(path, message);
             self.problems.push(problem.hint(hint));
         }
     }
 
     /// Counts each key of an object that is not in `known` as ignored data.
-    fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
+    fn count_unknown_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
         let count = unknown.count() as u64;
-        self.data.left_out.add_many(Kind::UnknownKey, count);
+        self.rank_data
+            .ignored_data
+            .add_many(IgnoredKind::UnknownKey, count);
     }
 
     /// Reads the whole document of the rank: metadata and phases.
@@ -153,13 +155,13 @@ impl Reader<'_> {
         let document = self.document;
         let Some(top) = document.value.as_object() else {
             let message = format!("the data of rank {} is not an object", self.rank);
-            return self.complain(
+            return self.add_problem(
                 "",
                 message,
                 "write an object, as vt does: `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
             );
         };
-        self.check_keys(top, &["type", "metadata", "phases"]);
+        self.count_unknown_keys(top, &["type", "metadata", "phases"]);
         for (path, kind) in [
             ("type", top.get("type")),
             ("metadata.type", document.value.pointer("/metadata/type")),
@@ -168,9 +170,9 @@ impl Reader<'_> {
                 let message = format!(
                     "the type of the data of rank {} is {}, not `LBDatafile`",
                     self.rank,
-                    short_text(kind)
+                    shortened_text(kind)
                 );
-                self.complain(
+                self.add_problem(
                     path,
                     message,
                     "give the files that vt writes with `--vt_lb_data`, not its statistics",
@@ -180,7 +182,7 @@ impl Reader<'_> {
         self.read_metadata(top.get("metadata"));
         let Some(phases) = top.get("phases").and_then(Value::as_array) else {
             let message = format!("the data of rank {} has no list `phases`", self.rank);
-            return self.complain(
+            return self.add_problem(
                 "phases",
                 message,
                 "write a list of phases: `{\"id\": 0, \"tasks\": [...], \"communications\": [...]}`",
@@ -199,7 +201,7 @@ impl Reader<'_> {
         let Some(metadata) = as_object(metadata) else {
             return;
         };
-        self.check_keys(
+        self.count_unknown_keys(
             metadata,
             &[
                 "type",
@@ -216,9 +218,9 @@ impl Reader<'_> {
             let message = format!(
                 "the file name has rank {}, but the file itself has rank {}",
                 self.rank,
-                short_text(rank)
+                shortened_text(rank)
             );
-            self.complain(
+            self.add_problem(
                 "metadata.rank",
                 message,
                 "rename the file, or correct the rank in it",
@@ -237,7 +239,7 @@ impl Reader<'_> {
             .into_iter()
             .flatten()
         {
-            self.add_identical(number, number, &format!("{path}.list"));
+            self.add_identical_phases(number, number, &format!("{path}.list"));
         }
         for range in same
             .get("range")
@@ -246,7 +248,7 @@ impl Reader<'_> {
             .flatten()
         {
             if let Some([first, last]) = range.as_array().map(Vec::as_slice) {
-                self.add_identical(first, last, &format!("{path}.range"));
+                self.add_identical_phases(first, last, &format!("{path}.range"));
                 continue;
             }
             let message = format!(
@@ -254,35 +256,35 @@ impl Reader<'_> {
                 self.rank
             );
             let hint = "write the first and the last phase: `[[3, 7]]`";
-            self.complain(&format!("{path}.range"), message, hint);
+            self.add_problem(&format!("{path}.range"), message, hint);
         }
     }
 
     /// Adds the phases with the numbers from `first` to `last` to the phases that are identical to the phase before.
-    fn add_identical(&mut self, first: &Value, last: &Value, path: &str) {
-        let room = MAX_PHASES - (self.data.identical.len() as u64).min(MAX_PHASES);
+    fn add_identical_phases(&mut self, first: &Value, last: &Value, path: &str) {
+        let room = MAX_PHASES - (self.rank_data.identical_phases.len() as u64).min(MAX_PHASES);
         match (first.as_u64(), last.as_u64()) {
             (Some(first), Some(last)) if first <= last && last - first < room => {
-                self.data.identical.extend(first..=last);
+                self.rank_data.identical_phases.extend(first..=last);
             }
             (Some(first), Some(last)) if first <= last => {
                 let message = format!(
                     "the range of phases {first} to {last} of rank {} is too long",
                     self.rank
                 );
-                self.complain(
+                self.add_problem(
                     path,
                     message,
                     format!("reduce the number of phases to {MAX_PHASES}"),
                 );
             }
             _ => {
-                let (first, last) = (short_text(first), short_text(last));
+                let (first, last) = (shortened_text(first), shortened_text(last));
                 let message = format!(
                     "the identical phases of rank {} from {first} to {last} are not a range",
                     self.rank
                 );
-                self.complain(
+                self.add_problem(
                     path,
                     message,
                     "write two whole numbers, of which the first is not greater than the last",
@@ -297,9 +299,9 @@ impl Reader<'_> {
         let path = format!("phases[{index}]");
         let Some(phase) = value.as_object() else {
             let message = format!("phase number {} of rank {rank} is not an object", index + 1);
-            return self.complain(&path, message, "write `{\"id\": 0, \"tasks\": [...]}`");
+            return self.add_problem(&path, message, "write `{\"id\": 0, \"tasks\": [...]}`");
         };
-        self.check_keys(
+        self.count_unknown_keys(
             phase,
             &[
                 "id",
@@ -309,33 +311,37 @@ impl Reader<'_> {
                 "lb_iterations",
             ],
         );
-        let here = Place {
-            path: &|| path.clone(),
-            name: &|| format!("phase number {} of rank {rank}", index + 1),
+        let here = ValuePlace {
+            json_path: &|| path.clone(),
+            description: &|| format!("phase number {} of rank {rank}", index + 1),
         };
-        let Some(id) = self.read_whole(phase, "id", &here) else {
+        let Some(id) = self.read_whole_number(phase, "id", &here) else {
             return;
         };
         let iterations = phase.get("lb_iterations").and_then(Value::as_array);
-        self.data.left_out.add_many(
-            Kind::Iteration,
+        self.rank_data.ignored_data.add_many(
+            IgnoredKind::BalancerIteration,
             iterations.map_or(0, |all| all.len() as u64),
         );
-        let mut read = Phase::default();
-        for (at, task) in self.list(phase, "tasks", id, &path).iter().enumerate() {
+        let mut read = PhaseData::default();
+        for (at, task) in self
+            .list_in_phase(phase, "tasks", id, &path)
+            .iter()
+            .enumerate()
+        {
             read.tasks.extend(self.read_task(task, (index, id, at)));
         }
         for (at, edge) in self
-            .list(phase, "communications", id, &path)
+            .list_in_phase(phase, "communications", id, &path)
             .iter()
             .enumerate()
         {
             read.messages
                 .extend(self.read_message(edge, (index, id, at)));
         }
-        if self.data.phases.insert(id, read).is_some() {
+        if self.rank_data.phases.insert(id, read).is_some() {
             let message = format!("phase {id} of rank {rank} appears twice");
-            self.complain(
+            self.add_problem(
                 &format!("{path}.id"),
                 message,
                 "give each phase of a file a different `id`",
@@ -344,7 +350,7 @@ impl Reader<'_> {
     }
 
     /// Returns the list with the key `key` in the JSON object of a phase; empty if there is no such key.
-    fn list<'v>(
+    fn list_in_phase<'v>(
         &mut self,
         phase: &'v Map<String, Value>,
         key: &str,
@@ -358,9 +364,9 @@ impl Reader<'_> {
                 let message = format!(
                     "`{key}` of phase {id} of rank {} is {}, not a list",
                     self.rank,
-                    short_text(other)
+                    shortened_text(other)
                 );
-                self.complain(
+                self.add_problem(
                     &format!("{path}.{key}"),
                     message,
                     "write a list, empty if there are none",
@@ -380,12 +386,12 @@ impl Reader<'_> {
             Some(task) => format!("task {task} in phase {id} of rank {rank}"),
             None => format!("task number {} in phase {id} of rank {rank}", at + 1),
         };
-        let here = Place {
-            path: &path,
-            name: &name,
+        let here = ValuePlace {
+            json_path: &path,
+            description: &name,
         };
         let Some(task) = value.as_object() else {
-            self.complain(
+            self.add_problem(
                 &path(),
                 format!("{} is not an object", name()),
                 "write a task as `{\"entity\": {...}, \"node\": 0, \
@@ -393,32 +399,34 @@ impl Reader<'_> {
             );
             return None;
         };
-        self.check_keys(task, &TASK_KEYS);
+        self.count_unknown_keys(task, &TASK_KEYS);
         let entity_path = || format!("{}.entity", path());
-        let inside = Place {
-            path: &entity_path,
-            name: &name,
+        let inside = ValuePlace {
+            json_path: &entity_path,
+            description: &name,
         };
-        let number = self.read_entity(entity, &inside)?;
+        let number = self.read_task_number(entity, &inside)?;
         if entity.get("type").is_some_and(|kind| kind != "object") {
-            self.data.left_out.add(Kind::NoObject);
+            self.rank_data.ignored_data.add(IgnoredKind::NonObjectTask);
             return None;
         }
         let is_migratable = self.read_migratable(entity, &inside);
-        self.check_node(task, &here);
-        let seconds = self.read_number(task, "time", &here)?;
+        self.check_rank_of_task(task, &here);
+        let seconds = self.read_nonnegative_number(task, "time", &here)?;
         let work = Instructions::new(seconds * self.config.speed.get());
         if work.is_none() {
             let message = format!("`time` of {} is out of range", name());
-            self.complain(&format!("{}.time", path()), message, NUMBER);
+            self.add_problem(&format!("{}.time", path()), message, NUMBER);
         }
         let subphases = task.get("subphases").and_then(Value::as_array);
         if subphases.is_some_and(|all| !all.is_empty()) {
-            self.data.left_out.add(Kind::Subphases);
+            self.rank_data.ignored_data.add(IgnoredKind::Subphases);
         }
         let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
-        self.data.left_out.add_many(Kind::UserDefined, attributes);
-        let memory = self.read_memory(as_object(task.get("user_defined")));
+        self.rank_data
+            .ignored_data
+            .add_many(IgnoredKind::UserDefined, attributes);
+        let memory = self.read_task_memory(as_object(task.get("user_defined")));
         Some(Task {
             id: number,
             entity: entity.clone(),
@@ -429,42 +437,42 @@ impl Reader<'_> {
     }
 
     /// Returns whether the task with this entity may migrate; adds a problem if the data does not state it.
-    fn read_migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
-        let name = (here.name)();
+    fn read_migratable(&mut self, entity: &Value, here: &ValuePlace<'_>) -> bool {
+        let name = (here.description)();
         let message = match entity.get("migratable") {
             Some(Value::Bool(is_migratable)) => return *is_migratable,
             None => format!("{name} has no `migratable`"),
-            Some(other) => format!("`migratable` of {name} is {}", short_text(other)),
+            Some(other) => format!("`migratable` of {name} is {}", shortened_text(other)),
         };
         let hint = "write `true`, or `false` if the task must stay on its rank";
-        self.complain(&format!("{}.migratable", (here.path)()), message, hint);
+        self.add_problem(&format!("{}.migratable", (here.json_path)()), message, hint);
         false
     }
 
     /// Checks that the data locates a task on the rank to which the file belongs.
-    fn check_node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
+    fn check_rank_of_task(&mut self, task: &Map<String, Value>, here: &ValuePlace<'_>) {
         let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
         let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
             return;
         };
-        let (name, node) = ((here.name)(), short_text(node));
+        let (name, node) = ((here.description)(), shortened_text(node));
         let message = format!("`node` of {name} is {node}, not the rank of the file");
         let hint = "move the task to the file of its rank, or correct `node`";
-        self.complain(&format!("{}.node", (here.path)()), message, hint);
+        self.add_problem(&format!("{}.node", (here.json_path)()), message, hint);
     }
 
     /// Returns the number of the task that an entity identifies; adds a problem and returns `None` if the entity has no number.
-    fn read_entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
+    fn read_task_number(&mut self, entity: &Value, here: &ValuePlace<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
             let hint = "write an entity as `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
-            self.complain(
-                &(here.path)(),
-                format!("{} has no entity", (here.name)()),
+            self.add_problem(
+                &(here.json_path)(),
+                format!("{} has no entity", (here.description)()),
                 hint,
             );
             return None;
         };
-        self.check_keys(
+        self.count_unknown_keys(
             keys,
             &[
                 "id",
@@ -483,19 +491,19 @@ impl Reader<'_> {
             "seq_id"
         };
         if !keys.contains_key(key) {
-            let message = format!("{} has neither `id` nor `seq_id`", (here.name)());
-            self.complain(
-                &(here.path)(),
+            let message = format!("{} has neither `id` nor `seq_id`", (here.description)());
+            self.add_problem(
+                &(here.json_path)(),
                 message,
                 "give the entity an `id` or a `seq_id`",
             );
             return None;
         }
-        self.read_whole(keys, key, here)
+        self.read_whole_number(keys, key, here)
     }
 
     /// Returns the memory of a task, which its user-defined values may state; counts all other user-defined values as ignored.
-    fn read_memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
+    fn read_task_memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
         // LBAF writes -1 for unknown values.
         let size = |key: &str| keys.get(key)?.as_f64().and_then(Bytes::new);
@@ -506,16 +514,16 @@ impl Reader<'_> {
             .get("shared_id")
             .and_then(Value::as_f64)
             .is_some_and(|id| id >= 0.0);
-        self.data
-            .left_out
-            .add_many(Kind::SharedBlock, u64::from(shared));
+        self.rank_data
+            .ignored_data
+            .add_many(IgnoredKind::SharedBlock, u64::from(shared));
         let others = keys
             .keys()
             .filter(is_left_out)
             .filter(|key| !key.starts_with("shared_"));
-        self.data
-            .left_out
-            .add_many(Kind::UserDefined, others.count() as u64);
+        self.rank_data
+            .ignored_data
+            .add_many(IgnoredKind::UserDefined, others.count() as u64);
         size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
     }
 
@@ -525,7 +533,7 @@ impl Reader<'_> {
         &mut self,
         value: &Value,
         (phase, id, at): (usize, u64, usize),
-    ) -> Option<Edge> {
+    ) -> Option<TaskMessage> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].communications[{at}]");
         let name = || {
@@ -534,21 +542,21 @@ impl Reader<'_> {
                 at + 1
             )
         };
-        let here = Place {
-            path: &path,
-            name: &name,
+        let here = ValuePlace {
+            json_path: &path,
+            description: &name,
         };
         let Some(edge) = value.as_object() else {
-            self.complain(
+            self.add_problem(
                 &path(),
                 format!("{} is not an object", name()),
                 "write an object with `type`, `from`, `to`, `messages` and `bytes`",
             );
             return None;
         };
-        self.check_keys(edge, &["type", "from", "to", "messages", "bytes"]);
+        self.count_unknown_keys(edge, &["type", "from", "to", "messages", "bytes"]);
         let Some(kind) = edge.get("type").and_then(Value::as_str) else {
-            self.complain(
+            self.add_problem(
                 &format!("{}.type", path()),
                 format!("{} has no type", name()),
                 "known types: SendRecv, Broadcast; others are left out",
@@ -556,7 +564,7 @@ impl Reader<'_> {
             return None;
         };
         if let Some(left_out) = self.ignored_kind(kind, edge) {
-            self.data.left_out.add(left_out);
+            self.rank_data.ignored_data.add(left_out);
             return None;
         }
         let mut end = |key: &str| {
@@ -567,55 +575,65 @@ impl Reader<'_> {
                     at + 1
                 )
             };
-            self.read_entity(
+            self.read_task_number(
                 edge.get(key).unwrap_or(&Value::Null),
-                &Place {
-                    path: &path,
-                    name: &name,
+                &ValuePlace {
+                    json_path: &path,
+                    description: &name,
                 },
             )
         };
         let (from, to) = (end("from"), end("to"));
-        let size = self.read_number(edge, "bytes", &here).and_then(Bytes::new);
+        let size = self
+            .read_nonnegative_number(edge, "bytes", &here)
+            .and_then(Bytes::new);
         let (from, to, size) = (from?, to?, size?);
         if from == to {
-            self.data.left_out.add(Kind::ToItself);
+            self.rank_data
+                .ignored_data
+                .add(IgnoredKind::MessageToItself);
             return None;
         }
-        Some(Edge { from, to, size })
+        Some(TaskMessage {
+            sender: from,
+            receiver: to,
+            size,
+        })
     }
 
     /// Returns the kind of ignored data to which a communication belongs; `None` if it becomes a message.
-    fn ignored_kind(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
+    fn ignored_kind(&self, kind: &str, edge: &Map<String, Value>) -> Option<IgnoredKind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
             end.is_none_or(|kind| kind == "object")
         };
         match kind {
-            "Broadcast" if self.config.broadcasts == Broadcasts::Drop => Some(Kind::Broadcast),
+            "Broadcast" if self.config.broadcasts == Broadcasts::Drop => {
+                Some(IgnoredKind::Broadcast)
+            }
             "SendRecv" | "Broadcast" if is_object("from") && is_object("to") => None,
-            _ => Some(Kind::OtherCommunication),
+            _ => Some(IgnoredKind::OtherCommunication),
         }
     }
 
     /// Reads the value of a key as a whole number; adds a problem and returns `None` if the value is missing or not a whole
     /// number.
-    fn read_whole(
+    fn read_whole_number(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
-        here: &Place<'_>,
+        here: &ValuePlace<'_>,
     ) -> Option<u64> {
         self.read_value(keys, key, here, WHOLE, Value::as_u64)
     }
 
     /// Reads the value of a key as a finite number that is not negative; adds a problem and returns `None` if the value is
     /// missing or something else.
-    fn read_number(
+    fn read_nonnegative_number(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
-        here: &Place<'_>,
+        here: &ValuePlace<'_>,
     ) -> Option<f64> {
         let read = |value: &Value| {
             value
@@ -629,22 +647,22 @@ impl Reader<'_> {
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
-        here: &Place<'_>,
+        here: &ValuePlace<'_>,
         hint: &str,
         read: impl Fn(&Value) -> Option<T>,
     ) -> Option<T> {
         let value = keys.get(key);
         let found = value.and_then(read);
         if found.is_none() {
-            let name = (here.name)();
+            let name = (here.description)();
             let (path, message) = match value {
-                None => ((here.path)(), format!("{name} has no `{key}`")),
+                None => ((here.json_path)(), format!("{name} has no `{key}`")),
                 Some(other) => (
-                    format!("{}.{key}", (here.path)()),
-                    format!("`{key}` of {name} is {}", short_text(other)),
+                    format!("{}.{key}", (here.json_path)()),
+                    format!("`{key}` of {name} is {}", shortened_text(other)),
                 ),
             };
-            self.complain(&path, message, hint);
+            self.add_problem(&path, message, hint);
         }
         found
     }

@@ -61,7 +61,7 @@ fn read_with(values: &[Value], config: &VtConfig) -> Result<(Vt, String), Error>
     let files: Vec<RankFile> = (values.iter().enumerate())
         .map(|(rank, value)| file(rank, value))
         .collect();
-    Vt::of_files(&files, config)
+    Vt::from_files(&files, config)
 }
 
 fn plan(vt: &Vt, superstep: usize) -> (Vec<f64>, Vec<Message>) {
@@ -97,9 +97,9 @@ fn tasks_are_processes_and_phases_are_supersteps() {
     assert_eq!(plan(&vt, 2), (vec![0.0, 2e9, 4e9], vec![]));
     let each = |of: &dyn Fn(ProcessId) -> f64| [0, 1, 2].map(|process| of(ProcessId(process)));
     assert_eq!(each(&|process| vt.memory(process).get()), [0.0, 0.0, 100.0]);
-    assert_eq!(vt.ranks, [0, 0, 1]);
-    assert_eq!(vt.movable, [true, false, true]);
-    assert_eq!(vt.labels.phases, [2, 5, 6]);
+    assert_eq!(vt.initial_ranks, [0, 0, 1]);
+    assert_eq!(vt.is_movable, [true, false, true]);
+    assert_eq!(vt.task_labels.phases, [2, 5, 6]);
     assert_eq!(
         note,
         "`data` has 2 ranks, 3 tasks (1 of them may not migrate), 3 phases; its phases, numbered from 2 to 6, become the supersteps; left out: 1 message of a \
@@ -145,7 +145,7 @@ fn a_task_that_moved_starts_where_it_comes_first() {
     let zero = value([json!([task(1, 0, 1.0)]), json!([])]);
     let one = value([json!([]), json!([task(1, 1, 1.0)])]);
     let (vt, note) = read(&[zero, one]).unwrap();
-    assert_eq!((vt.processes(), &vt.ranks[..]), (1, &[0][..]));
+    assert_eq!((vt.processes(), &vt.initial_ranks[..]), (1, &[0][..]));
     assert!(
         note.contains("1 move of the recorded run is not repeated"),
         "{note}"
@@ -172,7 +172,7 @@ fn compressed_data_is_known_by_its_content() {
         source: "brotli.0.json".into(),
         bytes: bytes.to_vec(),
     };
-    let (vt, _) = Vt::of_files(&[file], &VtConfig::new("brotli")).unwrap();
+    let (vt, _) = Vt::from_files(&[file], &VtConfig::new("brotli")).unwrap();
     assert_eq!((vt.processes(), vt.supersteps()), (4, 3));
 }
 
@@ -287,10 +287,10 @@ fn what_is_wrong_with_a_file_is_told_with_its_rank() {
 #[test]
 fn what_is_written_is_read_as_the_same() {
     let (vt, _) = read(&two_ranks()).unwrap();
-    let export = Export {
+    let export = VtExport {
         workload: &vt,
-        ranks: 2,
-        start: &vt.ranks,
+        rank_count: 2,
+        initial_ranks: &vt.initial_ranks,
         moves: &[],
     };
     let values = |texts: &[String]| -> Vec<Value> {
@@ -299,18 +299,18 @@ fn what_is_written_is_read_as_the_same() {
             .map(|text| serde_json::from_str(text).unwrap())
             .collect()
     };
-    let texts = write(&export);
+    let texts = to_vt_files(&export);
     let (again, _) = read(&values(&texts)).unwrap();
-    assert_eq!(again.labels, vt.labels);
+    assert_eq!(again.task_labels, vt.task_labels);
     assert_eq!(
-        (&again.ranks, &again.movable, &again.memory),
-        (&vt.ranks, &vt.movable, &vt.memory)
+        (&again.initial_ranks, &again.is_movable, &again.memory),
+        (&vt.initial_ranks, &vt.is_movable, &vt.memory)
     );
     for superstep in 0..3 {
         assert_eq!(plan(&again, superstep), plan(&vt, superstep));
     }
-    let moved = Export {
-        moves: &[Move {
+    let moved = VtExport {
+        moves: &[RankMove {
             superstep: 0,
             process: ProcessId(0),
             rank: 1,
@@ -318,7 +318,7 @@ fn what_is_written_is_read_as_the_same() {
         ..export
     };
     let places = |rank: usize, phase: usize| -> Vec<u64> {
-        let value = &values(&write(&moved))[rank];
+        let value = &values(&to_vt_files(&moved))[rank];
         let tasks = value["phases"][phase]["tasks"].as_array().unwrap();
         tasks
             .iter()

@@ -11,24 +11,24 @@ use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
 /// Number of the vt collection to which exported tasks belong if vt did not record the application.
-const COLLECTION: u64 = 7;
+const EXPORTED_COLLECTION: u64 = 7;
 
 /// An application that is exported as vt data, with the ranks on which its processes are during a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Export<'a> {
+pub struct VtExport<'a> {
     /// The application that is exported.
     pub workload: &'a dyn Workload,
     /// Number of ranks, which is the number of files.
-    pub ranks: usize,
+    pub rank_count: usize,
     /// Rank on which each process starts.
-    pub start: &'a [usize],
+    pub initial_ranks: &'a [usize],
     /// Moves of processes during the run, ordered by superstep.
-    pub moves: &'a [Move],
+    pub moves: &'a [RankMove],
 }
 
 /// A move of a process from its rank to another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct RankMove {
     /// Superstep after which the process moves, counted from 0.
     pub superstep: usize,
     /// The process that moves.
@@ -41,7 +41,7 @@ pub struct Move {
 ///
 /// Times are those on a host with the speed of the data, or with 1 GHz if vt did not record the application. All messages from
 /// one process to another in a superstep become one communication.
-pub fn write(export: &Export<'_>) -> Vec<String> {
+pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
     let workload = export.workload;
     let labels = workload.labels();
     let speed = labels.and_then(|labels| labels.speed);
@@ -52,14 +52,19 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
     let writer = Writer {
         workload,
         speed: speed.unwrap_or_else(default_speed),
-        entities: (0..workload.processes())
-            .map(|process| entity(workload, process, export.start[process]))
+        task_entities: (0..workload.processes())
+            .map(|process| task_entity(workload, process, export.initial_ranks[process]))
             .collect(),
     };
-    let mut texts: Vec<String> = (0..export.ranks)
-        .map(|rank| format!("{{\"metadata\":{},\"phases\":[", metadata(rank, &numbers)))
+    let mut texts: Vec<String> = (0..export.rank_count)
+        .map(|rank| {
+            format!(
+                "{{\"metadata\":{},\"phases\":[",
+                file_metadata(rank, &numbers)
+            )
+        })
         .collect();
-    let mut places = export.start.to_vec();
+    let mut places = export.initial_ranks.to_vec();
     let mut moves = export.moves.iter().peekable();
     let mut plan = Plan::default();
     for (superstep, number) in numbers.iter().enumerate() {
@@ -68,11 +73,12 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
         }
         plan.clear(workload.processes());
         workload.fill(superstep, &mut plan);
-        for (text, phase) in
-            texts
-                .iter_mut()
-                .zip(writer.phases(*number, &plan, &places, export.ranks))
-        {
+        for (text, phase) in texts.iter_mut().zip(writer.phase_of_each_rank(
+            *number,
+            &plan,
+            &places,
+            export.rank_count,
+        )) {
             if superstep > 0 {
                 text.push(',');
             }
@@ -86,13 +92,13 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
 }
 
 /// Returns the JSON value that identifies a process as a task in vt: as it was recorded, or else as an element of a collection.
-fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
+fn task_entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()
         .and_then(|labels| labels.entities.get(process));
     own.cloned().unwrap_or_else(|| {
         json!({
-            "collection_id": COLLECTION,
+            "collection_id": EXPORTED_COLLECTION,
             "home": home,
             "index": [process],
             "migratable": workload.is_movable(ProcessId::from_index(process)),
@@ -104,7 +110,7 @@ fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
 
 /// Returns the JSON metadata of the file of a rank. It lists the numbers of phases that are missing between `numbers`, because vt
 /// requires them.
-fn metadata(rank: usize, numbers: &[u64]) -> Value {
+fn file_metadata(rank: usize, numbers: &[u64]) -> Value {
     let mut skipped: Vec<[u64; 2]> = Vec::new();
     let mut next = 0;
     for number in numbers {
@@ -130,22 +136,28 @@ struct Writer<'a> {
     /// Speed by which work is divided to get times \[instructions/s\].
     speed: InstructionsPerSecond,
     /// The JSON value that identifies each process as a task in vt.
-    entities: Vec<Value>,
+    task_entities: Vec<Value>,
 }
 
 impl Writer<'_> {
     /// Returns a superstep as the JSON objects of one phase, one for each rank; `places` is the rank of each process.
-    fn phases(&self, number: u64, plan: &Plan, places: &[usize], ranks: usize) -> Vec<Value> {
+    fn phase_of_each_rank(
+        &self,
+        number: u64,
+        plan: &Plan,
+        places: &[usize],
+        ranks: usize,
+    ) -> Vec<Value> {
         let mut tasks: Vec<Vec<Value>> = vec![Vec::new(); ranks];
         for (process, (work, rank)) in plan.work.iter().zip(places).enumerate() {
-            tasks[*rank].push(self.task(process, self.seconds(work.get()), *rank));
+            tasks[*rank].push(self.task_json(process, self.work_to_seconds(work.get()), *rank));
         }
         let mut edges: Vec<Vec<Value>> = vec![Vec::new(); ranks];
         for (from, to, messages, bytes) in messages_by_pair(plan) {
             edges[places[from]].push(json!({
                 "type": "SendRecv",
-                "from": self.entities[from],
-                "to": self.entities[to],
+                "from": self.task_entities[from],
+                "to": self.task_entities[to],
                 "messages": messages,
                 "bytes": bytes,
             }));
@@ -161,9 +173,9 @@ impl Writer<'_> {
     }
 
     /// Returns a process as the JSON object of a task, with its time \[s\] and its memory.
-    fn task(&self, process: usize, seconds: f64, rank: usize) -> Value {
+    fn task_json(&self, process: usize, seconds: f64, rank: usize) -> Value {
         let mut task = json!({
-            "entity": self.entities[process],
+            "entity": self.task_entities[process],
             "node": rank,
             "resource": "cpu",
             "time": seconds,
@@ -178,7 +190,7 @@ impl Writer<'_> {
     }
 
     /// Converts work \[instructions\] into a time \[s\], if possible a time that is converted back to exactly this work.
-    fn seconds(&self, work: f64) -> f64 {
+    fn work_to_seconds(&self, work: f64) -> f64 {
         let cycles = self.workload.cycles_per_instruction();
         let wanted = work * cycles;
         let seconds = wanted / self.speed.get();

@@ -43,10 +43,10 @@ fn paths_are_located_in_characters() {
     assert_eq!(document.locate("é.a.b[01x]"), None);
     assert_eq!(document.locate("a.b"), None);
     for key in ["", "é", "é.a.b[0]", "é.a.b[1].c", "a"] {
-        assert!(document.has(key), "{key}");
+        assert!(document.has_value(key), "{key}");
     }
     for key in ["é.a.b[2]", "é.a.b[01x]", "a.b", "é.a", "c"] {
-        assert!(!document.has(key), "{key}");
+        assert!(!document.has_value(key), "{key}");
     }
 }
 
@@ -79,11 +79,11 @@ fn a_key_without_letters_has_a_place() {
 #[test]
 fn an_absent_key_is_located_at_its_nearest_parent() {
     let document = Document::parse("a.json", "{\n\"routes\": [{\"to\": 1}]}").unwrap();
-    let problem = document.problem("routes[0].from", "missing");
+    let problem = document.problem_at("routes[0].from", "missing");
     assert_eq!(problem.location.line_column, Some((2, 12)));
     assert_eq!(problem.location.key.as_deref(), Some("routes[0].from"));
     assert_eq!(
-        document.problem("x.y", "").location.line_column,
+        document.problem_at("x.y", "").location.line_column,
         Some((1, 1))
     );
 }
@@ -171,7 +171,7 @@ proptest! {
     fn no_text_makes_it_panic(text in "\\PC*", key in "[a-z.\\[\\]0-9]*") {
         if let Ok(document) = Document::parse("a", text) {
             let _ = document.locate(&key);
-            let _ = document.problem(&key, "x");
+            let _ = document.problem_at(&key, "x");
         }
     }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::incremental::IncrementalBatch;
 use super::*;
-use crate::testing::line;
+use crate::testing::single_cluster_platform;
 use crate::{NetworkModel, Simulation};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_platform::Profile;
@@ -18,23 +18,23 @@ fn ends(
 ) -> Vec<f64> {
     let mut paths = PathTable::new(platform, model);
     let mut path = |from, to| {
-        let path = paths.find(platform, HostId(from), HostId(to));
+        let path = paths.find_path(platform, HostId(from), HostId(to));
         path.expect("all have a route")
     };
     let (mut starts, mut replies) = (Vec::new(), Vec::new());
     for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
         let (path, back) = (path(from, to), path(to, from));
-        starts.push(Start {
-            date,
+        starts.push(FlowStart {
+            start_time: date,
             path,
             bytes,
-            name,
+            flow_id: name,
         });
-        replies.push(Start {
-            date,
+        replies.push(FlowStart {
+            start_time: date,
             path: back,
             bytes: bytes / 2.0,
-            name: name + 1000,
+            flow_id: name + 1000,
         });
     }
     let mut ends = vec![f64::NAN; 2 * flows.len()];
@@ -45,8 +45,8 @@ fn ends(
         }
         ends[name as usize] = date;
         let date = date + 0.125;
-        Some(Start {
-            date,
+        Some(FlowStart {
+            start_time: date,
             ..replies[name as usize]
         })
     };
@@ -60,7 +60,7 @@ fn ends(
 
 /// Flows between the eight hosts of two clusters, and the capacity of the link between the clusters, relative to the link of a host.
 fn crowds() -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
-    crate::testing::flows(12)
+    crate::testing::random_flows(12)
 }
 
 /// Returns the end time of each flow, solved as a crowd and by the twin.
@@ -70,7 +70,7 @@ fn both_ends(
     narrow: f64,
     preset: &str,
 ) -> Vec<(f64, f64)> {
-    let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+    let mut platform = single_cluster_platform(&[1e9; 8], 1e3, 1e-3);
     for link in &mut platform.links[4..] {
         link.latency = Seconds::of(latency);
     }
@@ -85,20 +85,20 @@ fn both_ends(
 #[test]
 fn flows_go_on_at_the_capacity_of_each_time() {
     let ends = |steps: &[(f64, f64)], sizes: &[f64]| {
-        let mut platform = line(&[1e9; 2], 1e3, 0.0);
+        let mut platform = single_cluster_platform(&[1e9; 2], 1e3, 0.0);
         platform.links[0].bandwidth_profile = Some(Profile::new(steps.to_vec(), None).unwrap());
         let model = NetworkModel::default();
         let simulation = Simulation::<u32>::new(&platform, model);
         let changes = simulation.bandwidth_changes(&[LinkId(0)]);
         let mut paths = PathTable::new(&platform, model);
-        let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
-        let flows = (0..).zip(sizes).map(|(name, &bytes)| Start {
-            date: 0.0,
+        let path = paths.find_path(&platform, HostId(0), HostId(1)).unwrap();
+        let flows = (0..).zip(sizes).map(|(name, &bytes)| FlowStart {
+            start_time: 0.0,
             path,
             bytes,
-            name,
+            flow_id: name,
         });
-        let mut starts: Vec<Start> = flows.collect();
+        let mut starts: Vec<FlowStart> = flows.collect();
         let mut ends = vec![f64::NAN; sizes.len()];
         let input = (&platform, changes);
         BottleneckBatch::default().solve(input, &paths, &mut starts, |name, time| {

@@ -26,7 +26,7 @@ impl BottleneckMaxMin {
         let state = &self.links[link as usize];
         let matters = state.is_tight || state.may_be_saturated();
         if matters {
-            self.mark(link);
+            self.mark_link(link);
         }
         matters
     }
@@ -35,7 +35,7 @@ impl BottleneckMaxMin {
     pub(super) fn estimated_demand(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         classes
-            .map(|share| share.pull * self.links[share.bottleneck as usize].estimate)
+            .map(|share| share.pull * self.links[share.bottleneck as usize].level_estimate)
             .sum()
     }
 
@@ -49,26 +49,27 @@ impl BottleneckMaxMin {
         uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
     ) {
         let at = group as usize;
-        if uses.len() + 1 > self.width {
+        if uses.len() + 1 > self.max_uses_per_group {
             // The width grows in steps, since each step moves the uses of all groups.
-            self.widen((uses.len() + 1).max(self.width * 3 / 2));
+            self.widen_uses((uses.len() + 1).max(self.max_uses_per_group * 3 / 2));
         }
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two();
             self.groups.resize(room, Group::default());
-            self.uses.resize(room * self.width, NO_USE);
+            self.link_uses
+                .resize(room * self.max_uses_per_group, NO_USE);
         }
-        debug_assert_eq!(self.groups[at].count, 0, "a group is put once");
+        debug_assert_eq!(self.groups[at].flow_count, 0, "a group is put once");
         let weight = clamped_weight(weight, bound);
         let capacity = |(link, share): (u32, f64)| self.links[link as usize + 1].capacity / share;
         let least = uses.clone().map(capacity).fold(f64::INFINITY, f64::min);
-        let is_bounded = bound < f64::INFINITY && (self.varies || bound < least);
-        let first = at * self.width;
+        let is_bounded = bound < f64::INFINITY && (self.has_varying_capacities || bound < least);
+        let first = at * self.max_uses_per_group;
         let mut number = 0;
         for (link, share) in uses {
-            self.uses[first + number] = Use {
+            self.link_uses[first + number] = Use {
                 link: link + 1,
-                share,
+                load_per_rate: share,
                 pull: f64::from(count) * share / weight,
                 ..NO_USE
             };
@@ -76,9 +77,9 @@ impl BottleneckMaxMin {
         }
         if is_bounded {
             let link = self.open_bound_link(bound * f64::from(count));
-            self.uses[first + number] = Use {
+            self.link_uses[first + number] = Use {
                 link,
-                share: 1.0,
+                load_per_rate: 1.0,
                 pull: f64::from(count) / weight,
                 ..NO_USE
             };
@@ -92,44 +93,44 @@ impl BottleneckMaxMin {
             bottleneck: NO_LINK,
             previous_bottleneck: NO_LINK,
             has_moved: true,
-            use_count: to_u32(number),
-            count,
+            link_use_count: to_u32(number),
+            flow_count: count,
         };
         if !was_listed {
-            self.moved.push(group);
+            self.moved_groups_list.push(group);
         }
         self.add_to_classes(group);
     }
 
     /// Determines the bottleneck link of a new group, and adds the group to the matching class of each of its links.
     fn add_to_classes(&mut self, group: u32) {
-        self.present_groups += 1;
-        self.present_uses += self.use_range(group).len();
+        self.group_count += 1;
+        self.link_use_count += self.use_range(group).len();
         let bottleneck = self.lowest_link(group);
         self.groups[group as usize].bottleneck = bottleneck;
         for index in self.use_range(group) {
             self.join_class(group, index, bottleneck);
-            let Use { link, pull, .. } = self.uses[index];
+            let Use { link, pull, .. } = self.link_uses[index];
             self.change_demand(link, bottleneck, pull);
         }
     }
 
     /// Changes the number of flows of a group to `count`; 0 removes the group.
-    pub(crate) fn set_count(&mut self, group: u32, count: u32) {
+    pub(crate) fn set_flow_count(&mut self, group: u32, count: u32) {
         if count == 0 {
-            self.remove(group);
+            self.remove_group(group);
             return;
         }
         let state = &mut self.groups[group as usize];
         let (bottleneck, weight) = (state.bottleneck, state.weight);
-        let before = std::mem::replace(&mut state.count, count);
+        let before = std::mem::replace(&mut state.flow_count, count);
         for index in self.use_range(group) {
-            let used = &mut self.uses[index];
-            let pull = f64::from(count) * used.share / weight;
+            let used = &mut self.link_uses[index];
+            let pull = f64::from(count) * used.load_per_rate / weight;
             let more = pull - used.pull;
             used.pull = pull;
             let Use { link, class, .. } = *used;
-            if self.links[link as usize].is_bound {
+            if self.links[link as usize].is_group_bound {
                 self.links[link as usize].capacity *= f64::from(count) / f64::from(before);
             }
             self.add_pull(class, more);
@@ -141,8 +142,8 @@ impl BottleneckMaxMin {
     /// has no link that represents the maximum rate of the group.
     pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) -> bool {
         let range = self.use_range(group);
-        let last = self.uses[range.end - 1].link;
-        if !self.links[last as usize].is_bound {
+        let last = self.link_uses[range.end - 1].link;
+        if !self.links[last as usize].is_group_bound {
             return false;
         }
         let state = &mut self.groups[group as usize];
@@ -150,13 +151,13 @@ impl BottleneckMaxMin {
         let Group {
             weight,
             bottleneck,
-            count,
+            flow_count: count,
             ..
         } = *state;
         self.change_capacity(last, bound * f64::from(count));
         for index in range {
-            let used = &mut self.uses[index];
-            let pull = f64::from(count) * used.share / weight;
+            let used = &mut self.link_uses[index];
+            let pull = f64::from(count) * used.load_per_rate / weight;
             let more = pull - used.pull;
             used.pull = pull;
             let Use { link, class, .. } = *used;
@@ -166,84 +167,88 @@ impl BottleneckMaxMin {
         true
     }
 
-    pub(super) fn remove(&mut self, group: u32) {
+    pub(super) fn remove_group(&mut self, group: u32) {
         let Group { bottleneck, .. } = self.groups[group as usize];
         let range = self.use_range(group);
-        self.present_groups -= 1;
-        self.present_uses -= range.len();
+        self.group_count -= 1;
+        self.link_use_count -= range.len();
         for index in range {
-            let Use { link, pull, .. } = self.uses[index];
+            let Use { link, pull, .. } = self.link_uses[index];
             self.leave_class(index);
             self.change_demand(link, bottleneck, -pull);
             if self.links[link as usize].classes.is_empty() {
                 self.links[link as usize].estimated_demand = 0.0;
             }
-            if self.links[link as usize].is_bound {
+            if self.links[link as usize].is_group_bound {
                 self.set_level(link, f64::INFINITY);
-                self.free_bounds.push(link);
+                self.free_bound_links.push(link);
             }
         }
         let state = &mut self.groups[group as usize];
-        state.count = 0;
+        state.flow_count = 0;
         if !state.has_moved {
             // A later group of the same number must be listed as moved.
             (state.has_moved, state.previous_bottleneck) = (true, bottleneck);
-            self.moved.push(group);
+            self.moved_groups_list.push(group);
         }
     }
 
     /// Returns the number of a link that represents the maximum rate of a group, with the capacity `bound` \[B/s\].
     fn open_bound_link(&mut self, bound: f64) -> u32 {
-        let link = self.free_bounds.pop().unwrap_or_else(|| {
+        let link = self.free_bound_links.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
-            self.level.push(f64::INFINITY);
+            self.level_of_link.push(f64::INFINITY);
             self.is_marked.push(false);
             to_u32(self.links.len() - 1)
         });
         let state = &mut self.links[link as usize];
-        (state.capacity, state.is_bound, state.estimated_demand) = (bound, true, 0.0);
+        (state.capacity, state.is_group_bound, state.estimated_demand) = (bound, true, 0.0);
         link
     }
 
     /// Resets the state that removed groups have left behind, so that later groups get the same rates as on a new solver, to the
     /// last bit. All groups must have been removed.
     pub(crate) fn reset(&mut self) {
-        self.clear_moved();
-        while self.next_changed().is_some() {}
+        self.clear_moved_groups();
+        while self.take_changed_link().is_some() {}
         for link in self.used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
-            (state.last_joined, state.is_tight, state.is_entered) = (NONE, false, false);
-            (state.estimate, state.estimated_demand) = (0.0, 0.0);
+            (
+                state.last_joined_class,
+                state.is_tight,
+                state.is_listed_as_used,
+            ) = (NONE, false, false);
+            (state.level_estimate, state.estimated_demand) = (0.0, 0.0);
         }
         // Links that represent bounds are taken from the end of the list: the lowest number first, as from a new solver.
-        self.free_bounds.sort_unstable_by(|a, b| b.cmp(a));
+        self.free_bound_links.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Returns the range of indices in the list `uses` that contains the links of a group.
     pub(super) fn use_range(&self, group: u32) -> Range<usize> {
-        let first = group as usize * self.width;
-        first..first + self.groups[group as usize].use_count as usize
+        let first = group as usize * self.max_uses_per_group;
+        first..first + self.groups[group as usize].link_use_count as usize
     }
 
     /// Enlarges the list of uses, so that each group can have up to `width` links.
-    fn widen(&mut self, width: usize) {
-        let before = std::mem::take(&mut self.uses);
-        self.uses.resize(self.groups.len() * width, NO_USE);
-        if self.width > 0 {
-            let rows = self.uses.chunks_exact_mut(width);
-            for (to, from) in rows.zip(before.chunks_exact(self.width)) {
-                to[..self.width].copy_from_slice(from);
+    fn widen_uses(&mut self, width: usize) {
+        let before = std::mem::take(&mut self.link_uses);
+        self.link_uses.resize(self.groups.len() * width, NO_USE);
+        if self.max_uses_per_group > 0 {
+            let rows = self.link_uses.chunks_exact_mut(width);
+            for (to, from) in rows.zip(before.chunks_exact(self.max_uses_per_group)) {
+                to[..self.max_uses_per_group].copy_from_slice(from);
             }
         }
-        self.width = width;
+        self.max_uses_per_group = width;
     }
 
     /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if no link of the route is
     /// saturated.
     pub(super) fn lowest_link(&self, group: u32) -> u32 {
         let mut least = (f64::INFINITY, NO_LINK);
-        for used in &self.uses[self.use_range(group)] {
-            let level = self.level[used.link as usize];
+        for used in &self.link_uses[self.use_range(group)] {
+            let level = self.level_of_link[used.link as usize];
             if level < least.0 {
                 least = (level, used.link);
             }
@@ -254,27 +259,27 @@ impl BottleneckMaxMin {
     /// Records that the pull of all groups with a given bottleneck link on a link has changed by `more`. Marks the link if its
     /// fair-share level may change as a result.
     fn change_demand(&mut self, link: u32, bottleneck: u32, more: f64) {
-        let estimate = self.links[bottleneck as usize].estimate;
+        let estimate = self.links[bottleneck as usize].level_estimate;
         let state = &mut self.links[link as usize];
-        if state.is_bound && bottleneck == NO_LINK {
+        if state.is_group_bound && bottleneck == NO_LINK {
             // The link is marked when another link becomes the bottleneck link of the group.
-        } else if self.level[link as usize].is_finite() || bottleneck == NO_LINK {
-            self.mark(link);
+        } else if self.level_of_link[link as usize].is_finite() || bottleneck == NO_LINK {
+            self.mark_link(link);
         } else if !state.is_tight {
             state.estimated_demand += more * estimate;
             if state.may_be_saturated() {
-                self.mark(link);
+                self.mark_link(link);
             }
         } else if more > 0.0 {
-            self.mark(link);
+            self.mark_link(link);
         }
     }
 
-    fn mark(&mut self, link: u32) {
+    fn mark_link(&mut self, link: u32) {
         let is_marked = &mut self.is_marked[link as usize];
         if !*is_marked && link != NO_LINK {
             *is_marked = true;
-            self.marked.push(link);
+            self.marked_links.push(link);
         }
     }
 }

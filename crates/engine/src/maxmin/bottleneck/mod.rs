@@ -41,11 +41,11 @@ mod tests;
 
 use hashbrown::HashTable;
 
-use self::filling::Filling;
+use self::filling::FillingArrays;
 use super::clamped_weight;
-use super::segment::{Rising, Segment, level_of};
-use super::solve::{HIGHEST, OVER};
-use super::worklist::{Entry, Worklist};
+use super::segment::{RisingLoad, Segment, find_link_level};
+use super::solve::{MAX_LEVEL, OVERLOAD_RATIO};
+use super::worklist::{QueuedLink, Worklist};
 use crate::checks::Fault;
 
 /// Solver for max-min fair sharing by bottleneck links: contains groups of flows, each of which runs at the fair-share level of
@@ -54,26 +54,26 @@ use crate::checks::Fault;
 pub(crate) struct BottleneckMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link (rate times weight of the flows that it limits); infinite while the link is unsaturated.
-    level: Vec<f64>,
+    level_of_link: Vec<f64>,
     /// The links that are saturated at present, in no particular order.
-    saturated: Vec<u32>,
+    saturated_links: Vec<u32>,
     groups: Vec<Group>,
     /// The uses of links by groups, with one entry per group and link. The entries of group g begin at index g times the maximum
     /// number of uses per group.
-    uses: Vec<Use>,
-    width: usize,
-    classes: Vec<Class>,
+    link_uses: Vec<Use>,
+    max_uses_per_group: usize,
+    classes: Vec<GroupClass>,
     free_classes: Vec<u32>,
     /// The number of each class, by the pair of link and bottleneck link.
-    lookup: HashTable<u32>,
+    class_by_links: HashTable<u32>,
     /// Numbers of those links that have represented the maximum rate of a removed group and can be reused.
-    free_bounds: Vec<u32>,
+    free_bound_links: Vec<u32>,
     /// Whether link capacities may change during the simulation, so that the maximum rate of any group may take effect.
-    varies: bool,
+    has_varying_capacities: bool,
     /// Number of capacity changes since the last update that may affect fair-share levels.
     capacity_changes: usize,
     /// The links that have been marked since the last update, because their fair-share levels may have to change.
-    marked: Vec<u32>,
+    marked_links: Vec<u32>,
     /// The links still to be processed during an update, ordered by fair-share level.
     worklist: Worklist,
     /// For each link, whether it is in the list of marked links or in the work queue.
@@ -83,24 +83,24 @@ pub(crate) struct BottleneckMaxMin {
     /// The links that have had groups since the solver was last reset, and have to be reset as well.
     used_since_reset: Vec<u32>,
     /// The links whose fair-share level may have changed since a caller last took them from this list.
-    changed: Vec<u32>,
+    changed_links: Vec<u32>,
     /// The groups whose bottleneck link may have changed since this list was last cleared.
-    moved: Vec<u32>,
+    moved_groups_list: Vec<u32>,
     /// Total number of uses of links by all present groups.
-    present_uses: usize,
+    link_use_count: usize,
     /// Number of groups that the solver contains at present.
-    present_groups: usize,
+    group_count: usize,
     /// Number of classes visited so far in the present update, as a measure of its cost.
     visited_classes: usize,
     /// For each class of the link that is being updated: the pull, and the ceiling, which is the level up to which the load
     /// rises.
-    rising: Vec<(f64, f64)>,
+    pulls_and_ceilings: Vec<(f64, f64)>,
     /// The tight links with groups bottlenecked at the link that is being updated, so that their levels may depend on its new
     /// level.
     dependent_links: Vec<u32>,
-    filling: Filling,
+    filling: FillingArrays,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
-    overloaded: Option<u32>,
+    overloaded_link: Option<u32>,
 }
 
 /// Link number that stands for the bottleneck link of a group whose links are all unsaturated.
@@ -108,14 +108,14 @@ const NO_LINK: u32 = 0;
 /// Number that stands for no class in a list of classes, or for no position in a list.
 const NONE: u32 = u32::MAX;
 /// Tolerance within which a group keeps its bottleneck link, relative to the lowest fair-share level on its route.
-const NEAR: f64 = 1e-14;
+const BOTTLENECK_TOLERANCE: f64 = 1e-14;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
-const FREE: f64 = 1.0 - 1e-6;
+const MAX_UNSATURATED_LOAD: f64 = 1.0 - 1e-6;
 /// Ratio of a new estimate of a bottleneck link to the fair-share level of the link.
-const MARGIN: f64 = 1.25;
+const ESTIMATE_RATIO: f64 = 1.25;
 /// Unused fraction of the capacity up to which a link counts as saturated after progressive filling, whose sums have rounding
 /// errors.
-const FULL: f64 = 1e-12;
+const MAX_UNUSED_OF_SATURATED: f64 = 1e-12;
 /// Fraction of its largest value below which a sum is recomputed, since rounding errors have made it inaccurate.
 const RESUM_BELOW: f64 = 1e-3;
 
@@ -124,27 +124,27 @@ const RESUM_BELOW: f64 = 1e-3;
 struct Link {
     capacity: f64,
     /// The classes of groups on this link, with one class per bottleneck link of the groups.
-    classes: Vec<Share>,
+    classes: Vec<ClassOnLink>,
     /// The class that a group on this link joined last; it is tried first for the next group, which often joins the same class.
-    last_joined: u32,
+    last_joined_class: u32,
     /// The classes, on any link, of groups whose bottleneck link is this link; the classes on tight links come first.
-    bottlenecked: Vec<Bottlenecked>,
+    bottlenecked_classes: Vec<ClassAtBottleneck>,
     /// Number of classes, at the front of the list of bottlenecked classes, that are on tight links.
-    tight_count: u32,
+    tight_class_count: u32,
     /// Upper estimate of the fair-share level of the link; used while the level is finite and the link is the bottleneck link of
     /// any group.
-    estimate: f64,
+    level_estimate: f64,
     /// Demand of the groups on the link if their bottleneck links had the estimated levels, `Σ P · estimate` \[B/s\]; valid only
     /// while the link is not tight.
     estimated_demand: f64,
     /// Whether the link is tight, which means that each new level of its groups' bottleneck links is propagated to it. A link is
     /// tight if it is saturated or could become saturated.
     is_tight: bool,
-    has_changed: bool,
+    has_level_changed: bool,
     /// Whether the link is in the solver's list of links that have had groups since the last reset.
-    is_entered: bool,
+    is_listed_as_used: bool,
     /// Whether the link represents the maximum rate of a group instead of a link of the platform.
-    is_bound: bool,
+    is_group_bound: bool,
     /// Position of the link in the list of saturated links; the maximum number while the link is unsaturated.
     saturated_position: u32,
 }
@@ -154,29 +154,29 @@ impl Link {
         Self {
             capacity,
             classes: Vec::new(),
-            last_joined: NONE,
-            bottlenecked: Vec::new(),
-            tight_count: 0,
-            estimate: 0.0,
+            last_joined_class: NONE,
+            bottlenecked_classes: Vec::new(),
+            tight_class_count: 0,
+            level_estimate: 0.0,
             estimated_demand: 0.0,
             is_tight: false,
-            has_changed: false,
-            is_entered: false,
-            is_bound: false,
+            has_level_changed: false,
+            is_listed_as_used: false,
+            is_group_bound: false,
             saturated_position: NONE,
         }
     }
 
     /// Whether the estimated demand on the link may exceed its capacity.
     fn may_be_saturated(&self) -> bool {
-        let is_free = self.estimated_demand <= self.capacity * FREE;
+        let is_free = self.estimated_demand <= self.capacity * MAX_UNSATURATED_LOAD;
         !is_free // also if the sum is NaN
     }
 }
 
 /// Entry for a class in the list of its link, with the values on which the level of the link depends.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+struct ClassOnLink {
     bottleneck: u32,
     class: u32,
     /// Sum of the pulls of the groups in the class \[B/s per unit of level\]: P in the equation of the solver.
@@ -185,7 +185,7 @@ struct Share {
 
 /// Entry for a class in the list of the link that is the bottleneck link of its groups.
 #[derive(Clone, Copy, Debug)]
-struct Bottlenecked {
+struct ClassAtBottleneck {
     link: u32,
     class: u32,
 }
@@ -193,20 +193,20 @@ struct Bottlenecked {
 /// The groups on a link that have the same bottleneck link. The struct is aligned so that a class takes one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-struct Class {
+struct GroupClass {
     /// The link on which the groups of the class are; [`NO_LINK`] while the class is not in use.
     link: u32,
     bottleneck: u32,
     /// Largest value that the pull of the class has had since it was last recomputed from the groups.
     largest_pull: f64,
     /// Number of changes of the pull of the class since it was last recomputed from the groups.
-    changes: u32,
+    pull_changes: u32,
     /// The groups of the class, each with the index of the link of the class among the links of the group.
-    members: Vec<(u32, u32)>,
+    member_groups: Vec<(u32, u32)>,
     /// Position of the class in the list of classes of its link.
-    at_link: u32,
+    position_at_link: u32,
     /// Position of the class in the list of classes bottlenecked at its bottleneck link.
-    at_bottleneck: u32,
+    position_at_bottleneck: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -214,9 +214,9 @@ struct Use {
     link: u32,
     class: u32,
     /// Position of the group in the list of members of its class.
-    position: u32,
+    position_in_class: u32,
     /// Load on the link per unit of the rate of a flow: c in the equation of the solver.
-    share: f64,
+    load_per_rate: f64,
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
     pull: f64,
 }
@@ -224,8 +224,8 @@ struct Use {
 const NO_USE: Use = Use {
     link: NO_LINK,
     class: NONE,
-    position: 0,
-    share: 0.0,
+    position_in_class: 0,
+    load_per_rate: 0.0,
     pull: 0.0,
 };
 
@@ -237,13 +237,13 @@ struct Group {
     /// [`NO_LINK`] if the group is new.
     previous_bottleneck: u32,
     has_moved: bool,
-    use_count: u32,
-    count: u32,
+    link_use_count: u32,
+    flow_count: u32,
 }
 
 /// A group whose bottleneck link has changed since the list of moved groups was last cleared, with its new bottleneck link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moved {
+pub(crate) struct MovedGroup {
     pub(crate) group: u32,
     pub(crate) bottleneck: u32,
 }
@@ -257,10 +257,10 @@ impl BottleneckMaxMin {
             .chain(capacities.into_iter().map(Link::new))
             .collect();
         Self {
-            level: vec![f64::INFINITY; links.len()],
+            level_of_link: vec![f64::INFINITY; links.len()],
             is_marked: vec![false; links.len()],
             links,
-            varies,
+            has_varying_capacities: varies,
             ..Self::default()
         }
     }
@@ -272,43 +272,43 @@ impl BottleneckMaxMin {
 
     /// Returns the number of links in the solver, including number 0, which stands for no link, and the links that represent
     /// maximum rates.
-    pub(crate) fn links(&self) -> usize {
+    pub(crate) fn link_count(&self) -> usize {
         self.links.len()
     }
 
     /// Returns the first violated invariant of the engine that the solver has found; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
-        self.overloaded.map(Fault::Overload)
+        self.overloaded_link.map(Fault::LinkOverloaded)
     }
 
     /// Returns the fair-share level of a link (rate times weight of the flows that it limits); infinite if the link is
     /// unsaturated.
-    pub(crate) fn level(&self, link: u32) -> f64 {
-        self.level[link as usize]
+    pub(crate) fn level_of(&self, link: u32) -> f64 {
+        self.level_of_link[link as usize]
     }
 
     /// Returns the weight of the flows of a group as the solver uses it, which may have been limited to the range of valid
     /// weights.
-    pub(crate) fn weight(&self, group: u32) -> f64 {
+    pub(crate) fn weight_of_group(&self, group: u32) -> f64 {
         self.groups[group as usize].weight
     }
 
     /// Removes and returns a link whose fair-share level may have changed since it was last returned; `None` if no such link is
     /// left.
-    pub(crate) fn next_changed(&mut self) -> Option<u32> {
-        let link = self.changed.pop()?;
-        self.links[link as usize].has_changed = false;
+    pub(crate) fn take_changed_link(&mut self) -> Option<u32> {
+        let link = self.changed_links.pop()?;
+        self.links[link as usize].has_level_changed = false;
         Some(link)
     }
 
     /// Returns the groups whose bottleneck link has changed since the list of moved groups was last cleared.
-    pub(crate) fn moved_groups(&self) -> impl Iterator<Item = Moved> + '_ {
+    pub(crate) fn moved_groups(&self) -> impl Iterator<Item = MovedGroup> + '_ {
         let is_other =
-            |group: &Group| group.count > 0 && group.bottleneck != group.previous_bottleneck;
-        let groups = self.moved.iter();
+            |group: &Group| group.flow_count > 0 && group.bottleneck != group.previous_bottleneck;
+        let groups = self.moved_groups_list.iter();
         groups.filter_map(move |&number| {
             let group = &self.groups[number as usize];
-            is_other(group).then_some(Moved {
+            is_other(group).then_some(MovedGroup {
                 group: number,
                 bottleneck: group.bottleneck,
             })
@@ -316,8 +316,8 @@ impl BottleneckMaxMin {
     }
 
     /// Clears the list of groups whose bottleneck link has changed.
-    pub(crate) fn clear_moved(&mut self) {
-        for group in self.moved.drain(..) {
+    pub(crate) fn clear_moved_groups(&mut self) {
+        for group in self.moved_groups_list.drain(..) {
             self.groups[group as usize].has_moved = false;
         }
     }

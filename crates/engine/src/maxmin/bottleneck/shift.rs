@@ -4,7 +4,10 @@
 //! Most groups keep their bottleneck link when many capacities change at the same time. Links for which the assumption fails are
 //! updated afterwards by [`super::levels`].
 
-use super::{BottleneckMaxMin, Bottlenecked, Entry, FULL, Filling, HIGHEST, NEAR, NO_LINK, Share};
+use super::{
+    BOTTLENECK_TOLERANCE, BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, FillingArrays,
+    MAX_LEVEL, MAX_UNUSED_OF_SATURATED, NO_LINK, QueuedLink,
+};
 use migsim_base::units::greater;
 
 impl BottleneckMaxMin {
@@ -12,36 +15,36 @@ impl BottleneckMaxMin {
     /// change if no such levels exist. Marks the unsaturated links and the links where the assumption fails.
     pub(super) fn shift_levels(&mut self) -> bool {
         let mut filling = std::mem::take(&mut self.filling);
-        let is_found = self.find_shifted(&mut filling);
+        let is_found = self.find_shifted_levels(&mut filling);
         if is_found {
-            for &link in &filling.in_use {
-                let now = filling.level[link as usize];
-                if self.level[link as usize].to_bits() != now.to_bits() {
+            for &link in &filling.links_in_use {
+                let now = filling.level_of_link[link as usize];
+                if self.level_of_link[link as usize].to_bits() != now.to_bits() {
                     self.set_level(link, now);
                     self.update_estimate(link, now);
                 }
             }
-            let level = &self.level;
+            let level = &self.level_of_link;
             let is_marked = &mut self.is_marked;
-            self.marked.retain(|&link| {
+            self.marked_links.retain(|&link| {
                 let is_found = level[link as usize].is_finite();
                 is_marked[link as usize] &= !is_found;
                 !is_found
             });
-            for &link in &filling.in_use {
+            for &link in &filling.links_in_use {
                 let state = &mut self.links[link as usize];
                 let (bottlenecked, tight) = (
-                    std::mem::take(&mut state.bottlenecked),
-                    state.tight_count as usize,
+                    std::mem::take(&mut state.bottlenecked_classes),
+                    state.tight_class_count as usize,
                 );
-                for &Bottlenecked { link: other, .. } in &bottlenecked[..tight] {
-                    if self.level[other as usize] == f64::INFINITY {
+                for &ClassAtBottleneck { link: other, .. } in &bottlenecked[..tight] {
+                    if self.level_of_link[other as usize] == f64::INFINITY {
                         self.mark_in_update(other);
                     }
                 }
-                self.links[link as usize].bottlenecked = bottlenecked;
+                self.links[link as usize].bottlenecked_classes = bottlenecked;
             }
-            for link in filling.wrong.drain(..) {
+            for link in filling.unfair_links.drain(..) {
                 self.mark_in_update(link);
             }
         }
@@ -51,18 +54,18 @@ impl BottleneckMaxMin {
 
     /// Computes the fair-share levels that saturated links have if every group keeps its bottleneck link, and lists the links
     /// where these levels are not max-min fair. Returns whether such levels exist.
-    fn find_shifted(&self, filling: &mut Filling) -> bool {
-        let Filling {
-            in_use,
+    fn find_shifted_levels(&self, filling: &mut FillingArrays) -> bool {
+        let FillingArrays {
+            links_in_use: in_use,
             saturated_links,
-            level,
-            wrong,
+            level_of_link: level,
+            unfair_links: wrong,
             ..
         } = filling;
         level.resize(self.links.len(), f64::INFINITY);
         saturated_links.clear();
-        let entry = |&link: &u32| Entry::new(self.level[link as usize], link);
-        saturated_links.extend(self.saturated.iter().map(entry));
+        let entry = |&link: &u32| QueuedLink::new(self.level_of_link[link as usize], link);
+        saturated_links.extend(self.saturated_links.iter().map(entry));
         saturated_links.sort_unstable();
         in_use.clear();
         in_use.extend(saturated_links.iter().map(|entry| entry.link()));
@@ -74,7 +77,7 @@ impl BottleneckMaxMin {
             let state = &self.links[link as usize];
             let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
             let mut is_doubtful = false;
-            for &Share {
+            for &ClassOnLink {
                 bottleneck, pull, ..
             } in &state.classes
             {
@@ -92,29 +95,30 @@ impl BottleneckMaxMin {
                 }
             }
             let left = state.capacity - taken;
-            if rising <= 0.0 && left >= -state.capacity * FULL {
+            if rising <= 0.0 && left >= -state.capacity * MAX_UNUSED_OF_SATURATED {
                 // No group is bottlenecked here: as after progressive filling. Without any groups the link is unsaturated, even at capacity 0.
-                if left <= state.capacity * FULL && !state.classes.is_empty() {
+                if left <= state.capacity * MAX_UNUSED_OF_SATURATED && !state.classes.is_empty() {
                     level[link as usize] = fastest;
                 }
             } else {
                 let found = left / rising;
-                let is_level = (0.0..=HIGHEST).contains(&found);
+                let is_level = (0.0..=MAX_LEVEL).contains(&found);
                 if !is_level {
                     return false; // also if the level is NaN
                 }
                 level[link as usize] = found;
             }
             // Of the bottleneck links that came before this link only the fastest can be wrong.
-            if is_doubtful || fastest * (1.0 - NEAR) > level[link as usize] {
+            if is_doubtful || fastest * (1.0 - BOTTLENECK_TOLERANCE) > level[link as usize] {
                 wrong.push(link);
             }
         }
         let is_bottlenecked = |link: u32, bottleneck: u32| {
             let (by, here) = (level[bottleneck as usize], level[link as usize]);
-            let order = |link: u32| Entry::new(self.level[link as usize], link);
-            let has_risen_alike = order(bottleneck) <= order(link) || here * (1.0 - NEAR) <= by;
-            by * (1.0 - NEAR) <= here && has_risen_alike
+            let order = |link: u32| QueuedLink::new(self.level_of_link[link as usize], link);
+            let has_risen_alike =
+                order(bottleneck) <= order(link) || here * (1.0 - BOTTLENECK_TOLERANCE) <= by;
+            by * (1.0 - BOTTLENECK_TOLERANCE) <= here && has_risen_alike
         };
         let is_right = |&link: &u32| {
             let mut classes = self.links[link as usize].classes.iter();

@@ -63,34 +63,45 @@ fn solved(capacities: &[f64], groups: &Plain) -> Vec<f64> {
 fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
     for (link, state) in (0..).zip(&levels.links).skip(1) {
-        let level = levels.level[link as usize];
+        let level = levels.level_of_link[link as usize];
         prop_assert!(!levels.is_marked[link as usize]);
         let (mut reserved, mut taken) = (0.0, 0.0);
         for (at, share) in (0..).zip(&state.classes) {
             let number = share.class;
             let class = &levels.classes[number as usize];
             let bottleneck = &levels.links[class.bottleneck as usize];
-            prop_assert_eq!((class.link, class.at_link), (link, at));
-            let listed = bottleneck.bottlenecked[class.at_bottleneck as usize];
+            prop_assert_eq!((class.link, class.position_at_link), (link, at));
+            let listed = bottleneck.bottlenecked_classes[class.position_at_bottleneck as usize];
             prop_assert_eq!((listed.link, listed.class), (link, number));
             prop_assert_eq!(share.bottleneck, class.bottleneck);
-            prop_assert_eq!(class.at_bottleneck < bottleneck.tight_count, state.is_tight);
+            prop_assert_eq!(
+                class.position_at_bottleneck < bottleneck.tight_class_count,
+                state.is_tight
+            );
             let mut pull = 0.0;
-            for (at, &(group, which)) in (0..).zip(&class.members) {
-                let used = &levels.uses[group as usize * levels.width + which as usize];
-                prop_assert_eq!((used.link, used.class, used.position), (link, number, at));
+            for (at, &(group, which)) in (0..).zip(&class.member_groups) {
+                let used =
+                    &levels.link_uses[group as usize * levels.max_uses_per_group + which as usize];
+                prop_assert_eq!(
+                    (used.link, used.class, used.position_in_class),
+                    (link, number, at)
+                );
                 prop_assert_eq!(levels.groups[group as usize].bottleneck, class.bottleneck);
                 pull += used.pull;
             }
             prop_assert!(near(share.pull, pull));
-            let by = levels.level[class.bottleneck as usize];
+            let by = levels.level_of_link[class.bottleneck as usize];
             prop_assert!(
                 by <= level * (1.0 + 1e-9),
                 "link {link} at {level}, {} bottlenecked at {by}",
                 class.bottleneck
             );
-            prop_assert!(by <= bottleneck.estimate, "{by} of {}", bottleneck.estimate);
-            reserved += pull * bottleneck.estimate;
+            prop_assert!(
+                by <= bottleneck.level_estimate,
+                "{by} of {}",
+                bottleneck.level_estimate
+            );
+            reserved += pull * bottleneck.level_estimate;
             taken += pull * by;
         }
         if !state.is_tight {
@@ -124,7 +135,7 @@ fn check(
     for moved in levels.moved_groups() {
         bottlenecks[moved.group as usize] = moved.bottleneck;
     }
-    levels.clear_moved();
+    levels.clear_moved_groups();
     check_tables(levels)?;
     let solved = solved(capacities, groups);
     let mut flow = 0;
@@ -138,7 +149,7 @@ fn check(
             bottlenecks[number],
             "moved groups are listed"
         );
-        let rate = levels.level[state.bottleneck as usize] / state.weight;
+        let rate = levels.level_of_link[state.bottleneck as usize] / state.weight;
         let expected = solved[flow];
         flow += *count as usize;
         // In both solutions the capacity left on a link has the rounding error of the sum of the other flows.
@@ -149,7 +160,7 @@ fn check(
             "group {number}: {rate} against {expected}"
         );
     }
-    prop_assert_eq!(levels.overloaded, None);
+    prop_assert_eq!(levels.overloaded_link, None);
     Ok(())
 }
 
@@ -180,7 +191,7 @@ fn play(steps: Vec<Step>, from_scratch: FromScratch) -> Result<(), TestCaseError
             }
             Step::Count(which, count) => {
                 if let Some(group) = alive(&groups, which) {
-                    levels.set_count(to_u32(group), count);
+                    levels.set_flow_count(to_u32(group), count);
                     if let (Some(state), true) = (&mut groups[group], count > 0) {
                         state.2 = count;
                     } else {
@@ -229,7 +240,7 @@ fn a_bound_is_met_even_if_the_level_of_the_link_would_be_no_number() {
             let Group {
                 bottleneck, weight, ..
             } = levels.groups[group as usize];
-            levels.level[bottleneck as usize] / weight
+            levels.level_of_link[bottleneck as usize] / weight
         };
         assert!((rate(0) / 2e-139 - 1.0).abs() < 1e-12, "{}", rate(0));
         assert!((rate(1) / 1.425e307 - 1.0).abs() < 1e-12, "{}", rate(1));

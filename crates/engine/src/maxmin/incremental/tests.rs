@@ -66,7 +66,7 @@ fn check(
         let Some((_, _, count, _)) = group else {
             continue;
         };
-        let (rate, expected) = (levels.groups[number].rate(), solved[flow]);
+        let (rate, expected) = (levels.groups[number].flow_rate(), solved[flow]);
         flow += *count as usize;
         prop_assert!(
             (rate - expected).abs() <= 1e-9 * expected,
@@ -94,7 +94,7 @@ fn play(steps: Vec<Step>, is_recomputed: bool) -> Result<(), TestCaseError> {
             }
             Step::Count(which, count) => {
                 if let Some(group) = alive(&groups, which) {
-                    levels.set_count(to_u32(group), count);
+                    levels.set_flow_count(to_u32(group), count);
                     if let (Some(state), true) = (&mut groups[group], count > 0) {
                         state.2 = count;
                     } else {
@@ -132,10 +132,10 @@ fn a_link_that_carries_too_much_is_found() {
     assert_eq!(levels.fault(), None);
     // The capacity falls without a call that would update the levels.
     levels.links[0].capacity = 7.9;
-    levels.touch(0);
+    levels.mark_group_changed(0);
     assert_eq!(levels.find_overloaded(), Some(0));
     levels.update_levels(|_, _| {});
-    assert_eq!(levels.fault(), Some(Fault::Overload(0)));
+    assert_eq!(levels.fault(), Some(Fault::LinkOverloaded(0)));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_end_of_a_flow_raises_those_that_waited_for_it_and_no_other() {
     let mut rates = Vec::new();
     levels.update_levels(|group, rate| rates.push((group, rate)));
     assert_eq!(rates, [(0, 5.0), (1, 5.0), (2, 20.0)]);
-    levels.set_count(0, 0);
+    levels.set_flow_count(0, 0);
     rates.clear();
     levels.update_levels(|group, rate| rates.push((group, rate)));
     assert_eq!(rates, [(1, 10.0)]);

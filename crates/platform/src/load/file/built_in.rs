@@ -7,7 +7,7 @@ use migsim_base::document::{BUILT_IN, read_text};
 use migsim_base::error::Problem;
 
 /// Name and text of each built-in load; the text has one value per second.
-const LOADS: [(&str, &str); 2] = [
+const BUILT_IN_LOADS: [(&str, &str); 2] = [
     (
         "build-0",
         include_str!("../../../../../workloads/measured/build-0.txt"),
@@ -22,12 +22,13 @@ const LOADS: [(&str, &str); 2] = [
 ///
 /// # Errors
 /// There is no built-in load of this name, or the file cannot be read.
-pub(super) fn read(file: &str) -> Result<String, Problem> {
+pub(super) fn read_trace(file: &str) -> Result<String, Problem> {
     let Some(name) = file.strip_prefix(BUILT_IN) else {
         return read_text(file);
     };
-    let names = LOADS.iter().map(|load| load.0);
-    let found = LOADS.iter().find(|load| load.0 == name);
-    let unknown = || Problem::unknown("built-in load", name).known("built-in loads", names);
+    let names = BUILT_IN_LOADS.iter().map(|load| load.0);
+    let found = BUILT_IN_LOADS.iter().find(|load| load.0 == name);
+    let unknown =
+        || Problem::unknown("built-in load", name).with_known_names("built-in loads", names);
     Ok(found.ok_or_else(unknown)?.1.to_owned())
 }

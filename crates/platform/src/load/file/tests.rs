@@ -8,7 +8,7 @@ fn config(name: &str) -> FileConfig {
 }
 
 fn loads(name: &str, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
-    let (profile, _) = config(name).read(text)?;
+    let (profile, _) = config(name).parse_profile(text)?;
     Ok(profile.steps().take(5).collect())
 }
 
@@ -43,15 +43,15 @@ fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
         load.note().map(|note| note.replace(file, name))
     };
     let csv = "0,0.99\n10,1\n20,0.995\n";
-    let told = note("a.csv", csv, MOST_LOAD).unwrap();
+    let told = note("a.csv", csv, MAX_LOAD).unwrap();
     assert!(
         told.starts_with("2 loads above 0.99 in `a.csv` count as 0.99"),
         "{told}"
     );
     assert_eq!(note("a.csv", csv, 0.9), None);
-    assert_eq!(note("a.csv", "0,0.99\n", MOST_LOAD), None);
+    assert_eq!(note("a.csv", "0,0.99\n", MAX_LOAD), None);
     // A profile of SimGrid has the available share: 0 is a load of 1.
-    let told = note("a.prof", "0 1\n5 0\n", MOST_LOAD).unwrap();
+    let told = note("a.prof", "0 1\n5 0\n", MAX_LOAD).unwrap();
     assert!(told.starts_with("1 load above 0.99"), "{told}");
 }
 
@@ -71,7 +71,7 @@ fn a_load_average_leaves_its_turn_to_one_more() {
         repeat: Some(Seconds::of(4.0)),
         ..config("a.csv")
     };
-    let (profile, _) = config.read("0,1\n2,3\n").unwrap();
+    let (profile, _) = config.parse_profile("0,1\n2,3\n").unwrap();
     let loads: Vec<_> = profile.steps().take(3).collect();
     assert_eq!(loads, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
 }
@@ -97,11 +97,11 @@ fn bad_lines_are_named_with_their_column() {
 
 fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
     let config: FileConfig = serde_json::from_value(keys).unwrap();
-    config.check().map_err(|error| match error {
+    config.check_parameters().map_err(|error| match error {
         Error::Input(mut problems) => problems.remove(0),
         other => panic!("{other}"),
     })?;
-    let (profile, _) = config.read(text)?;
+    let (profile, _) = config.parse_profile(text)?;
     Ok(profile.steps().take(5).collect())
 }
 
@@ -167,7 +167,7 @@ fn tables_of_other_countries_and_of_pandas_are_read() {
 #[test]
 fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
     let profile = Profile::new(vec![(1.0, 0.1), (3.0, 0.2), (4.0, 0.3)], Some(10.0)).unwrap();
-    let measured = Measured {
+    let measured = MeasuredLoad {
         source: String::new(),
         sha256: String::new(),
         profile: profile.clone(),
@@ -176,7 +176,7 @@ fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
     };
     for seed in 0..50 {
         let random = Stream::for_object(seed, Purpose::HostLoad, "h0");
-        let begin = 10.0 * (1.0 + random.clone().unit());
+        let begin = 10.0 * (1.0 + random.clone().draw_unit());
         let steps: Vec<_> = measured.steps(random).take(8).collect();
         assert_eq!(steps[0].0, 0.0);
         let later = profile.steps().filter(|step| step.0 > begin);

@@ -18,41 +18,41 @@ pub(super) const POTENTIAL: Meaning = seconds(
     "PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) of process i and cluster j",
 );
 /// Meaning of the quantity Comp(i,j), the computation term of PM, the potential of migration \[s\].
-pub(super) const COMP: Meaning = seconds(
+pub(super) const COMPUTATION_TERM: Meaning = seconds(
     "potential_compute_s",
     "Comp(i,j) = Pcomp(i) · CTP(i) · ISet(i,j)",
 );
 /// Meaning of the quantity Comm(i,j), the communication term of PM, the potential of migration \[s\].
-pub(super) const COMM: Meaning = seconds(
+pub(super) const COMMUNICATION_TERM: Meaning = seconds(
     "potential_communication_s",
     "Comm(i,j) = Pcomm(i,j) · BTP(i,j)",
 );
 /// Meaning of the quantity Mem(i,j), the term of PM (the potential of migration) for the memory and the operations of a move
 /// \[s\].
-pub(super) const MEM: Meaning = seconds(
+pub(super) const MEMORY_TERM: Meaning = seconds(
     "potential_memory_s",
     "Mem(i,j) = M(i) · T(i,j) + Mig(i,j): memory and operations of a move",
 );
 /// Meaning of the quantity: the highest PM (potential of migration) of the processes that prefer another cluster than their
 /// present one \[s\].
-pub(super) const HIGHEST: Meaning = seconds(
+pub(super) const HIGHEST_POTENTIAL_ELSEWHERE: Meaning = seconds(
     "highest_elsewhere_s",
     "the highest PM among the processes whose own highest PM is not that of the cluster where they stay",
 );
 /// Meaning of the quantity: the highest PM (potential of migration) of all processes, including those that prefer their present
 /// cluster \[s\].
-pub(super) const HIGHEST_OF_ALL: Meaning = seconds(
+pub(super) const HIGHEST_POTENTIAL: Meaning = seconds(
     "highest_potential_s",
     "the highest PM of all processes, those that are best where they are included",
 );
 /// Meaning of the quantity: the threshold that the PM (potential of migration) of a candidate must exceed \[s\].
-pub(super) const THRESHOLD: Meaning = seconds(
+pub(super) const POTENTIAL_THRESHOLD: Meaning = seconds(
     "threshold_s",
     "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
 );
 /// Meaning of the quantity: the lowest PM (potential of migration) of a candidate, if the option x is a share of the processes
 /// \[s\].
-pub(super) const LOWEST_OF_CANDIDATES: Meaning = seconds(
+pub(super) const LOWEST_CANDIDATE_POTENTIAL: Meaning = seconds(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",
 );
@@ -86,7 +86,7 @@ pub(super) const RANK: Meaning = count(
     "the rank of the process among all with a PM, the highest PM first",
 );
 /// Meaning of the quantity: the number of processes with a PM (potential of migration) in the decision record.
-pub(super) const RANKED: Meaning = count("ranked", "the number of processes with a PM");
+pub(super) const RANKED_PROCESSES: Meaning = count("ranked", "the number of processes with a PM");
 /// Meaning of the quantity: the number of PM(i,j) (potentials of migration) that the decision record omits.
 pub(super) const OMITTED_POTENTIALS: Meaning = count(
     "potentials_left_out",
@@ -94,7 +94,7 @@ pub(super) const OMITTED_POTENTIALS: Meaning = count(
 );
 /// Meaning of the quantity x: the share of the highest PM (potential of migration) above which processes are candidates, or the
 /// share of processes that are candidates.
-pub(super) const X: Meaning = Meaning::new(
+pub(super) const OPTION_X: Meaning = Meaning::new(
     "x",
     Unit::Number,
     "x: the share of the highest PM above which processes are candidates, or a share of the processes",
@@ -105,7 +105,7 @@ pub(super) const OFFERED_HOSTS: Meaning = count(
     "the number of hosts of the cluster that could take the process",
 );
 /// Meaning of the quantity ICPU: the computing power that the load of the offered host leaves \[instr/s\].
-pub(super) const POWER: Meaning = Meaning::new(
+pub(super) const OFFERED_POWER: Meaning = Meaning::new(
     "power_instructions_per_s",
     Unit::InstructionsPerSecond,
     "ICPU: the speed of the host that is left by its load",
@@ -117,7 +117,7 @@ pub(super) const RESIDENTS: Meaning = count(
 );
 /// Meaning of the quantity: the number of supersteps over which t1 and t2 (the times of a candidate without and with the move)
 /// are added up.
-pub(super) const HORIZON: Meaning = Meaning::new(
+pub(super) const HORIZON_SUPERSTEPS: Meaning = Meaning::new(
     "supersteps_of_times",
     Unit::Number,
     "the number of supersteps over which t1 and t2 are counted",
@@ -188,20 +188,20 @@ pub(super) const TOLERANCE: Meaning = Meaning::new(
     "D: a superstep is stable if the times of all processes lie within D of their mean",
 );
 /// Meaning of the quantity: the number of supersteps of the interval whose results of the stability test are in the record.
-pub(super) const VOTES: Meaning = count(
+pub(super) const TEST_RESULTS: Meaning = count(
     "votes",
     "the number of supersteps of the interval in the record",
 );
 /// Meaning of the quantity: the number of supersteps of the interval between calls that were stable.
-pub(super) const STABLE: Meaning =
+pub(super) const STABLE_SUPERSTEPS: Meaning =
     count("stable", "the number of stable supersteps of the interval");
 /// Meaning of the quantity: the number of supersteps of the interval between calls that were unstable.
-pub(super) const UNSTABLE: Meaning = count(
+pub(super) const UNSTABLE_SUPERSTEPS: Meaning = count(
     "unstable",
     "the number of unstable supersteps of the interval",
 );
 /// Meaning of the quantity: the number of supersteps of the interval between calls for which no stability test was made.
-pub(super) const NOT_TESTED: Meaning = count(
+pub(super) const UNTESTED_SUPERSTEPS: Meaning = count(
     "not_judged",
     "the number of supersteps of the interval that were not judged",
 );

@@ -8,11 +8,12 @@ pub(crate) mod trigger;
 
 use serde_json::{Map, Value};
 
-use self::placement::Weighing;
-use self::selection::{highest_elsewhere, highest_of_each_process, potentials};
+use self::placement::CandidateTimes;
+use self::selection::{highest_potential_elsewhere, highest_potentials, recorded_potentials};
 use crate::explain::{
-    ExplainContext, Interval, Narrator, NoMoveReason, Plain, Record, RecordedCandidate, Score,
-    ScoreWords, Sentence, Shortfall, describe_saving, list_explanation, ratio,
+    CallInterval, DecisionRecord, ExplainContext, MigrationScore, Narrator, NoMoveReason,
+    PlainNarrator, RecordedCandidate, ScoreWords, Sentence, Shortfall, describe_saving,
+    list_explanation, time_ratio,
 };
 
 /// The narrator of MigBSP, which describes the policy's rescheduling calls in sentences, written from their decision records.
@@ -24,57 +25,65 @@ impl Narrator for MigBspNarrator {
         trigger::describe_trigger(scene)
     }
 
-    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
-        match potentials(call) {
+    fn describe_selection(
+        &self,
+        scene: &ExplainContext<'_>,
+        call: DecisionRecord<'_>,
+    ) -> Vec<Sentence> {
+        match recorded_potentials(call) {
             Some(all) => selection::describe_selection(scene, call, &all),
             None => list_explanation(scene, call, trigger::described_keys(call)),
         }
     }
 
-    fn describe_offered_host(&self, call: Record<'_>, candidate: &RecordedCandidate) -> Sentence {
-        let weighing = Weighing::from_record(call, candidate.process);
+    fn describe_offered_host(
+        &self,
+        call: DecisionRecord<'_>,
+        candidate: &RecordedCandidate,
+    ) -> Sentence {
+        let weighing = CandidateTimes::from_record(call, candidate.process);
         weighing.map_or_else(Sentence::default, |weighing| weighing.describe_host())
     }
 
     fn describe_times(
         &self,
-        call: Record<'_>,
+        call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
         times: [f64; 2],
     ) -> [Sentence; 2] {
-        match Weighing::from_record(call, candidate.process) {
+        match CandidateTimes::from_record(call, candidate.process) {
             Some(weighing) => weighing.describe_times(times),
-            None => Plain.describe_times(call, candidate, times),
+            None => PlainNarrator.describe_times(call, candidate, times),
         }
     }
 
     fn describe_saving(
         &self,
-        call: Record<'_>,
+        call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
         times: [f64; 2],
     ) -> Sentence {
-        match Weighing::from_record(call, candidate.process) {
-            Some(weighing) => weighing.describe_saving(describe_saving(candidate, times)),
-            None => Plain.describe_saving(call, candidate, times),
+        match CandidateTimes::from_record(call, candidate.process) {
+            Some(weighing) => weighing.complete_saving(describe_saving(candidate, times)),
+            None => PlainNarrator.describe_saving(call, candidate, times),
         }
     }
 
     fn slowdown_factors(
         &self,
-        call: Record<'_>,
+        call: DecisionRecord<'_>,
         candidate: &RecordedCandidate,
     ) -> Option<[f64; 2]> {
-        let alike = ratio(candidate.go_s?, candidate.stay_s?);
-        let weighing = Weighing::from_record(call, candidate.process);
+        let alike = time_ratio(candidate.go_s?, candidate.stay_s?);
+        let weighing = CandidateTimes::from_record(call, candidate.process);
         Some(weighing.map_or([alike; 2], |weighing| weighing.slowdown_factors()))
     }
 
-    fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
+    fn reason_without_candidates(&self, call: DecisionRecord<'_>) -> NoMoveReason {
         let recorded = call.explanation.get("highest_elsewhere_s");
         let highest = recorded.and_then(Value::as_f64).or_else(|| {
-            let all = potentials(call)?;
-            Some(highest_elsewhere(&highest_of_each_process(&all))?.value_s)
+            let all = recorded_potentials(call)?;
+            Some(highest_potential_elsewhere(&highest_potentials(&all))?.value_s)
         });
         match highest {
             Some(highest) if highest <= 0.0 => NoMoveReason {
@@ -82,8 +91,8 @@ impl Narrator for MigBspNarrator {
                     .into(),
                 shortfall: Some(Shortfall {
                     leading_words: ": ",
-                    meaning: meanings::HIGHEST,
-                    value: highest,
+                    meaning: meanings::HIGHEST_POTENTIAL_ELSEWHERE,
+                    missing_amount: highest,
                 }),
             },
             _ => NoMoveReason::new("no candidate: no other cluster is better for any process"),
@@ -93,19 +102,19 @@ impl Narrator for MigBspNarrator {
     fn additional_values(
         &self,
         scene: &ExplainContext<'_>,
-        call: Record<'_>,
+        call: DecisionRecord<'_>,
     ) -> Map<String, Value> {
         let mut facts = Map::new();
-        if let (Some(process), Some(all)) = (scene.process, potentials(call)) {
-            let ranks = highest_of_each_process(&all);
+        if let (Some(process), Some(all)) = (scene.process, recorded_potentials(call)) {
+            let ranks = highest_potentials(&all);
             let rank = ranks.iter().position(|best| best.process == process);
             facts.insert("rank".into(), rank.map(|rank| rank + 1).into());
         }
         facts
     }
 
-    fn interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<Interval<'a>> {
-        trigger::interval(explanation)
+    fn interval<'a>(&self, explanation: &'a Map<String, Value>) -> Option<CallInterval<'a>> {
+        trigger::recorded_interval(explanation)
     }
 
     fn score_words(&self) -> ScoreWords {
@@ -117,11 +126,14 @@ impl Narrator for MigBspNarrator {
         }
     }
 
-    fn scores<'a>(&self, explanation: &'a Map<String, Value>) -> (Vec<Score<'a>>, Option<f64>) {
+    fn scores<'a>(
+        &self,
+        explanation: &'a Map<String, Value>,
+    ) -> (Vec<MigrationScore<'a>>, Option<f64>) {
         let list = explanation.get("potentials").and_then(Value::as_array);
         let score = |entry: &'a Value| {
             let term = |key: &str| entry[key].as_f64();
-            Some(Score {
+            Some(MigrationScore {
                 process: entry["process"].as_u64()?,
                 cluster: entry["cluster"].as_str()?,
                 terms: vec![

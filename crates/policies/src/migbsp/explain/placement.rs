@@ -5,13 +5,13 @@ use serde::Deserialize;
 
 use super::meanings as quantity;
 use crate::explain::meanings::{TIME_MOVING, TIME_STAYING};
-use crate::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
-use migsim_base::words::{counted, singular_or_plural};
+use crate::explain::{DecisionRecord, Meaning, Quantity, Sentence, say, time_ratio};
+use migsim_base::words::{format_count, singular_or_plural};
 
 /// The terms of t1 and t2, the predicted times of one candidate of MigBSP without and with the move, as read from the decision
 /// record.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Weighing {
+pub(super) struct CandidateTimes {
     power_instructions_per_s: f64,
     offered_hosts: u64,
     residents: u64,
@@ -29,10 +29,10 @@ pub(super) struct Weighing {
     go_operations_s: f64,
 }
 
-impl Weighing {
+impl CandidateTimes {
     /// Reads the terms of the candidate `process` (counted from 1) from the decision record of a call; `None` if they are not
     /// recorded.
-    pub(super) fn from_record(call: Record<'_>, process: u64) -> Option<Self> {
+    pub(super) fn from_record(call: DecisionRecord<'_>, process: u64) -> Option<Self> {
         let list = call.explanation.get("weighed")?.as_array()?;
         let own = list
             .iter()
@@ -44,8 +44,8 @@ impl Weighing {
     /// present host.
     pub(super) fn slowdown_factors(&self) -> [f64; 2] {
         [
-            ratio(self.go_compute_s, self.stay_compute_s),
-            ratio(self.go_communication_s, self.stay_communication_s),
+            time_ratio(self.go_compute_s, self.stay_compute_s),
+            time_ratio(self.go_communication_s, self.stay_communication_s),
         ]
     }
 
@@ -53,17 +53,17 @@ impl Weighing {
         let residents = match self.residents {
             0 => Sentence::default(),
             some => {
-                let shown = counted(some, "process");
+                let shown = format_count(some, "process");
                 let verb = singular_or_plural(some, ["is", "are"]);
-                let residents = quantity::RESIDENTS.with_count(some).shown_as(shown);
+                let residents = quantity::RESIDENTS.with_count(some).with_shown_text(shown);
                 say!("; {} {} there already", residents, verb)
             }
         };
-        let shown = counted(self.offered_hosts, "host");
+        let shown = format_count(self.offered_hosts, "host");
         let hosts = quantity::OFFERED_HOSTS
             .with_count(self.offered_hosts)
-            .shown_as(shown);
-        let power = quantity::POWER.with_value(self.power_instructions_per_s);
+            .with_shown_text(shown);
+        let power = quantity::OFFERED_POWER.with_value(self.power_instructions_per_s);
         say!(
             " (the fastest of {}, counting load: {}{})",
             hosts,
@@ -111,12 +111,12 @@ impl Weighing {
 
     /// Completes the sentence `saving`, about the time that the candidate would save or lose. Added are the number of supersteps
     /// for which the sentence holds, and the cost of the move that is included.
-    pub(super) fn describe_saving(&self, saving: Sentence) -> Sentence {
+    pub(super) fn complete_saving(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
             (true, _) => say!(
                 "in {} supersteps",
-                quantity::HORIZON.with_value(self.supersteps)
+                quantity::HORIZON_SUPERSTEPS.with_value(self.supersteps)
             ),
             (false, true) => "in one superstep".into(),
             (false, false) => "per superstep".into(),
@@ -134,7 +134,7 @@ impl Weighing {
         if self.supersteps > 1.0 {
             let part = say!(
                 "{} x {}",
-                quantity::HORIZON.with_value(self.supersteps),
+                quantity::HORIZON_SUPERSTEPS.with_value(self.supersteps),
                 part
             );
             say!(template, part)

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::meanings as quantity;
-use crate::explain::meanings::{CANDIDATES, superstep};
-use crate::explain::{ExplainContext, Record, Sentence, say};
-use migsim_base::words::{counted, singular_or_plural};
+use crate::explain::meanings::{CANDIDATES, superstep_quantity};
+use crate::explain::{DecisionRecord, ExplainContext, Sentence, say};
+use migsim_base::words::{format_count, singular_or_plural};
 
 /// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -27,13 +27,13 @@ pub(super) struct Potential {
 
 impl Potential {
     /// Describes the PM (potential of migration) as a sum of its terms.
-    fn describe(&self) -> Sentence {
+    fn describe_terms(&self) -> Sentence {
         say!(
             "{} = {} computation + {} communication - {} memory and move",
             quantity::POTENTIAL.with_value(self.value_s),
-            quantity::COMP.with_value(self.compute_s),
-            quantity::COMM.with_value(self.communication_s),
-            quantity::MEM.with_value(self.memory_s),
+            quantity::COMPUTATION_TERM.with_value(self.compute_s),
+            quantity::COMMUNICATION_TERM.with_value(self.communication_s),
+            quantity::MEMORY_TERM.with_value(self.memory_s),
         )
     }
 
@@ -43,7 +43,7 @@ impl Potential {
 }
 
 /// Reads all potentials of migration from the decision record of a call; `None` if the record has none.
-pub(super) fn potentials(call: Record<'_>) -> Option<Vec<Potential>> {
+pub(super) fn recorded_potentials(call: DecisionRecord<'_>) -> Option<Vec<Potential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
@@ -64,7 +64,7 @@ fn present_cluster<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'
 }
 
 /// Returns the highest recorded potential of migration of each process, in decreasing order.
-pub(super) fn highest_of_each_process(all: &[Potential]) -> Vec<&Potential> {
+pub(super) fn highest_potentials(all: &[Potential]) -> Vec<&Potential> {
     let mut ranks: Vec<&Potential> = all.iter().collect();
     ranks.sort_by(|a, b| {
         b.value_s
@@ -78,7 +78,7 @@ pub(super) fn highest_of_each_process(all: &[Potential]) -> Vec<&Potential> {
 
 /// Returns the highest potential of migration to a cluster other than the present cluster of the process; `ranks` is in
 /// decreasing order. The threshold x refers to this potential.
-pub(super) fn highest_elsewhere<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
+pub(super) fn highest_potential_elsewhere<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
@@ -101,7 +101,7 @@ fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
             &one.cluster,
             one.process_name(),
             here,
-            one.describe()
+            one.describe_terms()
         )
     };
     best.iter().map(line).collect()
@@ -111,52 +111,52 @@ fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
 /// then the threshold for candidates.
 pub(super) fn describe_selection(
     scene: &ExplainContext<'_>,
-    call: Record<'_>,
+    call: DecisionRecord<'_>,
     all: &[Potential],
 ) -> Vec<Sentence> {
-    let ranks = highest_of_each_process(all);
+    let ranks = highest_potentials(all);
     let mut sentences = Vec::new();
     let shown = if let Some(process) = scene.process {
-        describe_process(call, (all, &ranks), process, &mut sentences);
+        describe_process_potentials(call, (all, &ranks), process, &mut sentences);
         ranks.iter().find(|best| best.process == process).copied()
     } else {
         if !ranks.is_empty() {
             sentences.push("The highest potential of migration (PM) to each cluster:".into());
             sentences.extend(describe_highest_of_each_cluster(all));
         }
-        highest_elsewhere(&ranks).or(ranks.first().copied())
+        highest_potential_elsewhere(&ranks).or(ranks.first().copied())
     };
-    sentences.extend(shown.and_then(|shown| describe_previous(scene, shown)));
+    sentences.extend(shown.and_then(|shown| describe_previous_potential(scene, shown)));
     sentences.extend(describe_threshold(scene, call, &ranks));
     if let Some(process) = scene.process {
-        sentences.extend(describe_verdict(scene, call, &ranks, process));
+        sentences.extend(describe_candidacy(scene, call, &ranks, process));
     }
     sentences
 }
 
 /// Describes the PM (potential of migration) that the process had to the same cluster at the previous call; `None` if it was not
 /// recorded. `now` is the PM at the present call.
-fn describe_previous(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sentence> {
-    let last = scene.last_call()?;
-    let known = potentials(last)?;
+fn describe_previous_potential(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sentence> {
+    let last = scene.previous_call()?;
+    let known = recorded_potentials(last)?;
     let is_same = |one: &&Potential| one.process == now.process && one.cluster == now.cluster;
     let then = known.iter().find(is_same)?;
     Some(say!(
         "At the call before, after superstep {}, the PM of {} to {} was {}.",
-        superstep(last.superstep),
+        superstep_quantity(last.superstep),
         now.process_name(),
         &now.cluster,
-        then.describe()
+        then.describe_terms()
     ))
 }
 
 /// Describes the highest PM (potential of migration) to another cluster, and the threshold for candidates that follows from it.
 fn describe_threshold(
     scene: &ExplainContext<'_>,
-    call: Record<'_>,
+    call: DecisionRecord<'_>,
     ranks: &[&Potential],
 ) -> Vec<Sentence> {
-    let Some(leader) = highest_elsewhere(ranks) else {
+    let Some(leader) = highest_potential_elsewhere(ranks) else {
         return vec![describe_no_candidate(call, ranks)];
     };
     let of_all = call
@@ -166,7 +166,7 @@ fn describe_threshold(
     let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
     let (name, value) = (
         leader.process_name(),
-        quantity::HIGHEST.with_value(leader.value_s),
+        quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(leader.value_s),
     );
     let highest = if is_highest {
         say!(
@@ -190,7 +190,7 @@ fn describe_threshold(
     )];
     if !is_highest {
         let higher = ranks.iter().take_while(|one| one.value_s > leader.value_s);
-        sentences.push(describe_staying(
+        sentences.push(describe_staying_processes(
             ranks.first().copied(),
             higher.count() as u64,
             of_all,
@@ -201,26 +201,30 @@ fn describe_threshold(
 
 /// Describes the processes whose PM (potential of migration) to their present cluster is higher than the highest PM to another
 /// cluster: the highest one (`first`) and their number (`count`).
-fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
+fn describe_staying_processes(
+    first: Option<&Potential>,
+    count: u64,
+    of_all: Option<f64>,
+) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
             "{} has a higher PM, {} to {}, but is already in this cluster: the process stays, and its PM does not count.",
             first.process_name(),
-            quantity::HIGHEST_OF_ALL.with_value(first.value_s),
+            quantity::HIGHEST_POTENTIAL.with_value(first.value_s),
             &first.cluster
         ),
         (Some(first), count) => say!(
             "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is {}, of {} in {}).",
             quantity::HIGHER_AT_PRESENT_CLUSTER
                 .with_count(count)
-                .shown_as(counted(count, "process")),
-            quantity::HIGHEST_OF_ALL.with_value(first.value_s),
+                .with_shown_text(format_count(count, "process")),
+            quantity::HIGHEST_POTENTIAL.with_value(first.value_s),
             first.process_name(),
             &first.cluster
         ),
         (None, _) => say!(
             "The highest PM of all, {}, is that of a process to its own cluster: this process stays, and its PM does not count.",
-            quantity::HIGHEST_OF_ALL.with_value(of_all.unwrap_or_default())
+            quantity::HIGHEST_POTENTIAL.with_value(of_all.unwrap_or_default())
         ),
     }
 }
@@ -229,7 +233,7 @@ fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) 
 /// `leader` is the highest PM to another cluster.
 fn describe_candidates(
     scene: &ExplainContext<'_>,
-    call: Record<'_>,
+    call: DecisionRecord<'_>,
     leader: &Potential,
 ) -> Sentence {
     let options = scene.options;
@@ -241,7 +245,7 @@ fn describe_candidates(
             let several = CANDIDATES.with_count(count);
             say!(
                 "{} are candidates",
-                several.shown_as(counted(count, "process"))
+                several.with_shown_text(format_count(count, "process"))
             )
         }
     };
@@ -250,20 +254,22 @@ fn describe_candidates(
         let x = scene.options["x"].as_f64().unwrap_or_default();
         return say!(
             "A candidate needs a PM above {} times the highest PM of its own cluster: {}.",
-            quantity::X.with_value(x),
+            quantity::OPTION_X.with_value(x),
             passed
         );
     }
     let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
-        return say!("{} So {}.", describe_not_positive(leader), passed);
+        return say!("{} So {}.", describe_not_positive_potential(leader), passed);
     };
-    let x = options["x"].as_f64().map(|x| quantity::X.with_value(x));
+    let x = options["x"]
+        .as_f64()
+        .map(|x| quantity::OPTION_X.with_value(x));
     if options["heuristic"] == "two" {
         return say!("Only the highest can be a candidate: {}.", passed);
     }
     if options["x_of"] == "of-processes" {
         let share = x.map_or_else(Sentence::default, |x| say!(", a share x = {} of all", x));
-        let least = quantity::LOWEST_OF_CANDIDATES.with_value(threshold);
+        let least = quantity::LOWEST_CANDIDATE_POTENTIAL.with_value(threshold);
         return say!(
             "The processes with the highest PM are candidates{}: {}, with {} at least.",
             share,
@@ -276,7 +282,7 @@ fn describe_candidates(
             say!(
                 " (x = {} times the highest, {})",
                 x,
-                quantity::HIGHEST.with_value(leader.value_s)
+                quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(leader.value_s)
             )
         } else {
             say!(", lower by the share of its size that x = {} leaves", x)
@@ -284,19 +290,19 @@ fn describe_candidates(
     });
     say!(
         "A candidate needs a PM above {}{}: {}.",
-        quantity::THRESHOLD.with_value(threshold),
+        quantity::POTENTIAL_THRESHOLD.with_value(threshold),
         of_highest,
         passed
     )
 }
 
 /// Describes why the highest PM (potential of migration) to another cluster, `leader`, is not positive.
-fn describe_not_positive(leader: &Potential) -> Sentence {
+fn describe_not_positive_potential(leader: &Potential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
         say!(
             "It is not positive: sending the memory and moving take {}, but the better place gains only {}.",
-            quantity::MEM.with_value(leader.memory_s),
+            quantity::MEMORY_TERM.with_value(leader.memory_s),
             quantity::COMP_PLUS_COMM.with_value(promised)
         )
     } else {
@@ -305,12 +311,12 @@ fn describe_not_positive(leader: &Potential) -> Sentence {
 }
 
 /// Describes why no process prefers another cluster than its present one, so that the call has no candidate.
-fn describe_no_candidate(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
+fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&Potential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
         return say!(
             "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
-            quantity::HIGHEST_OF_ALL.with_value(first.value_s),
+            quantity::HIGHEST_POTENTIAL.with_value(first.value_s),
             first.process_name(),
             &first.cluster
         );
@@ -323,24 +329,24 @@ fn describe_no_candidate(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
         (None, _) => "No process has a PM, so no process is a candidate.".into(),
         (Some(count), Some(highest)) => say!(
             "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {}.",
-            quantity::HIGHEST.with_value(highest),
+            quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(highest),
             quantity::OMITTED_POTENTIALS
                 .with_count(count)
-                .shown_as(format!("{count} PM"))
+                .with_shown_text(format!("{count} PM"))
         ),
         (Some(count), None) => say!(
             "No process is a candidate. The record leaves out {}.",
             quantity::OMITTED_POTENTIALS
                 .with_count(count)
-                .shown_as(format!("{count} PM"))
+                .with_shown_text(format!("{count} PM"))
         ),
     }
 }
 
 /// Describes whether the process is a candidate, and why or why not; `None` if its PM (potential of migration) is unknown.
-fn describe_verdict(
+fn describe_candidacy(
     scene: &ExplainContext<'_>,
-    call: Record<'_>,
+    call: DecisionRecord<'_>,
     ranks: &[&Potential],
     process: u64,
 ) -> Option<Sentence> {
@@ -380,8 +386,8 @@ fn describe_verdict(
 }
 
 /// Appends sentences about the PM (potential of migration) of the process to each cluster, and its rank among all processes.
-fn describe_process(
-    call: Record<'_>,
+fn describe_process_potentials(
+    call: DecisionRecord<'_>,
     (all, ranks): (&[Potential], &[&Potential]),
     process: u64,
     sentences: &mut Vec<Sentence>,
@@ -400,7 +406,7 @@ fn describe_process(
         return;
     }
     if own.is_empty() {
-        sentences.push(describe_omitted(call, &name));
+        sentences.push(describe_omitted_potential(call, &name));
         return;
     }
     let place = present_cluster(all, &own);
@@ -412,7 +418,7 @@ fn describe_process(
     ));
     for one in &own {
         let here = if one.is_there { " (it is there)" } else { "" };
-        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.describe()));
+        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.describe_terms()));
     }
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
@@ -421,22 +427,22 @@ fn describe_process(
             quantity::POTENTIAL.with_value(best.value_s),
             &best.cluster,
             quantity::RANK.with_count(rank as u64 + 1),
-            quantity::RANKED.with_count(ranks.len() as u64)
+            quantity::RANKED_PROCESSES.with_count(ranks.len() as u64)
         ));
     }
 }
 
 /// Describes that the decision record has no PM (potential of migration) of the process with this name.
-fn describe_omitted(call: Record<'_>, name: &str) -> Sentence {
+fn describe_omitted_potential(call: DecisionRecord<'_>, name: &str) -> Sentence {
     let count = call
         .explanation
         .get("potentials_left_out")
         .and_then(Value::as_u64);
     let others = count.map_or_else(Sentence::default, |count| {
-        let shown = counted(count, "other");
+        let shown = format_count(count, "other");
         let others = quantity::OMITTED_POTENTIALS
             .with_count(count)
-            .shown_as(shown);
+            .with_shown_text(shown);
         say!(
             ", {} {} left out",
             others,

@@ -3,16 +3,17 @@
 use serde_json::{Map, Value};
 
 use super::meanings as quantity;
-use crate::explain::meanings::{SUPERSTEPS, superstep};
+use crate::explain::meanings::{SUPERSTEPS, superstep_quantity};
 use crate::explain::{
-    ExplainContext, Interval, Record, Sentence, describe_no_call, describe_requested_call, say,
+    CallInterval, DecisionRecord, ExplainContext, Sentence, describe_no_call,
+    describe_requested_call, say,
 };
-use migsim_base::words::{counted, singular_or_plural};
+use migsim_base::words::{format_count, singular_or_plural};
 
 /// Returns the keys of an explanation that the sentences about the trigger describe; empty if the explanation has no interval
 /// between calls.
-pub(crate) fn described_keys(call: Record<'_>) -> &'static [&'static str] {
-    match interval(call.explanation) {
+pub(crate) fn described_keys(call: DecisionRecord<'_>) -> &'static [&'static str] {
+    match recorded_interval(call.explanation) {
         Some(_) => &["alpha", "next_alpha", "votes", "d"],
         None => &[],
     }
@@ -20,11 +21,11 @@ pub(crate) fn described_keys(call: Record<'_>) -> &'static [&'static str] {
 
 /// Returns the interval that ends with a call, read from the explanation of the call: its length α, the next length α', and the
 /// results of the stability test. `None` if it is not recorded.
-pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>> {
-    Some(Interval {
+pub(crate) fn recorded_interval(explanation: &Map<String, Value>) -> Option<CallInterval<'_>> {
+    Some(CallInterval {
         length: explanation.get("alpha")?.as_u64()?,
         next_length: explanation.get("next_alpha")?.as_u64()?,
-        votes: explanation.get("votes")?.as_str()?,
+        test_results: explanation.get("votes")?.as_str()?,
     })
 }
 
@@ -33,28 +34,28 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let Some(call) = scene.call_in_question() else {
         return describe_no_call_with_alpha(scene);
     };
-    let Some(interval) = interval(call.explanation) else {
+    let Some(interval) = recorded_interval(call.explanation) else {
         return vec![describe_requested_call(scene)];
     };
-    let after = superstep(scene.superstep);
+    let after = superstep_quantity(scene.superstep);
     let alpha = || quantity::ALPHA.with_count(interval.length);
-    let why = match scene.last_call() {
+    let why = match scene.previous_call() {
         None => say!(
             "A call was due after superstep {}: the first call comes after α = {}.",
             after,
-            alpha().shown_as(counted(interval.length, "superstep"))
+            alpha().with_shown_text(format_count(interval.length, "superstep"))
         ),
         Some(last) => say!(
             "A call was due after superstep {}: the call after superstep {} had set α to {}, and {} + {} = {}.",
             after,
-            superstep(last.superstep),
+            superstep_quantity(last.superstep),
             alpha(),
-            superstep(last.superstep),
+            superstep_quantity(last.superstep),
             alpha(),
-            superstep(last.superstep.saturating_add(interval.length)),
+            superstep_quantity(last.superstep.saturating_add(interval.length)),
         ),
     };
-    let mut sentences = vec![why, describe_votes(scene, call, interval)];
+    let mut sentences = vec![why, describe_test_results(scene, call, interval)];
     sentences.extend(describe_alpha_history(scene));
     sentences.push(describe_next_call(scene, interval));
     sentences
@@ -63,13 +64,13 @@ pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
 /// Describes that no call was due after the superstep that the user asks about, with the values of α (supersteps between calls)
 /// before and after this superstep.
 fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
-    let last = scene.last_call();
-    let set = last.and_then(|call| Some(interval(call.explanation)?.next_length));
+    let last = scene.previous_call();
+    let set = last.and_then(|call| Some(recorded_interval(call.explanation)?.next_length));
     let set = set.map_or_else(Sentence::default, |next| {
         say!(" and set α to {}", quantity::NEXT_ALPHA.with_count(next))
     });
     let next = scene.next_call();
-    let first = next.and_then(|call| Some(interval(call.explanation)?.length));
+    let first = next.and_then(|call| Some(recorded_interval(call.explanation)?.length));
     let first = first.map_or_else(Sentence::default, |alpha| {
         say!(": α was {} at first", quantity::ALPHA.with_count(alpha))
     });
@@ -82,8 +83,8 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let known = known.filter(|call| call.superstep <= scene.superstep);
     let all: Vec<Sentence> = known
         .filter_map(|call| {
-            let alpha = quantity::ALPHA.with_count(interval(call.explanation)?.length);
-            Some(say!("{} at {}", alpha, superstep(call.superstep)))
+            let alpha = quantity::ALPHA.with_count(recorded_interval(call.explanation)?.length);
+            Some(say!("{} at {}", alpha, superstep_quantity(call.superstep)))
         })
         .collect();
     let shown = all.len().saturating_sub(8);
@@ -99,22 +100,22 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
 }
 
 /// Describes when the next rescheduling call takes place, from the next value of α (supersteps between calls).
-fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sentence {
+fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) -> Sentence {
     let due = scene.superstep.saturating_add(interval.next_length);
     match scene.next_call() {
         Some(next) if next.superstep == due => say!(
             "The next call came after superstep {} = {} + {}.",
-            superstep(due),
-            superstep(scene.superstep),
+            superstep_quantity(due),
+            superstep_quantity(scene.superstep),
             quantity::NEXT_ALPHA.with_count(interval.next_length)
         ),
         Some(next) => say!(
             "The next call came after superstep {}.",
-            superstep(next.superstep)
+            superstep_quantity(next.superstep)
         ),
         None => say!(
             "There was no further call: the next one was due after superstep {}, but the run has {}.",
-            superstep(due),
+            superstep_quantity(due),
             SUPERSTEPS.with_count(scene.supersteps)
         ),
     }
@@ -122,24 +123,27 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sen
 
 /// Describes the results of the stability test in the interval that ends with the call, and the next value of α that follows from
 /// them.
-fn describe_votes(
+fn describe_test_results(
     scene: &ExplainContext<'_>,
-    call: Record<'_>,
-    interval: Interval<'_>,
+    call: DecisionRecord<'_>,
+    interval: CallInterval<'_>,
 ) -> Sentence {
     let of = |letter: char| {
-        let votes = interval.votes.chars();
+        let votes = interval.test_results.chars();
         votes.filter(|vote| *vote == letter).count() as u64
     };
     let idle = match of('.') {
         0 => Sentence::default(),
-        idle => say!(", {} not judged", quantity::NOT_TESTED.with_count(idle)),
+        idle => say!(
+            ", {} not judged",
+            quantity::UNTESTED_SUPERSTEPS.with_count(idle)
+        ),
     };
-    let is_cut = interval.votes.len() as u64 == 64 && interval.length > 64;
-    let count = interval.votes.chars().count() as u64;
-    let count = quantity::VOTES
+    let is_cut = interval.test_results.len() as u64 == 64 && interval.length > 64;
+    let count = interval.test_results.chars().count() as u64;
+    let count = quantity::TEST_RESULTS
         .with_count(count)
-        .shown_as(counted(count, "superstep"));
+        .with_shown_text(format_count(count, "superstep"));
     let tolerance = call.explanation.get("d").and_then(Value::as_f64);
     let tolerance = tolerance.map_or_else(Sentence::default, |d| {
         say!(
@@ -147,23 +151,23 @@ fn describe_votes(
             quantity::TOLERANCE.with_value(d)
         )
     });
-    let change = if is_doubled(scene, interval, of('+')) {
+    let change = if is_doubled_without_migration(scene, interval, of('+')) {
         say!(
             "and α doubles from {} to {}, since ω calls in a row or more made no migration",
             quantity::ALPHA.with_count(interval.length),
             quantity::NEXT_ALPHA.with_count(interval.next_length)
         )
     } else {
-        let change = describe_change(scene, interval, !is_cut && of('-') > of('+'));
+        let change = describe_alpha_change(scene, interval, !is_cut && of('-') > of('+'));
         say!("so α {}", change)
     };
     say!(
         "Of the {}{} of this interval {} {} stable and {} unstable{}{}, {}.",
         if is_cut { "first " } else { "" },
         count,
-        quantity::STABLE.with_count(of('+')),
+        quantity::STABLE_SUPERSTEPS.with_count(of('+')),
         singular_or_plural(of('+'), ["was", "were"]),
-        quantity::UNSTABLE.with_count(of('-')),
+        quantity::UNSTABLE_SUPERSTEPS.with_count(of('-')),
         idle,
         tolerance,
         change
@@ -172,14 +176,22 @@ fn describe_votes(
 
 /// Returns whether α was doubled by the rule for calls without migration. This is not assumed if all supersteps of the interval
 /// were `stable`, because this may also double α.
-fn is_doubled(scene: &ExplainContext<'_>, interval: Interval<'_>, stable: u64) -> bool {
+fn is_doubled_without_migration(
+    scene: &ExplainContext<'_>,
+    interval: CallInterval<'_>,
+    stable: u64,
+) -> bool {
     let is_rule = scene.options["d_growth"] == "double-alpha";
     is_rule && interval.next_length == interval.length.saturating_mul(2) && stable < interval.length
 }
 
 /// Describes the change of the interval from α to α'. `falls` states whether unstable supersteps outnumber stable ones, so that α
 /// decreases unless it is at its minimum.
-fn describe_change(scene: &ExplainContext<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
+fn describe_alpha_change(
+    scene: &ExplainContext<'_>,
+    interval: CallInterval<'_>,
+    falls: bool,
+) -> Sentence {
     let (from, to) = (
         quantity::ALPHA.with_count(interval.length),
         quantity::NEXT_ALPHA.with_count(interval.next_length),

@@ -16,7 +16,7 @@ fn potential(process: usize, cluster: usize, value: f64) -> Potential {
 
 #[test]
 fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_a_third() {
-    let mut platform = migsim_engine::testing::line(&[3e9], 1e6, 0.0);
+    let mut platform = migsim_engine::testing::single_cluster_platform(&[3e9], 1e6, 0.0);
     platform.hosts[0].cores = 2;
     let measures = Measures::default();
     let view = View {
@@ -40,7 +40,7 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
     ];
     let (found, threshold) = select_candidates(
         &MigBspConfig::default(),
-        highest_of_each_process(&all),
+        highest_potentials(&all),
         &[0; 3],
         false,
     );
@@ -69,13 +69,13 @@ fn each_manager_may_have_a_list_of_its_own() {
         ..MigBspConfig::default()
     };
     let own = [0, 0, 1, 1, 2];
-    let (found, threshold) = select_candidates(&config, highest_of_each_process(&all), &own, false);
+    let (found, threshold) = select_candidates(&config, highest_potentials(&all), &own, false);
     assert_eq!((found, threshold), (vec![all[0], all[2], all[3]], None));
     config.x = 0.6;
     config.only_positive = false;
     // 60 % of each maximum; for the maximum of -1, the same distance below it.
     assert_eq!(
-        select_candidates(&config, highest_of_each_process(&all), &own, false).0,
+        select_candidates(&config, highest_potentials(&all), &own, false).0,
         all
     );
 }
@@ -86,7 +86,7 @@ fn no_positive_potential_means_no_candidate() {
     assert_eq!(
         select_candidates(
             &MigBspConfig::default(),
-            highest_of_each_process(&all),
+            highest_potentials(&all),
             &[0; 2],
             false
         ),
@@ -107,7 +107,7 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        select_candidates(&two, highest_of_each_process(&all), &[0; 4], false).0,
+        select_candidates(&two, highest_potentials(&all), &[0; 4], false).0,
         [all[2]]
     );
     let half = MigBspConfig {
@@ -116,7 +116,7 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        select_candidates(&half, highest_of_each_process(&all), &[0; 4], false).0,
+        select_candidates(&half, highest_potentials(&all), &[0; 4], false).0,
         [all[2], all[1]]
     );
 }
@@ -155,9 +155,13 @@ fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<Po
     let all = Potentials::new(config, horizon, &forecasts, &occupancy, &view);
     assert_eq!(
         all.pair_count(),
-        (0..2).flat_map(|process| all.of_process(process)).count()
+        (0..2)
+            .flat_map(|process| all.potentials_of_process(process))
+            .count()
     );
-    (0..2).flat_map(|process| all.of_process(process)).collect()
+    (0..2)
+        .flat_map(|process| all.potentials_of_process(process))
+        .collect()
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
             let mut forecasts = Forecasts::default();
             forecasts.observe(&config, 4, &view);
             let all = Potentials::new(&config, 1e9, &forecasts, &occupancy, &view);
-            let values = (0..2).flat_map(|process| all.of_process(process));
+            let values = (0..2).flat_map(|process| all.potentials_of_process(process));
             let mut finite = values.map(|potential| potential.value().is_finite());
             assert!(finite.all(|is| is), "{config:?}");
         }
@@ -285,24 +289,24 @@ fn where_x_counts_processes_those_that_gain_nothing_are_none_unless_they_may() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        select_candidates(&config, highest_of_each_process(&all), &[0; 3], false).0,
+        select_candidates(&config, highest_potentials(&all), &[0; 3], false).0,
         [all[0]]
     );
     config.only_positive = false;
     assert_eq!(
-        select_candidates(&config, highest_of_each_process(&all), &[0; 3], false).0,
+        select_candidates(&config, highest_potentials(&all), &[0; 3], false).0,
         all
     );
 }
 
 #[test]
 fn inside_a_cluster_bytes_go_from_its_manager_to_the_next_host() {
-    use migsim_engine::testing::line;
-    let platform = line(&[1e9; 3], 1e6, 0.0);
-    let route = route_between(&platform, 0, 0).unwrap();
+    use migsim_engine::testing::single_cluster_platform;
+    let platform = single_cluster_platform(&[1e9; 3], 1e6, 0.0);
+    let route = manager_route(&platform, 0, 0).unwrap();
     let links: Vec<u32> = route.links().map(|link| link.0).collect();
     assert_eq!(links, [0, 1]);
-    assert!(route_between(&line(&[1e9], 1e6, 0.0), 0, 0).is_none());
+    assert!(manager_route(&single_cluster_platform(&[1e9], 1e6, 0.0), 0, 0).is_none());
 }
 
 /// Returns twelve clusters of three hosts behind two kinds of links, with these speeds \[GHz\].
@@ -401,9 +405,9 @@ proptest! {
         }
         let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
         let all = Potentials::new(&config, 1.0, &forecasts, &occupancy, &view);
-        let every: Vec<Potential> = (0..count).flat_map(|process| all.of_process(process)).collect();
-        let mut best = all.best();
-        best.sort_by_key(|potential| potential.process);
-        prop_assert_eq!(best, highest_of_each_process(&every));
+        let every: Vec<Potential> = (0..count).flat_map(|process| all.potentials_of_process(process)).collect();
+        let mut best = all.best_potentials();
+        best.sort_by_key(|potential| potential.process_number);
+        prop_assert_eq!(best, highest_potentials(&every));
     }
 }

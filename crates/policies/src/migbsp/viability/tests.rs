@@ -37,7 +37,7 @@ fn a_reservation_moves_with_its_process() {
         (counts, all.used_memory[at])
     };
     assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
-    reservations.relocate(0, to, &forecasts, &view);
+    reservations.reserve_move(0, to, &forecasts, &view);
     assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
     assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
     assert_eq!(reservations.processes_before[from.index()], 2);
@@ -65,8 +65,8 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
     let mut forecasts = Forecasts::default();
     forecasts.observe(&config, 4, &view);
     let reservations = Reservations::new(&config, &forecasts, &view);
-    let occupancy = reservations.occupancies(&config);
-    let call = Call {
+    let occupancy = reservations.resident_counts(&config);
+    let call = CallContext {
         config: &config,
         forecasts: &forecasts,
         view: &view,
@@ -74,7 +74,7 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
         potentials: &Potentials::new(&config, 10.0, &forecasts, &occupancy, &view),
     };
     let times = |to: &str| {
-        let offer = Offer {
+        let offer = HostOffer {
             host: host(to),
             power: 1e9,
             free_hosts: 1,
@@ -96,7 +96,7 @@ fn in_a_call(
     config: &MigBspConfig,
     names: &[&str],
     change: impl FnOnce(&mut Platform, &mut [f64]),
-    look: impl FnOnce(&Call<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
+    look: impl FnOnce(&CallContext<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
 ) {
     let mut platform = migsim_platform::open("lbm").unwrap().platform;
     let mut load = vec![0.0; platform.hosts.len()];
@@ -117,8 +117,8 @@ fn in_a_call(
     let mut forecasts = Forecasts::default();
     forecasts.observe(config, 4, &view);
     let mut reservations = Reservations::new(config, &forecasts, &view);
-    let occupancy = reservations.occupancies(config);
-    let call = Call {
+    let occupancy = reservations.resident_counts(config);
+    let call = CallContext {
         config,
         forecasts: &forecasts,
         view: &view,
@@ -157,10 +157,10 @@ fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_ma
         in_a_call(config, &[at, "s-0"], equal, |call, reservations, _| {
             assert!(
                 call.potentials
-                    .of_process(0)
+                    .potentials_of_process(0)
                     .all(|other| other.value() == 0.0)
             );
-            let offer = call.destination(&candidate(S), reservations);
+            let offer = call.find_destination(&candidate(S), reservations);
             found = offer.map(|(cluster, _)| cluster);
         });
         found
@@ -193,7 +193,7 @@ fn who_would_be_as_fast_elsewhere_stays() {
             &["lan-0", second],
             alone,
             |call, reservations, host| {
-                let (record, _) = call.evaluate(&candidate(A), reservations);
+                let (record, _) = call.decide_candidate(&candidate(A), reservations);
                 assert_eq!((record.accepted, &*record.reason), (false, reason));
                 assert_eq!(record.to, Some(host("a-0")));
                 assert_eq!(record.stay, Some(Seconds::of(0.01)));
@@ -287,7 +287,7 @@ impl Policy for Stay {
         forecasts.observe(config, 4, view);
         let mut reservations = Reservations::new(config, forecasts, view);
         let potentials = Potentials::new(config, 1.0, forecasts, &[0; 31], view);
-        let call = Call {
+        let call = CallContext {
             config,
             forecasts,
             view,
@@ -295,7 +295,7 @@ impl Policy for Stay {
             potentials: &potentials,
         };
         reservations.remove_process(0, view.placement[0], forecasts, view);
-        let offer = Offer {
+        let offer = HostOffer {
             host: view.placement[0],
             power: 1e9,
             free_hosts: 1,
