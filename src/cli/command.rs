@@ -471,7 +471,8 @@ mod tests {
 
     impl PolicyOptions for Spun {
         const FLAGS: &'static [OptionFlag] =
-            &[OptionFlag::new("spin", FlagValues::Counts, "how often").of_key("spin_count")];
+            &[OptionFlag::new("spin", FlagValues::Counts, "how often")
+                .with_option_name("spin_count")];
 
         fn policy(self) -> Result<Box<dyn Policy>, Error> {
             Ok(Box::new(Never {}))

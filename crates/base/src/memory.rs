@@ -49,8 +49,8 @@ const LOAD: f64 = 700.0;
 const POLICY: f64 = 270.0;
 /// Memory per message whose duration is measured for a policy \[B\].
 const MEASURED: f64 = 40.0;
-/// Memory of the message counts and forecasts that a policy keeps for one process and four of its communication partners'
-/// clusters \[B\].
+/// Memory of the message counts and forecasts that a policy keeps for one process and up to four clusters with which the process
+/// communicates \[B\].
 const PARTNERS: f64 = 300.0;
 /// Memory of the message from one cluster manager to another in a rescheduling call, including the path of the message \[B\].
 const MANAGERS: f64 = 550.0;
@@ -240,8 +240,8 @@ pub fn papers_memory(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }
 
-/// Returns the memory that is needed to reproduce the runs of the published papers on `threads` threads if the rules of each
-/// paper are also applied to the runs of all other papers \[B\].
+/// Returns the memory that is needed to reproduce the runs of the papers with the rules of every paper \[B\]. The rules of each
+/// paper are also applied to the runs of all other papers, on `threads` threads.
 pub fn papers_memory_with_all_rules(threads: usize) -> f64 {
     READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }

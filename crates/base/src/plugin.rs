@@ -56,7 +56,7 @@ impl OptionFlag {
 
     /// Sets the name of the option that the flag sets, for a flag whose name differs from the name of its option.
     #[must_use]
-    pub const fn of_key(self, key: &'static str) -> Self {
+    pub const fn with_option_name(self, key: &'static str) -> Self {
         Self {
             option_name: key,
             ..self
@@ -65,7 +65,7 @@ impl OptionFlag {
 
     /// Sets the placeholder of the value of the flag in the help text.
     #[must_use]
-    pub const fn shown_as(self, value_name: &'static str) -> Self {
+    pub const fn with_value_name(self, value_name: &'static str) -> Self {
         Self { value_name, ..self }
     }
 }

@@ -33,7 +33,7 @@ pub enum Purpose {
     Sweep = 100,
     /// The settings at which the automatic search for good settings of a policy starts.
     Tune = 101,
-    /// The random changes in the search for the best migrations of a run whose whole course is known.
+    /// The random changes in the search for the best migrations of a run whose supersteps are all known in advance.
     Search = 102,
     /// The parameters of each case of a benchmark suite.
     Suite = 103,

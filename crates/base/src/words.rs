@@ -52,8 +52,8 @@ const LONGEST: usize = 64;
 /// Minimum number of letters of an unknown name for which a known name that begins with the same letters is suggested.
 const SHORTEST_BEGIN: usize = 3;
 
-/// Returns the maximum edit distance at which a known name is suggested for the unknown `name`: a third of the number of letters,
-/// but from 1 to 3, and 0 for a name of less than three letters.
+/// Returns the maximum edit distance at which a known name is suggested for the unknown `name`. It is a third of the number of
+/// letters, but from 1 to 3, and 0 for a name of less than three letters.
 fn maximum_edit_distance(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,

@@ -50,17 +50,20 @@ pub(super) struct OpenSupersteps {
 struct Frame {
     /// Range of the engine's numbers of the messages of the superstep, as the first number and the count.
     message_range: (u32, u32),
-    /// Number of processes that have completed the superstep.
+    /// Number of processes that have completed the superstep and wait to begin the next superstep, or have begun it.
     completed_processes: usize,
     plan: Plan,
     measures: Measures,
     exchange: Exchange,
-    stage: Vec<Stage>,
+    stages: Vec<Stage>,
     has_begun: bool,
-    first_began: f64,
-    began: Vec<f64>,
-    computed: Vec<f64>,
-    last_computed: Option<Time>,
+    /// Local time at which the first process began the superstep \[s\].
+    first_begin: f64,
+    /// Local time at which each process began the superstep \[s\].
+    begin_times: Vec<f64>,
+    /// Local time at which the computation of each process ended \[s\].
+    computation_ends: Vec<f64>,
+    last_computation_end: Option<Time>,
 }
 
 impl Frame {
@@ -69,12 +72,15 @@ impl Frame {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
         swap(&mut self.exchange, &mut superstep.exchange);
-        swap(&mut self.stage, &mut superstep.stages);
+        swap(&mut self.stages, &mut superstep.stages);
         swap(&mut self.has_begun, &mut superstep.has_begun);
-        swap(&mut self.first_began, &mut superstep.first_begin);
-        swap(&mut self.began, &mut superstep.begin_times);
-        swap(&mut self.computed, &mut superstep.computation_ends);
-        swap(&mut self.last_computed, &mut superstep.last_computation_end);
+        swap(&mut self.first_begin, &mut superstep.first_begin);
+        swap(&mut self.begin_times, &mut superstep.begin_times);
+        swap(&mut self.computation_ends, &mut superstep.computation_ends);
+        swap(
+            &mut self.last_computation_end,
+            &mut superstep.last_computation_end,
+        );
     }
 }
 
@@ -102,9 +108,9 @@ impl OpenSupersteps {
         frame.plan.clone_from(&world.plan);
         frame.completed_processes = 0;
         frame.message_range = (self.next_message, 0);
-        refill(&mut frame.stage, world.placement.len(), Stage::Waiting);
-        frame.computed.resize(world.placement.len(), 0.0);
-        frame.last_computed = None;
+        refill(&mut frame.stages, world.placement.len(), Stage::Waiting);
+        frame.computation_ends.resize(world.placement.len(), 0.0);
+        frame.last_computation_end = None;
         self.frames.push_back(frame);
         self.switch_to(number, world, superstep);
     }

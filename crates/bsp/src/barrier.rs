@@ -152,7 +152,7 @@ impl Barrier {
             ..
         } = setup.runtime;
         let count = processes as usize;
-        let kind = config.kind.of_library(processes);
+        let kind = config.kind.resolve_library(processes);
         let protocol = match kind {
             BarrierKind::None => Protocol::None,
             _ if processes == 1 => Protocol::Ideal { arrived: 0 },

@@ -33,7 +33,7 @@ pub(super) struct Call {
     current_step: Step,
     /// Number of activities (messages, computations, waits) of the current step that are still in progress.
     pending_activities: usize,
-    /// Whether the rescheduling call runs at the same time as the next superstep, so that processes do not wait for it.
+    /// Whether the rescheduling call overlaps the next superstep, so that processes begin this superstep before the call ends.
     pub(super) is_overlapped: bool,
     /// Instant since which all processes wait for the end of a call that overlapped a superstep; `None` if they do not wait for
     /// such a call.
@@ -441,7 +441,7 @@ impl Call {
             && !self.is_overlapped
         {
             match self.current_step {
-                Step::Computation => call.decision_period = Wait::none(now),
+                Step::Computation => call.decision_period = Wait::empty_at(now),
                 Step::Distribution => call.decision_period.until = now,
                 Step::Price
                 | Step::InTurn
@@ -481,9 +481,9 @@ impl Call {
     }
 }
 
-/// Returns the duration of a call in the cost model `ping-pong`, in which each manager sends a message of `ping` bytes to each
-/// process outside its cluster and receives it back: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`. L and bw are latency and
-/// bandwidth of the nominal route between process i and the manager of cluster j.
+/// Returns the duration of a rescheduling call in the cost model `ping-pong`: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`.
+/// Each manager sends a message of `ping` bytes to each process outside its cluster and receives it back. L and bw are latency
+/// and bandwidth of the nominal route between process i and the manager of cluster j.
 fn ping_pong_duration(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {

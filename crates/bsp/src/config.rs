@@ -104,7 +104,7 @@ pub enum BarrierKind {
 impl BarrierKind {
     /// Returns the barrier that Open MPI chooses for this number of processes if the kind is `library`; any other kind is
     /// returned unchanged.
-    pub(super) const fn of_library(self, processes: u32) -> Self {
+    pub(super) const fn resolve_library(self, processes: u32) -> Self {
         match (self, processes) {
             (Self::Library, 4..8) => Self::Central,
             (Self::Library, _) => Self::RecursiveDoubling,

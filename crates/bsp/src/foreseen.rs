@@ -25,7 +25,7 @@ pub(super) struct Foreseen {
     placement: Vec<HostId>,
     /// The control messages that count as uses of their connections, each with its connection; `None` until the engine has
     /// assigned the connections.
-    connection_uses: Option<Noted>,
+    connection_uses: Option<ConnectionUses>,
     /// Local time at which each control message of the present barrier is delivered \[s\].
     delivery_times: Vec<f64>,
     /// Local time at which each process arrives at the barrier \[s\]; after the departures are computed, the time at which it
@@ -37,7 +37,7 @@ pub(super) struct Foreseen {
 
 /// The control messages that must be reported to the engine as uses of a connection, as pairs of message and connection.
 #[derive(Clone, Debug)]
-enum Noted {
+enum ConnectionUses {
     /// Only the last control message of each connection is reported. This suffices because one process sends all messages of the
     /// connection, so that all its other messages come earlier.
     Last(Arc<[(u32, u32)]>),
@@ -149,8 +149,8 @@ impl Foreseen {
             find_connection_uses(waves.control_messages(), placement, engine)
         });
         match noted {
-            Noted::Last(last) => engine.record_message_ends(last, delivered),
-            Noted::All(all) => {
+            ConnectionUses::Last(last) => engine.record_message_ends(last, delivered),
+            ConnectionUses::All(all) => {
                 for &(notice, connection) in &*all {
                     engine.record_connection_use(connection, delivered[notice as usize]);
                 }
@@ -164,7 +164,7 @@ fn find_connection_uses(
     notices: &[Notice],
     placement: &[HostId],
     engine: &mut Simulation<'_, Token>,
-) -> Noted {
+) -> ConnectionUses {
     let place = |process: u32| placement[process as usize];
     let numbered = (0..).zip(notices);
     let of_connections = numbered.filter(|(_, notice)| notice.uses_connection);
@@ -181,9 +181,9 @@ fn find_connection_uses(
         connections.all(|group| group.iter().all(|one| sender(one.0) == sender(group[0].0)));
     if have_one_sender {
         all.dedup_by_key(|one| one.1);
-        Noted::Last(all.into())
+        ConnectionUses::Last(all.into())
     } else {
-        Noted::All(all)
+        ConnectionUses::All(all)
     }
 }
 

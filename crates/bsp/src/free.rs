@@ -1,9 +1,9 @@
-//! Runs in which a process need not wait for all others at the end of a superstep: determines when each process continues, and
+//! Runs in which a process need not wait for all others at the end of a superstep. Determines when each process continues, and
 //! when a superstep is closed ([`OpenSupersteps`] contains the open supersteps).
 
 use super::ahead::{MOST_AHEAD, OpenSupersteps};
 use super::event::Stage;
-use super::run::{Left, Run};
+use super::run::{Departures, Run};
 use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
@@ -17,11 +17,11 @@ impl Run<'_, '_> {
     /// Closes the oldest superstep if all processes have completed it; otherwise lets each process that has completed its
     /// superstep continue. Closing comes first so that rescheduling decisions apply before any process continues at the same
     /// time.
-    pub(super) fn continue_without_barrier(&mut self) -> Result<Left, Error> {
+    pub(super) fn continue_without_barrier(&mut self) -> Result<Departures, Error> {
         while !self.record_completions() {
             let ahead = self.open_supersteps.as_mut();
             let Some(process) = ahead.and_then(|ahead| ahead.ready_processes.pop_front()) else {
-                return Ok(Left::Some);
+                return Ok(Departures::Some);
             };
             self.begin_next_superstep(process)?;
         }
@@ -30,14 +30,14 @@ impl Run<'_, '_> {
             .record_simulation_by_events(false, &self.world);
         self.close_superstep()?;
         if self.rescheduling.awaits_answer {
-            return Ok(Left::Asked);
+            return Ok(Departures::Asked);
         }
         self.finish_closing()
     }
 
     /// Completes the closing of the oldest superstep: the processes that waited for it continue, unless all processes have to
     /// wait for each other.
-    pub(super) fn finish_closing(&mut self) -> Result<Left, Error> {
+    pub(super) fn finish_closing(&mut self) -> Result<Departures, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending_superstep;
         let furthest = self
@@ -63,7 +63,7 @@ impl Run<'_, '_> {
         if !self.rescheduling.must_synchronize {
             self.continue_waiting_processes(closed)?;
         }
-        Ok(Left::All)
+        Ok(Departures::All)
     }
 
     /// Records which processes have just completed their superstep. If all processes have completed the oldest superstep, makes

@@ -100,7 +100,8 @@ fn time_order_error(world: &World<'_>, began: Time) -> Error {
     world.internal_error(None, &what)
 }
 
-/// Checks the invariants of a run that has ended, such as the order of its times and the final placement of its processes.
+/// Checks the invariants of a run that has ended: the sums of the engine, and whether the recorded migrations lead from the
+/// initial to the final placement.
 pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
         return Err(world.internal_error(None, &fault));

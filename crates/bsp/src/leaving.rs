@@ -14,8 +14,7 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    /// Adds all processes (0 to `processes` - 1) to the list, from which no processes that were added in this way may still have
-    /// to leave.
+    /// Adds all processes (0 to `processes` - 1) to the list, which must be empty.
     pub(super) fn push_all(&mut self, processes: u32) {
         debug_assert!(self.is_empty(), "all wait for the last one");
         self.remaining_of_all = 0..processes;

@@ -29,19 +29,19 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     /// Index of the first unused node; the unused nodes form a linked list. It is [`NONE`] if no node is unused.
     first_unused_node: u32,
     /// Hash table of the pairs that lie after the first [`NEAR`] nodes of their processes.
-    overflow: HashTable<Far>,
+    overflow: HashTable<FarPair>,
 }
 
 /// Entry of the hash table: the node of a pair that lies after the first [`NEAR`] nodes of its process. If `cluster` is [`NONE`],
 /// `node` is the last node of the process.
 #[derive(Clone, Copy, Debug)]
-struct Far {
+struct FarPair {
     process: u32,
     cluster: u32,
     node: u32,
 }
 
-impl Far {
+impl FarPair {
     fn hash(&self) -> u64 {
         // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones.
         let pair = u64::from(self.process) << 32 | u64::from(self.cluster);
@@ -52,7 +52,7 @@ impl Far {
 /// The end of the linked list of a process, where its next pair is added: the index of the last node and the number of nodes
 /// before it.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct ListEnd {
     last_node: u32,
     /// Number of nodes in the list before the last node.
     nodes_before: u32,
@@ -67,12 +67,12 @@ struct Place {
 
 /// The number of a cluster, split into its upper and lower 16 bits.
 #[derive(Clone, Copy, Debug)]
-struct Halves {
+struct ClusterHalves {
     upper: u16,
     lower: u16,
 }
 
-impl Halves {
+impl ClusterHalves {
     #[inline]
     fn from_cluster(cluster: u32) -> Self {
         let [a, b, c, d] = cluster.to_be_bytes();
@@ -114,7 +114,7 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
 
     /// Returns the slot of the pair with this cluster in the node; `None` if the node has no pair with this cluster.
     #[inline]
-    fn find_slot(&self, cluster: Halves) -> Option<u32> {
+    fn find_slot(&self, cluster: ClusterHalves) -> Option<u32> {
         // Slots after the last pair may have any cluster; they come after the slot of a pair.
         let slot = (0_u32..)
             .zip(self.lower_halves)
@@ -124,23 +124,23 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
     }
 
     /// Returns the clusters of the pairs in the node.
-    fn clusters(&self) -> impl Iterator<Item = Halves> {
+    fn clusters(&self) -> impl Iterator<Item = ClusterHalves> {
         let upper = self.upper_half;
         let lower = self.lower_halves.iter().take(usize::from(self.pair_count));
-        lower.map(move |&lower| Halves { upper, lower })
+        lower.map(move |&lower| ClusterHalves { upper, lower })
     }
 
     /// Returns whether a pair with this cluster can be added to the node: a slot must be free, and the upper half of the cluster
     /// number must be that of the node.
     #[inline]
-    fn has_room(&self, cluster: Halves) -> bool {
+    fn has_room(&self, cluster: ClusterHalves) -> bool {
         self.pair_count == 0
             || usize::from(self.pair_count) < SLOTS && self.upper_half == cluster.upper
     }
 
     /// Adds a pair to the node and returns a reference to the value of the pair. The node must have room for the pair.
     #[inline]
-    fn add_pair(&mut self, cluster: Halves, value: T) -> &mut T {
+    fn add_pair(&mut self, cluster: ClusterHalves, value: T) -> &mut T {
         let slot = usize::from(self.pair_count);
         self.pair_count += 1;
         self.upper_half = cluster.upper;
@@ -230,7 +230,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         self.append_pair(
             process,
-            End {
+            ListEnd {
                 last_node: last,
                 nodes_before: before,
             },
@@ -242,14 +242,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// Returns the position of a pair in the table. If the table does not have the pair, the error is the end of the list of the
     /// process, where the pair can be added.
     #[inline]
-    fn find_pair(&self, process: usize, cluster: u32) -> Result<Place, End> {
+    fn find_pair(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
         let at = to_index(process);
-        let end = End {
+        let end = ListEnd {
             last_node: at,
             nodes_before: 0,
         };
         let node = self.nodes.get(process).ok_or(end)?;
-        match node.find_slot(Halves::from_cluster(cluster)) {
+        match node.find_slot(ClusterHalves::from_cluster(cluster)) {
             Some(slot) => Ok(Place { node: at, slot }),
             None if node.next_node == NONE => Err(end),
             None => self.find_after_first(process, cluster),
@@ -259,8 +259,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// Searches for a pair in all nodes of its process except the first. If there is no such pair, the error is the end of the
     /// list of the process.
     #[inline(never)]
-    fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, End> {
-        let halves = Halves::from_cluster(cluster);
+    fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
+        let halves = ClusterHalves::from_cluster(cluster);
         let mut at = self.nodes[process].next_node;
         for before in 1..NEAR {
             let node = &self.nodes[at as usize];
@@ -268,7 +268,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 return Ok(Place { node: at, slot });
             }
             if node.next_node == NONE {
-                return Err(End {
+                return Err(ListEnd {
                     last_node: at,
                     nodes_before: before,
                 });
@@ -280,18 +280,18 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Searches the hash table for a pair that lies after the first [`NEAR`] nodes of its process. If there is no such pair, the
     /// error is the end of the list of the process.
-    fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
+    fn find_far(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
         let found = self.far_node(process, cluster).and_then(|node| {
-            let slot = self.nodes[node as usize].find_slot(Halves::from_cluster(cluster))?;
+            let slot = self.nodes[node as usize].find_slot(ClusterHalves::from_cluster(cluster))?;
             Some(Place { node, slot })
         });
         found.ok_or_else(|| self.far_end(process))
     }
 
     /// Returns the end of the list of a process that has more than [`NEAR`] nodes, according to the hash table.
-    fn far_end(&self, process: usize) -> End {
+    fn far_end(&self, process: usize) -> ListEnd {
         let last = self.far_node(process, NONE);
-        End {
+        ListEnd {
             last_node: last.expect("a process with far nodes has a last one"),
             nodes_before: NEAR,
         }
@@ -300,12 +300,12 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// Returns the node of a pair according to the hash table; `None` if the hash table does not contain the pair.
     fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
         let process = to_index(process);
-        let wanted = Far {
+        let wanted = FarPair {
             process,
             cluster,
             node: NONE,
         };
-        let is_it = |far: &Far| far.process == process && far.cluster == cluster;
+        let is_it = |far: &FarPair| far.process == process && far.cluster == cluster;
         self.overflow.find(wanted.hash(), is_it).map(|far| far.node)
     }
 
@@ -313,16 +313,16 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     fn record_far(&mut self, process: usize, cluster: u32, node: u32) {
         let process = to_index(process);
         for cluster in [cluster, NONE] {
-            let far = Far {
+            let far = FarPair {
                 process,
                 cluster,
                 node,
             };
-            let is_it = |other: &Far| other.process == process && other.cluster == cluster;
+            let is_it = |other: &FarPair| other.process == process && other.cluster == cluster;
             match self.overflow.find_mut(far.hash(), is_it) {
                 Some(known) => *known = far,
                 None => {
-                    self.overflow.insert_unique(far.hash(), far, Far::hash);
+                    self.overflow.insert_unique(far.hash(), far, FarPair::hash);
                 }
             }
         }
@@ -395,7 +395,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             let (upper, lower) = (here.upper_half, *here.lower_halves.get(slot)?);
             let value = here.values.get(slot)?;
             slot += 1;
-            Some((Halves { upper, lower }.cluster_number(), value))
+            Some((ClusterHalves { upper, lower }.cluster_number(), value))
         })
     }
 
@@ -407,8 +407,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Adds a pair at the end of the list of its process, and returns a reference to the value of the pair.
     #[inline]
-    fn append_pair(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
-        let halves = Halves::from_cluster(cluster);
+    fn append_pair(&mut self, process: usize, end: ListEnd, cluster: u32, value: T) -> &mut T {
+        let halves = ClusterHalves::from_cluster(cluster);
         let last = end.last_node as usize;
         if end.nodes_before < NEAR && self.nodes[last].has_room(halves) {
             self.nodes[last].add_pair(halves, value)
@@ -420,9 +420,9 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// Adds a pair at the end of the list of its process if the last node is full or the pair is to be found by the hash table.
     /// Returns a reference to the value of the pair.
     #[inline(never)]
-    fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
-        let halves = Halves::from_cluster(cluster);
-        let End {
+    fn append_far(&mut self, process: usize, end: ListEnd, cluster: u32, value: T) -> &mut T {
+        let halves = ClusterHalves::from_cluster(cluster);
+        let ListEnd {
             last_node: mut at,
             nodes_before: mut before,
         } = end;

@@ -27,7 +27,7 @@ pub struct Wait {
 
 impl Wait {
     /// Creates an empty period at the time `date`.
-    pub const fn none(date: Time) -> Self {
+    pub const fn empty_at(date: Time) -> Self {
         Self {
             from: date,
             until: date,

@@ -85,7 +85,7 @@ enum Phase {
 /// The number of processes that have left the barrier of the superstep that is ending: some, all, or none because the caller must
 /// decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum Departures {
     /// At least one process has not left the barrier yet.
     Some,
     /// All processes have left the barrier.
@@ -179,7 +179,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 } else {
                     self.release_processes()?
                 };
-                if left == Left::All {
+                if left == Departures::All {
                     return Ok(Some(1));
                 }
                 self.handle_next_event()?;
@@ -234,9 +234,9 @@ impl<'a, 'r> Run<'a, 'r> {
         loop {
             if !self.has_more_events_now() {
                 match self.leave_barrier()? {
-                    Left::All => return Ok(Some(1)),
-                    Left::Some => {}
-                    Left::Asked => {
+                    Departures::All => return Ok(Some(1)),
+                    Departures::Some => {}
+                    Departures::Asked => {
                         self.phase = Phase::Closed;
                         return Ok(None);
                     }
@@ -246,8 +246,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Executes the rescheduling after a superstep at whose end processes wait for each other: the migrations that the workload
-    /// prescribes, the rescheduling call if one is due, and the migrations that the call decides.
+    /// Executes the rescheduling after a superstep at whose end all processes wait for each other. It consists of the migrations
+    /// that the workload prescribes, the rescheduling call if one is due, and the migrations that the call decides.
     fn reschedule(&mut self) -> Result<(), Error> {
         if !self.rescheduling.must_synchronize {
             return Ok(());
@@ -541,14 +541,14 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Lets those processes leave the barrier that it has released. The superstep is closed before the first process leaves.
-    fn leave_barrier(&mut self) -> Result<Left, Error> {
+    fn leave_barrier(&mut self) -> Result<Departures, Error> {
         if self.open_supersteps.is_some() {
             return self.continue_without_barrier();
         }
         if !self.superstep.barrier.leaving.is_empty() && self.superstep.departed_processes == 0 {
             self.close_superstep()?;
             if self.rescheduling.awaits_answer {
-                return Ok(Left::Asked);
+                return Ok(Departures::Asked);
             }
         }
         self.release_processes()
@@ -556,14 +556,14 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets the released processes leave the barrier without closing the superstep, because it is already closed or some
     /// processes have not arrived.
-    fn release_processes(&mut self) -> Result<Left, Error> {
+    fn release_processes(&mut self) -> Result<Departures, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
             self.superstep.barrier.leaving.clear();
             if let Some(later) = self.leave_as_predicted() {
                 self.end_superstep(later);
                 self.continue_all_processes()?;
-                return Ok(Left::All);
+                return Ok(Departures::All);
             }
         }
         while let Some(process) = self.superstep.barrier.leaving.pop() {
@@ -575,10 +575,10 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             self.continue_process(process)?;
             if is_last_to_leave {
-                return Ok(Left::All);
+                return Ok(Departures::All);
             }
         }
-        Ok(Left::Some)
+        Ok(Departures::Some)
     }
 
     /// Lets all processes leave the barrier; a process that leaves later than the first begins the next superstep at its

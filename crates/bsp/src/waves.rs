@@ -70,7 +70,7 @@ impl Waves {
     /// Orders the control messages of a script in stages; returns `None` if the script has too many control messages.
     pub(super) fn from_script(script: &Script, processes: u32) -> Option<Self> {
         let mut waves = Self::default();
-        let mut reading = Reading::new(script, processes);
+        let mut reading = ScriptProgress::new(script, processes);
         let mut ready: Vec<u32> = (0..processes).collect();
         while let Some(slot) = ready
             .iter()
@@ -159,7 +159,7 @@ impl Waves {
 
 /// The position of each process in its script, and the messages not yet received, while the script is ordered in stages.
 #[derive(Debug)]
-struct Reading<'s> {
+struct ScriptProgress<'s> {
     script: &'s Script,
     next_actions: Vec<u32>,
     /// For each process, the control messages that were sent to the process and that it has not received yet, as pairs of slot
@@ -167,7 +167,7 @@ struct Reading<'s> {
     unreceived: Vec<Vec<(u32, u32)>>,
 }
 
-impl<'s> Reading<'s> {
+impl<'s> ScriptProgress<'s> {
     fn new(script: &'s Script, processes: u32) -> Self {
         Self {
             script,

@@ -328,7 +328,7 @@ mod tests {
                 from: at(start),
                 until: paid,
             },
-            decision_period: Wait::none(paid),
+            decision_period: Wait::empty_at(paid),
             has_messages: false,
             delayed_until: paid + Seconds::of(held),
             answer_times: Vec::new(),

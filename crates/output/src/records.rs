@@ -201,7 +201,7 @@ pub(super) fn process_number(process: ProcessId) -> u64 {
 }
 
 /// Describes in a few words what a scenario simulates.
-pub(super) const fn describe(scenario: Scenario) -> &'static str {
+pub(super) const fn describe_scenario(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",
         Scenario::Ii => "calls, no moves",

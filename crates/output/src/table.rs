@@ -2,7 +2,7 @@
 
 use super::placed::StartsByCluster;
 use super::read::application_title;
-use super::records::{cluster_and_host, describe, process_number};
+use super::records::{cluster_and_host, describe_scenario, process_number};
 use super::starts;
 use super::summary::count_process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, number_column, text_column};
@@ -151,7 +151,7 @@ fn scenarios_table(results: &Results) -> Table {
         let name = run.result.name();
         let in_seconds = |value: f64| Cell::value(value, format_seconds(value));
         let mut row = vec![
-            Cell::value(name, format!("{name:<4}{}", describe(run.result))),
+            Cell::value(name, format!("{name:<4}{}", describe_scenario(run.result))),
             in_seconds(outcome.makespan.get()),
             relative_to_i_cell(results, run),
         ];

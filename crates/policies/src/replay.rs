@@ -80,8 +80,8 @@ impl PolicyOptions for ReplayConfig {
         FlagValues::Texts,
         "The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1",
     )
-    .of_key("file")
-    .shown_as("FILE")];
+    .with_option_name("file")
+    .with_value_name("FILE")];
     const FILES: &'static [&'static str] = &["file"];
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {

@@ -338,7 +338,7 @@ impl WorkloadOptions for LuConfig {
             FlagValues::Grids,
             "Grid of processes, rows x columns",
         )
-        .shown_as("MxN"),
+        .with_value_name("MxN"),
     ];
     const PROCESS_KEYS: &'static [&'static str] = &["procs"];
     const SUPERSTEP_KEYS: &'static [&'static str] = &["n"];
@@ -383,7 +383,7 @@ impl WorkloadOptions for TraceConfig {
             FlagValues::Texts,
             "The trace of `--app trace`: a text file (see `migsim schema trace`), in which processes and supersteps are counted from 0",
         )
-        .shown_as("FILE"),
+        .with_value_name("FILE"),
     ];
     const FILES: &'static [&'static str] = &["trace"];
     const TITLE_KEYS: &'static [&'static str] = &["trace"];
@@ -419,13 +419,13 @@ impl WorkloadOptions for TableConfig {
             FlagValues::Texts,
             "The work of `--app table`: a CSV file with the columns superstep, process, work [unit] and, if known, memory [unit]",
         )
-        .shown_as("FILE"),
+        .with_value_name("FILE"),
         OptionFlag::new(
             "messages",
             FlagValues::Texts,
             "The messages of `--app table`: a CSV file with the columns superstep, from, to, bytes",
         )
-        .shown_as("FILE"),
+        .with_value_name("FILE"),
     ];
     const FILES: &'static [&'static str] = &["work", "messages"];
     const TITLE_KEYS: &'static [&'static str] = &["work"];
@@ -457,7 +457,7 @@ impl WorkloadOptions for VtConfig {
         FlagValues::Texts,
         "The data of `--app vt`, as the common prefix of its files: `nolb/data` reads nolb/data.0.json, nolb/data.1.json, ...",
     )
-    .shown_as("PREFIX")];
+    .with_value_name("PREFIX")];
     const FILES: &'static [&'static str] = &["data"];
     const TITLE_KEYS: &'static [&'static str] = &["data"];
 

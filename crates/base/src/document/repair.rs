@@ -85,8 +85,9 @@ fn path_steps(path: &Path) -> Vec<Step> {
         .collect()
 }
 
-/// Splits serde's message about an unknown name, such as "unknown field `x`, expected one of `a`, `b`", into three parts: the
-/// kind of name (`field`), the unknown name (`x`) and the list of expected names. Returns `None` for other messages.
+/// Splits serde's message about an unknown name into three parts: the kind of name, the unknown name, and the list of expected
+/// names. From "unknown field `x`, expected one of `a`, `b`" these are `field`, `x` and the rest. Returns `None` for other
+/// messages.
 fn split_unknown_name_message(message: &str) -> Option<(&str, &str, &str)> {
     let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
     let (name, rest) = match rest.rsplit_once("`, expected ") {

@@ -18,7 +18,7 @@ pub(super) struct ReleasedByFirst {
     /// For each process, whether the release message of this barrier has been sent to it.
     is_released: Vec<bool>,
     /// Number of release messages of this barrier that have not been delivered yet.
-    pending: usize,
+    pending_releases: usize,
 }
 
 impl ReleasedByFirst {
@@ -29,7 +29,7 @@ impl ReleasedByFirst {
             is_root_present: false,
             is_waiting: vec![false; count],
             is_released: vec![false; count],
-            pending: 0,
+            pending_releases: 0,
         }
     }
 
@@ -46,7 +46,7 @@ impl ReleasedByFirst {
         }
         self.is_root_present = true;
         self.is_released.fill(false);
-        self.pending = self.is_released.len() - 1;
+        self.pending_releases = self.is_released.len() - 1;
         (1..)
             .zip(1..self.is_released.len())
             .try_for_each(|(process, _)| self.release_if_ready(process, bytes, context))
@@ -73,8 +73,8 @@ impl ReleasedByFirst {
     /// 0 leaves as well.
     pub(super) fn on_release_delivered(&mut self, process: u32, leaving: &mut Leaving) {
         leaving.push(process);
-        self.pending -= 1;
-        if self.pending == 0 {
+        self.pending_releases -= 1;
+        if self.pending_releases == 0 {
             self.is_root_present = false;
             leaving.push(0);
         }

@@ -37,8 +37,7 @@ pub enum PieceKind {
     Latency,
     /// The transfer of the bytes of a message of the application.
     Transfer,
-    /// The additional time that a message takes in the software of sender and receiver (overhead), apart from its time in the
-    /// network.
+    /// The constant time (overhead) that a message takes in addition to its time in the network.
     Overhead,
     /// The barrier protocol, including its messages.
     Barrier,
@@ -105,7 +104,7 @@ pub enum PieceWork {
         /// Number of computations on the host when this computation ended.
         sharing: u32,
     },
-    /// The additional time of a message in the software of sender and receiver.
+    /// The constant time (overhead) that a message takes in addition to its time in the network.
     Overhead,
     /// The latency of a message from the first host to the second.
     Latency(HostId, HostId),

@@ -18,7 +18,7 @@ pub(super) struct Flight {
     /// Latency that the platform specifies for the whole route; `None` if the latency of the route is the sum of the latencies of
     /// its links.
     pub(super) route_latency: Option<Seconds>,
-    /// Overhead of the message in sender and receiver \[s\]; zero until the message has ended.
+    /// Overhead of the message, its constant time in addition to the time in the network \[s\]; zero until the message has ended.
     overhead: f64,
     /// Latency of the message \[s\]; zero until the message has ended.
     latency: f64,
@@ -29,7 +29,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Creates the state of a message that starts now; its latency is multiplied by `trips`.
+    /// Creates the state of a message that starts now between the hosts `ends`; `trips` is the factor for its latency.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
             end_hosts: ends,
@@ -44,8 +44,8 @@ impl Flight {
     }
 
     /// Completes the state of a message that has just ended: computes its overhead and latency, and determines which resource
-    /// limited its rate (the link with the smallest capacity per flow, or the TCP window). `users` returns the number of flows on
-    /// the link with a given index.
+    /// limited its rate. This is the link with the smallest capacity per flow, or the TCP window. `users` returns the number of
+    /// flows on the link with a given index.
     pub(super) fn finish(
         &mut self,
         links: &[LinkId],

@@ -33,12 +33,12 @@ struct Activity {
     superstep: usize,
     process: Option<ProcessId>,
     to: Option<ProcessId>,
-    work: Does,
+    work: ActivityWork,
 }
 
 /// The work of an activity in the trace, as far as it is known while the activity is in progress.
 #[derive(Clone, Copy, Debug)]
-enum Does {
+enum ActivityWork {
     /// A computation on a host, with the number of computations that share the host; this number is set at the end.
     Compute(HostId, u32),
     /// A message between two hosts.
@@ -100,7 +100,7 @@ impl<'p> Trace<'p> {
             superstep: 0,
             process: None,
             to: None,
-            work: Does::Wait,
+            work: ActivityWork::Wait,
         };
         Self {
             platform,
@@ -150,7 +150,7 @@ impl<'p> Trace<'p> {
             superstep,
             process: None,
             to: None,
-            work: Does::Repeat(part),
+            work: ActivityWork::Repeat(part),
         };
         let node = self.add_node(node, activity);
         self.set_current_cause(node);
@@ -172,7 +172,7 @@ impl<'p> Trace<'p> {
     /// Records that a computation starts on a host at time `now` \[s\].
     pub(super) fn start_computation(&mut self, host: HostId, token: Token, now: f64) {
         self.host_usage.add_user(host.index(), now);
-        let _ = self.start_activity(token, Does::Compute(host, 1), now);
+        let _ = self.start_activity(token, ActivityWork::Compute(host, 1), now);
     }
 
     /// Records the start of a message.
@@ -190,20 +190,20 @@ impl<'p> Trace<'p> {
         for link in route.iter().flat_map(Route::links) {
             self.link_usage.add_user(link.index(), now);
         }
-        let links = self.start_activity(token, Does::Carry(flight), now);
+        let links = self.start_activity(token, ActivityWork::Carry(flight), now);
         links.extend(route.iter().flat_map(Route::links));
     }
 
     /// Records that a wait starts at time `now` \[s\].
     pub(super) fn start_wait(&mut self, token: Token, now: f64) {
-        let _ = self.start_activity(token, Does::Wait, now);
+        let _ = self.start_activity(token, ActivityWork::Wait, now);
     }
 
     /// Records that an activity starts at time `now` \[s\]. Returns the empty list to which the caller adds the links that the
     /// activity uses.
-    fn start_activity(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
+    fn start_activity(&mut self, token: Token, work: ActivityWork, now: f64) -> &mut Vec<LinkId> {
         let carried = self.message_ends.take();
-        let is_carried = matches!(work, Does::Carry(_));
+        let is_carried = matches!(work, ActivityWork::Carry(_));
         let (from, to) = carried.filter(|_| is_carried).unzip();
         let process = process_of(&token).or(from);
         let kind = match token {
@@ -242,18 +242,18 @@ impl<'p> Trace<'p> {
             return;
         };
         match &mut running.activity.work {
-            Does::Compute(host, sharing) => {
+            ActivityWork::Compute(host, sharing) => {
                 *sharing = self.host_usage.users_before(host.index(), now);
                 self.host_usage.remove_user(host.index(), now);
             }
-            Does::Carry(flight) => {
+            ActivityWork::Carry(flight) => {
                 let users = |link: usize| self.link_usage.users_before(link, now);
                 flight.finish(links, (self.platform, &self.network), engine, users);
                 for link in links {
                     self.link_usage.remove_user(link.index(), now);
                 }
             }
-            Does::Wait | Does::Repeat(_) => {}
+            ActivityWork::Wait | ActivityWork::Repeat(_) => {}
         }
         let node = Node {
             cause: running.cause, // which was a user of its cause and still is
@@ -370,16 +370,16 @@ impl<'p> Trace<'p> {
             }
         };
         match activity.work {
-            Does::Compute(host, sharing) => {
+            ActivityWork::Compute(host, sharing) => {
                 let work = PieceWork::Compute { host, sharing };
                 piece(activity.kind, work, begin, end);
             }
-            Does::Wait => piece(activity.kind, PieceWork::Fixed, begin, end),
-            Does::Repeat(part) => {
+            ActivityWork::Wait => piece(activity.kind, PieceWork::Fixed, begin, end),
+            ActivityWork::Repeat(part) => {
                 let part = &self.repeated_parts[part as usize];
                 add_repeated_pieces(part, activity.superstep, (begin, end), pieces);
             }
-            Does::Carry(flight) => {
+            ActivityWork::Carry(flight) => {
                 let is_message = activity.kind == PieceKind::Transfer;
                 for (kind, work, begin, end) in split_message(&flight, begin, end) {
                     let kind = if is_message { kind } else { activity.kind };

@@ -63,10 +63,10 @@ pub(crate) struct Direct {
     link_changes_seen: u64,
     /// The placement of processes for which the clusters of processes and the groups of processes on the same host were computed.
     placement: Vec<HostId>,
-    /// Number of capacity changes that the engine had counted when `host_speeds` was last updated.
+    /// Number of capacity changes that the engine had counted when the list of speeds per process was last updated.
     speed_changes_seen: u64,
-    /// Speed of each host for which the computations are evaluated.
-    host_speeds: Vec<f64>,
+    /// For each process, the speed of its host with which the computation of the process is evaluated.
+    process_speeds: Vec<f64>,
     cluster_of: Vec<u32>,
     /// The groups of two or more processes that share a host, one group for each such host.
     colocated: Groups,
@@ -139,7 +139,7 @@ impl Direct {
             placement: Vec::new(),
             link_changes_seen: 0,
             speed_changes_seen: 0,
-            host_speeds: Vec::new(),
+            process_speeds: Vec::new(),
             cluster_of: Vec::new(),
             colocated: Groups::default(),
             processes_alone: Vec::new(),
@@ -283,8 +283,8 @@ impl Direct {
                 return None;
             };
             match launch_message((at, size.get(), factor.0), path, 0.0, &self.paths) {
-                Launched::Delivered(date) => last = last.max(date),
-                Launched::Flies(start) => self.batch.starts.push(start),
+                LaunchedMessage::Delivered(date) => last = last.max(date),
+                LaunchedMessage::Flies(start) => self.batch.starts.push(start),
             }
         }
         self.batch.solve(platform, &self.paths, |_, date| {
@@ -322,12 +322,13 @@ impl Direct {
             self.speed_changes_seen = input.engine.applied_change_count();
             let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
             let speed = |at: &HostId| host(at) * input.engine.available_fraction(*at);
-            self.host_speeds.clear();
-            self.host_speeds.extend(input.placement.iter().map(speed));
+            self.process_speeds.clear();
+            self.process_speeds
+                .extend(input.placement.iter().map(speed));
         }
         let cycles = |process: usize| input.plan.work[process].get() * input.cycles_per_instruction;
         self.computation_ends.clear();
-        let speeds = self.host_speeds.iter().enumerate();
+        let speeds = self.process_speeds.iter().enumerate();
         self.computation_ends
             .extend(speeds.map(|(process, speed)| cycles(process) / speed));
         if !input.begins.is_empty() {
@@ -346,7 +347,7 @@ impl Direct {
             }
             self.shared_works
                 .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let speed = self.host_speeds[group[0] as usize];
+            let speed = self.process_speeds[group[0] as usize];
             let host = input.placement[group[0] as usize];
             let cores = f64::from(input.platform.hosts[host.index()].cores);
             share_host(&self.shared_works, speed, cores, &mut self.computation_ends);
@@ -503,8 +504,8 @@ impl Direct {
                 date += slow_start.message_delay(input, at, started);
             }
             match launch_message((at, message.size.get(), 1.0), path[at], date, paths) {
-                Launched::Delivered(date) => delivered[at] = date,
-                Launched::Flies(start) => batch.starts.push(start),
+                LaunchedMessage::Delivered(date) => delivered[at] = date,
+                LaunchedMessage::Flies(start) => batch.starts.push(start),
             }
         }
         let ended = |message: u32, date| delivered[message as usize] = date;
@@ -539,8 +540,8 @@ impl Direct {
                     started[at] = date;
                     let size = plan.messages[at].size.get();
                     match launch_message((at, size, 1.0), path[at], date, paths) {
-                        Launched::Delivered(end) => date = end,
-                        Launched::Flies(start) => return Some(start),
+                        LaunchedMessage::Delivered(end) => date = end,
+                        LaunchedMessage::Flies(start) => return Some(start),
                     }
                     delivered[at] = date;
                     message = next[at];
@@ -732,7 +733,7 @@ fn has_capacity_everywhere(platform: &Platform) -> bool {
 }
 
 /// The state of a message immediately after it is sent: already evaluated, or a flow that shares links.
-enum Launched {
+enum LaunchedMessage {
     /// The message shares no link with other messages; the value is the local time at which it is delivered \[s\].
     Delivered(f64),
     /// The transfer of the message is a flow that shares links with other flows.
@@ -745,14 +746,14 @@ fn launch_message(
     path: PathId,
     date: f64,
     paths: &PathTable,
-) -> Launched {
+) -> LaunchedMessage {
     let way = paths.get(path);
     let (delay, bytes) = paths.delay_and_flow_bytes((path, way), bytes);
     let delay = delay * factor;
     if bytes <= 0.0 || !way.is_shared() {
-        return Launched::Delivered(date + delay + bytes / way.rate_alone);
+        return LaunchedMessage::Delivered(date + delay + bytes / way.rate_alone);
     }
-    Launched::Flies(FlowStart {
+    LaunchedMessage::Flies(FlowStart {
         start_time: date + delay,
         path,
         bytes,

@@ -22,7 +22,7 @@ pub struct PaperWidth {
 
 impl PaperWidth {
     /// Creates a width on paper from its value \[mm\].
-    pub const fn of_mm(mm: f64) -> Self {
+    pub const fn from_mm(mm: f64) -> Self {
         Self { mm }
     }
 
@@ -167,7 +167,7 @@ impl Default for Style {
     /// Creates the default style: the width of one column of an article.
     fn default() -> Self {
         Self {
-            width: PaperWidth::of_mm(85.0),
+            width: PaperWidth::from_mm(85.0),
             font_size: FontSize(8.0),
             language: Language::English,
             dpi: 300,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::super::html::escape_html;
 use super::super::read::{MakespanDifference, RunOfScenario};
-use super::super::records::describe;
+use super::super::records::describe_scenario;
 use super::super::starts;
 use super::super::table::{decimal_places, heading_from, relative_to_i, straight_returns_line};
 use super::page_data::Report;
@@ -75,7 +75,11 @@ pub(super) fn scenarios_table(report: &Report) -> String {
         ];
         row(
             &mut html,
-            &format!("{} {}", run.scenario.name(), describe(run.scenario)),
+            &format!(
+                "{} {}",
+                run.scenario.name(),
+                describe_scenario(run.scenario)
+            ),
             &cells,
         );
     }

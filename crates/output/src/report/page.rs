@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::earlier;
 use super::super::frame::{Page, fill_template, script_element, sentence_html, settings_table};
-use super::super::records::describe;
+use super::super::records::describe_scenario;
 use super::compress::ArrayPack;
 use super::drawing::{self, HostIndices};
 use super::page_data::Report;
@@ -163,7 +163,7 @@ fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) ->
         .map(|run| {
             json!({
                 "name": run.scenario.name(),
-                "words": describe(run.scenario),
+                "words": describe_scenario(run.scenario),
                 "makespan_s": run.makespan_s,
                 "moves": decisions::encode_moves(run, hosts, report),
             })

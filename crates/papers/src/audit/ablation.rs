@@ -143,7 +143,7 @@ fn row_without_results(setting: &Setting) -> Ablation {
         what: setting.description.clone(),
         keys: setting.keys.join(" "),
         value: setting.value_text(),
-        origin: setting.origin.name().into(),
+        origin: setting.origin.keyword().into(),
         is_counted: setting.is_counted_as_constant,
         other: String::new(),
         is_default: false,

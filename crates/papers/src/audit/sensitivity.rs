@@ -102,7 +102,7 @@ pub(super) fn sensitivity_without_window(
         what: setting.description.clone(),
         keys: setting.keys.join(" "),
         value: setting.value_text(),
-        origin: setting.origin.name().into(),
+        origin: setting.origin.keyword().into(),
         is_counted: setting.is_counted_as_constant,
         below_cells: below.cells,
         below_decisions: below.decisions,
@@ -139,7 +139,8 @@ impl Sensitivity {
     /// paper states.
     pub(super) fn affects_results(&self) -> bool {
         let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
-        self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
+        self.origin != Origin::Stated.keyword()
+            && (self.window_below < end || self.window_above < end)
     }
 }
 

@@ -37,7 +37,7 @@ impl Origin {
         }
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(super) const fn keyword(self) -> &'static str {
         match self {
             Self::Fitted => "fitted",
             Self::Inferred => "inferred",

@@ -31,7 +31,7 @@ pub(crate) struct ExchangeForecast {
 impl ExchangeForecast {
     /// Returns the forecast for a process and a cluster that have never exchanged messages: all values 0, with the given
     /// regularity.
-    pub(super) const fn none(regularity: f64) -> Self {
+    pub(super) const fn without_traffic(regularity: f64) -> Self {
         Self {
             bytes: 0.0,
             time: 0.0,
@@ -448,10 +448,10 @@ mod tests {
                 }
                 for process in 0..4 {
                     for (cluster, traffic) in traffic.iter_process(process) {
-                        map.entry((process, cluster)).or_insert_with(|| enter(ExchangeForecast::none(100.0), traffic));
+                        map.entry((process, cluster)).or_insert_with(|| enter(ExchangeForecast::without_traffic(100.0), traffic));
                     }
                 }
-                table.observe(&traffic, ExchangeForecast::none(100.0), enter, silent);
+                table.observe(&traffic, ExchangeForecast::without_traffic(100.0), enter, silent);
                 // A call removes some pairs, and the bytes of the others.
                 for round in 0..2 {
                     for process in 0..4 {

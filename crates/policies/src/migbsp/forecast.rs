@@ -46,7 +46,7 @@ pub(crate) struct Forecasts {
 
 /// The forecast for a process and a cluster that have no entry because they exchange no messages: no communication, and
 /// regularity 1.
-pub(super) const NO_EXCHANGE: ExchangeForecast = ExchangeForecast::none(1.0);
+pub(super) const NO_EXCHANGE: ExchangeForecast = ExchangeForecast::without_traffic(1.0);
 
 impl ExchangeForecast {
     /// Returns the next forecast of the communication of a process with a cluster, after a superstep in which they exchanged
@@ -332,7 +332,7 @@ mod tests {
                 communication_time,
                 ..MigBspConfig::default()
             };
-            let exchange = ExchangeForecast::none(0.0);
+            let exchange = ExchangeForecast::without_traffic(0.0);
             let exchange = exchange.after_traffic(&config, 0.25, true, &traffic);
             assert_eq!(values(exchange), first);
             // A forecast is the mean of the last forecast and the new value.

@@ -41,31 +41,31 @@ enum AllowedPlace {
 
 /// All kinds of lines of a trace; frequent kinds come first, so that they are found quickly.
 const LINE_KINDS: [LineKind; 14] = [
-    record(
+    line_kind(
         "m",
         &["source", "destination", "bytes"],
         ["m src dst bytes", "m src dst bytes"],
         AllowedPlace::InSteps,
     ),
-    record(
+    line_kind(
         "c",
         &["process", "flops"],
         ["c p flops", "c p instructions"],
         AllowedPlace::InSteps,
     ),
-    record(
+    line_kind(
         "step",
         &["superstep"],
         ["step k"; 2],
         AllowedPlace::Anywhere,
     ),
-    record(
+    line_kind(
         "g",
         &["process", "host", "bytes", "delay"],
         ["g p h bytes delay"; 2],
         AllowedPlace::InSteps,
     ),
-    record(
+    line_kind(
         "host",
         &["process", "host"],
         ["host p h"; 2],
@@ -73,7 +73,7 @@ const LINE_KINDS: [LineKind; 14] = [
     ),
     LineKind {
         optional_values: 1,
-        ..record(
+        ..line_kind(
             "memory",
             &["process", "bytes"],
             ["", "memory p bytes, or memory bytes"],
@@ -82,7 +82,7 @@ const LINE_KINDS: [LineKind; 14] = [
     },
     LineKind {
         optional_values: 1,
-        ..record(
+        ..line_kind(
             "barrier",
             &["kind", "bytes"],
             [
@@ -92,46 +92,46 @@ const LINE_KINDS: [LineKind; 14] = [
             AllowedPlace::AboveSteps,
         )
     },
-    record(
+    line_kind(
         "recv",
         &["kind"],
         ["recv early, or recv late"; 2],
         AllowedPlace::AboveSteps,
     ),
-    record(
+    line_kind(
         "runtime",
         &["key", "value"],
         ["", "runtime key value"],
         AllowedPlace::AboveSteps,
     ),
-    record(
+    line_kind(
         "recorded",
         &["key", "value"],
         ["", "recorded key value"],
         AllowedPlace::AboveSteps,
     ),
-    record(
+    line_kind(
         "cycles",
         &["number"],
         ["", "cycles x"],
         AllowedPlace::AboveSteps,
     ),
-    record(
+    line_kind(
         "processes",
         &["number"],
         ["", "processes P"],
         AllowedPlace::Anywhere,
     ),
-    record(
+    line_kind(
         "bsp",
         &["version", "processes", "supersteps"],
         ["bsp 1 P S", ""],
         AllowedPlace::Anywhere,
     ),
-    record("end", &[], ["end"; 2], AllowedPlace::Anywhere),
+    line_kind("end", &[], ["end"; 2], AllowedPlace::Anywhere),
 ];
 
-const fn record(
+const fn line_kind(
     name: &'static str,
     words: &'static [&'static str],
     forms: [&'static str; 2],

@@ -31,7 +31,7 @@ pub(super) enum IgnoredKind {
 
 impl IgnoredKind {
     /// Returns the name of this kind of data for a note, in singular and plural.
-    const fn words(self) -> [&'static str; 2] {
+    const fn singular_and_plural(self) -> [&'static str; 2] {
         match self {
             Self::MessageToItself => [
                 "message of a task to itself",
@@ -83,7 +83,7 @@ impl IgnoredData {
     /// Describes all counts in words for a note; `None` if nothing was ignored.
     pub(super) fn description(&self) -> Option<String> {
         let one = |(kind, count): (&IgnoredKind, &u64)| {
-            let [one, several] = kind.words();
+            let [one, several] = kind.singular_and_plural();
             let name = if *count == 1 { one } else { several };
             let hint = match kind {
                 IgnoredKind::Broadcast => " (`--set workload.broadcasts=send` keeps them)",

@@ -3,92 +3,93 @@
 use crate::explain::{Meaning, Unit};
 
 /// Creates the meaning of a quantity of MigBSP in seconds.
-const fn seconds(name: &'static str, definition: &'static str) -> Meaning {
+const fn seconds_meaning(name: &'static str, definition: &'static str) -> Meaning {
     Meaning::new(name, Unit::Seconds, definition)
 }
 
 /// Creates the meaning of a quantity of MigBSP that is a whole number.
-const fn count(name: &'static str, definition: &'static str) -> Meaning {
+const fn count_meaning(name: &'static str, definition: &'static str) -> Meaning {
     Meaning::new(name, Unit::Count, definition)
 }
 
 /// Meaning of the quantity PM(i,j), the potential of migration of process i to cluster j \[s\].
-pub(super) const POTENTIAL: Meaning = seconds(
+pub(super) const POTENTIAL: Meaning = seconds_meaning(
     "potential_s",
     "PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) of process i and cluster j",
 );
 /// Meaning of the quantity Comp(i,j), the computation term of PM, the potential of migration \[s\].
-pub(super) const COMPUTATION_TERM: Meaning = seconds(
+pub(super) const COMPUTATION_TERM: Meaning = seconds_meaning(
     "potential_compute_s",
     "Comp(i,j) = Pcomp(i) · CTP(i) · ISet(i,j)",
 );
 /// Meaning of the quantity Comm(i,j), the communication term of PM, the potential of migration \[s\].
-pub(super) const COMMUNICATION_TERM: Meaning = seconds(
+pub(super) const COMMUNICATION_TERM: Meaning = seconds_meaning(
     "potential_communication_s",
     "Comm(i,j) = Pcomm(i,j) · BTP(i,j)",
 );
 /// Meaning of the quantity Mem(i,j), the term of PM (the potential of migration) for the memory and the operations of a move
 /// \[s\].
-pub(super) const MEMORY_TERM: Meaning = seconds(
+pub(super) const MEMORY_TERM: Meaning = seconds_meaning(
     "potential_memory_s",
     "Mem(i,j) = M(i) · T(i,j) + Mig(i,j): memory and operations of a move",
 );
 /// Meaning of the quantity: the highest PM (potential of migration) of the processes that prefer another cluster than their
 /// present one \[s\].
-pub(super) const HIGHEST_POTENTIAL_ELSEWHERE: Meaning = seconds(
+pub(super) const HIGHEST_POTENTIAL_ELSEWHERE: Meaning = seconds_meaning(
     "highest_elsewhere_s",
     "the highest PM among the processes whose own highest PM is not that of the cluster where they stay",
 );
 /// Meaning of the quantity: the highest PM (potential of migration) of all processes, including those that prefer their present
 /// cluster \[s\].
-pub(super) const HIGHEST_POTENTIAL: Meaning = seconds(
+pub(super) const HIGHEST_POTENTIAL: Meaning = seconds_meaning(
     "highest_potential_s",
     "the highest PM of all processes, those that are best where they are included",
 );
 /// Meaning of the quantity: the threshold that the PM (potential of migration) of a candidate must exceed \[s\].
-pub(super) const POTENTIAL_THRESHOLD: Meaning = seconds(
+pub(super) const POTENTIAL_THRESHOLD: Meaning = seconds_meaning(
     "threshold_s",
     "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
 );
 /// Meaning of the quantity: the lowest PM (potential of migration) of a candidate, if the option x is a share of the processes
 /// \[s\].
-pub(super) const LOWEST_CANDIDATE_POTENTIAL: Meaning = seconds(
+pub(super) const LOWEST_CANDIDATE_POTENTIAL: Meaning = seconds_meaning(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",
 );
 /// Meaning of the quantity: the amount by which the highest PM (potential of migration) of a process is below the threshold of
 /// candidates \[s\].
-pub(super) const BELOW_THRESHOLD: Meaning = seconds(
+pub(super) const BELOW_THRESHOLD: Meaning = seconds_meaning(
     "below_threshold_s",
     "threshold_s less the highest PM of the process",
 );
 /// Meaning of the quantity: the absolute value of the highest PM (potential of migration) of a process if this PM is negative
 /// \[s\].
-pub(super) const BELOW_ZERO: Meaning = seconds(
+pub(super) const BELOW_ZERO: Meaning = seconds_meaning(
     "below_zero_s",
     "the size of the highest PM of the process, which is negative",
 );
 /// Meaning of the quantity: the sum Comp + Comm in the highest PM (potential of migration) to another cluster, before the cost
 /// Mem is subtracted \[s\].
-pub(super) const COMP_PLUS_COMM: Meaning = seconds(
+pub(super) const COMP_PLUS_COMM: Meaning = seconds_meaning(
     "promised_s",
     "Comp(i,j) + Comm(i,j) of the highest PM to another cluster",
 );
 /// Meaning of the quantity: the number of processes whose PM (potential of migration) to their present cluster exceeds the
 /// highest PM to another cluster.
-pub(super) const HIGHER_AT_PRESENT_CLUSTER: Meaning = count(
+pub(super) const HIGHER_AT_PRESENT_CLUSTER: Meaning = count_meaning(
     "higher_at_home",
     "the number of processes that have a higher PM than highest_elsewhere_s, to the cluster where they are",
 );
 /// Meaning of the quantity: the rank of a process by decreasing PM (potential of migration), counted from 1.
-pub(super) const RANK: Meaning = count(
+pub(super) const RANK: Meaning = count_meaning(
     "rank",
     "the rank of the process among all with a PM, the highest PM first",
 );
 /// Meaning of the quantity: the number of processes with a PM (potential of migration) in the decision record.
-pub(super) const RANKED_PROCESSES: Meaning = count("ranked", "the number of processes with a PM");
+pub(super) const RANKED_PROCESSES: Meaning =
+    count_meaning("ranked", "the number of processes with a PM");
 /// Meaning of the quantity: the number of PM(i,j) (potentials of migration) that the decision record omits.
-pub(super) const OMITTED_POTENTIALS: Meaning = count(
+pub(super) const OMITTED_POTENTIALS: Meaning = count_meaning(
     "potentials_left_out",
     "the number of PM(i,j) that the record leaves out",
 );
@@ -100,7 +101,7 @@ pub(super) const OPTION_X: Meaning = Meaning::new(
     "x: the share of the highest PM above which processes are candidates, or a share of the processes",
 );
 /// Meaning of the quantity: the number of hosts of the destination cluster that could take the candidate.
-pub(super) const OFFERED_HOSTS: Meaning = count(
+pub(super) const OFFERED_HOSTS: Meaning = count_meaning(
     "offered_hosts",
     "the number of hosts of the cluster that could take the process",
 );
@@ -111,7 +112,7 @@ pub(super) const OFFERED_POWER: Meaning = Meaning::new(
     "ICPU: the speed of the host that is left by its load",
 );
 /// Meaning of the quantity: the number of processes that count as being on the offered host.
-pub(super) const RESIDENTS: Meaning = count(
+pub(super) const RESIDENTS: Meaning = count_meaning(
     "residents",
     "the number of processes that count as being on the offered host",
 );
@@ -124,33 +125,33 @@ pub(super) const HORIZON_SUPERSTEPS: Meaning = Meaning::new(
 );
 /// Meaning of the quantity: the computation time of one superstep in t1, the time of a candidate on its present host \[s\].
 pub(super) const STAY_COMPUTE: Meaning =
-    seconds("t1_compute_s", "the computation of a superstep in t1");
+    seconds_meaning("t1_compute_s", "the computation of a superstep in t1");
 /// Meaning of the quantity: the communication time of one superstep in t1, the time of a candidate on its present host \[s\].
-pub(super) const STAY_COMMUNICATION: Meaning = seconds(
+pub(super) const STAY_COMMUNICATION: Meaning = seconds_meaning(
     "t1_communication_s",
     "the communication of a superstep in t1",
 );
 /// Meaning of the quantity: the computation time of one superstep in t2, the time of a candidate at its destination, including
 /// the slowdown by other processes \[s\].
-pub(super) const GO_COMPUTE: Meaning = seconds(
+pub(super) const GO_COMPUTE: Meaning = seconds_meaning(
     "t2_compute_s",
     "the computation of a superstep in t2, times the slowdown",
 );
 /// Meaning of the quantity: the communication time of one superstep in t2, the time of a candidate at its destination \[s\].
-pub(super) const GO_COMMUNICATION: Meaning = seconds(
+pub(super) const GO_COMMUNICATION: Meaning = seconds_meaning(
     "t2_communication_s",
     "the communication of a superstep in t2",
 );
 /// Meaning of the quantity: the time to transfer the memory of the process, as part of t2, the time of a candidate at its
 /// destination \[s\].
 pub(super) const GO_TRANSFER: Meaning =
-    seconds("t2_transfer_s", "the transfer of the memory in t2");
+    seconds_meaning("t2_transfer_s", "the transfer of the memory in t2");
 /// Meaning of the quantity: the time of the operations of the move in t2 (the time at the destination), without the transfer of
 /// the memory \[s\].
 pub(super) const GO_OPERATIONS: Meaning =
-    seconds("t2_operations_s", "the operations of the move in t2");
+    seconds_meaning("t2_operations_s", "the operations of the move in t2");
 /// Meaning of the quantity: the cost of the move in t2, which is the transfer of the memory plus the operations \[s\].
-pub(super) const GO_COST: Meaning = seconds(
+pub(super) const GO_COST: Meaning = seconds_meaning(
     "t2_price_s",
     "the price of the move in t2: t2_transfer_s + t2_operations_s",
 );
@@ -175,9 +176,10 @@ pub(super) const SLOWDOWN_INFLICTED: Meaning = Meaning::new(
     "residents times the rise of processes per core, which is counted as a loss of the newcomer",
 );
 /// Meaning of the quantity α: the number of supersteps from the previous call to this call.
-pub(super) const ALPHA: Meaning = count("alpha", "α: supersteps from the call before to this call");
+pub(super) const ALPHA: Meaning =
+    count_meaning("alpha", "α: supersteps from the call before to this call");
 /// Meaning of the quantity α': the number of supersteps from this call to the next one.
-pub(super) const NEXT_ALPHA: Meaning = count(
+pub(super) const NEXT_ALPHA: Meaning = count_meaning(
     "next_alpha",
     "α': supersteps from this call to the next one",
 );
@@ -188,20 +190,20 @@ pub(super) const TOLERANCE: Meaning = Meaning::new(
     "D: a superstep is stable if the times of all processes lie within D of their mean",
 );
 /// Meaning of the quantity: the number of supersteps of the interval whose results of the stability test are in the record.
-pub(super) const TEST_RESULTS: Meaning = count(
+pub(super) const TEST_RESULTS: Meaning = count_meaning(
     "votes",
     "the number of supersteps of the interval in the record",
 );
 /// Meaning of the quantity: the number of supersteps of the interval between calls that were stable.
 pub(super) const STABLE_SUPERSTEPS: Meaning =
-    count("stable", "the number of stable supersteps of the interval");
+    count_meaning("stable", "the number of stable supersteps of the interval");
 /// Meaning of the quantity: the number of supersteps of the interval between calls that were unstable.
-pub(super) const UNSTABLE_SUPERSTEPS: Meaning = count(
+pub(super) const UNSTABLE_SUPERSTEPS: Meaning = count_meaning(
     "unstable",
     "the number of unstable supersteps of the interval",
 );
 /// Meaning of the quantity: the number of supersteps of the interval between calls for which no stability test was made.
-pub(super) const UNTESTED_SUPERSTEPS: Meaning = count(
+pub(super) const UNTESTED_SUPERSTEPS: Meaning = count_meaning(
     "not_judged",
     "the number of supersteps of the interval that were not judged",
 );
