@@ -226,7 +226,7 @@ fn a_deadlock_names_no_barrier() {
     };
     let error = case.run_with(Script(vec![])).expect_err("it cannot go on");
     let error = error.to_string();
-    let sends = "process 1 sends to process 2 and waits until it receives";
+    let sends = "process 1 sends to process 2 and waits until process 2 receives";
     assert!(
         error.contains(sends) && !error.contains("barrier"),
         "{error}"

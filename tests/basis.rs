@@ -274,12 +274,12 @@ fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
         String::from_utf8(output.stdout).expect("text")
     };
     let own = ["--app", "synthetic", "--procs", "4", "--platform", LAB];
-    let named = "readings of migbsp: t2 without the price of the move; ";
+    let named = "rules of migbsp that its papers leave open, as used here: t2, the predicted time after a move, without the cost of the move; ";
     assert!(table(&own).contains(named));
     let counted = ["--set", "policy.migbsp.viability_transfer=true"];
     let told = table(&[&own[..], &counted].concat());
     assert!(
-        told.contains("readings of migbsp: t2 with the transfer of the memory; "),
+        told.contains("rules of migbsp that its papers leave open, as used here: t2, the predicted time after a move, with the transfer of the memory; "),
         "{told}"
     );
     // There is no such line for a policy without readings, for a run that calls no policy, and for a run of a paper.
@@ -289,10 +289,13 @@ fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
         [&own[..], &["--scenario", "i"]].concat(),
         paper.to_vec(),
     ] {
-        assert!(!table(&silent).contains("readings of"), "{silent:?}");
+        assert!(!table(&silent).contains("as used here"), "{silent:?}");
     }
     let (summary, _) = json_of(&["run"], &own);
-    assert_eq!(summary["readings"][0], "t2 without the price of the move");
+    assert_eq!(
+        summary["readings"][0],
+        "t2, the predicted time after a move, without the cost of the move"
+    );
     let (summary, _) = json_of(&["run"], &paper);
     assert_eq!(summary["readings"], Value::Null);
 }

@@ -367,7 +367,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
         "predicted: nothing, since the policy predicts no times.",
         "realised: 4.000 s without these moves, 2.400 s with them, a gain of 1.600 s",
         "The moves delayed the run by 3.000 s and do not pay for themselves: at a gain of 400.000 ms per superstep that takes 8 supersteps, and 6 are left.",
-        "With the price of the moves, superstep 6 ended 1.400 s later than it would have without them.",
+        "Including the cost of the moves, superstep 6 ended 1.400 s later than it would have without these moves.",
     ] {
         assert!(told.to_text().contains(sentence), "{}", told.to_text());
     }
@@ -424,8 +424,8 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
     for words in [
         "Among the processes whose best cluster is not their own, p2 has the highest PM: 9.531 s, to Aquario. A candidate needs a PM above 6.481 s (x = 0.68 times the highest, 9.531 s): 2 processes are candidates.",
         "3 processes have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is 10.760 s, of p31 in Aquario).",
-        "(times 3 = 2 for its share of the host + 1 for the harm to the process there)",
-        "p2 would lose t2 - t1 = 23.935 ms per superstep, before the price of the move.",
+        "(times 3 = 2 for its share of the host + 1 for the slowdown of the process there)",
+        "p2 would lose t2 - t1 = 23.935 ms per superstep, without the cost of the move.",
     ] {
         assert!(told.contains(words), "{told}");
     }
@@ -598,7 +598,7 @@ fn a_run_that_has_changed_is_reported() {
         "{told}"
     );
     assert!(
-        told.contains("and 4.000 s in scenario i, without moves."),
+        told.contains("but in scenario i, without moves, they took 4.000 s."),
         "{told}"
     );
 }

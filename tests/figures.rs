@@ -293,7 +293,7 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
         ),
         (
             "reproduce lu --figure times --format csv",
-            "formats of figures: pdf, png, svg",
+            "choose a format of figures: pdf, png or svg",
         ),
         ("reproduce audit --figure times", "`audit` has no figures"),
         (

@@ -117,7 +117,7 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
     let errors = refused(&run(&folder, "24", &[]));
     assert!(
         errors.contains(
-            "a run with other settings: `workload.n` is 20 in that run, but 24 in this one"
+            "a run with other settings than this run: `workload.n` is 20 in the folder, but 24 in this run"
         ) && errors.contains("run.json\n  hint: ")
             && errors.contains("`--force`"),
         "{errors}"

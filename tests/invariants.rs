@@ -79,7 +79,7 @@ fn a_process_that_computes_faster_than_its_host_stops_the_run() {
     let told = broken(Case::new(&platform, &workload, [0, 1]).run_with(migsim::policy::Never {}));
     assert_eq!(
         told.problem.to_string(),
-        "an internal check failed: it computed faster than host `h0` can\n  --> superstep 1, process 1\n  hint: this is an \
+        "an internal check failed: the process computed faster than host `h0` can\n  --> superstep 1, process 1\n  hint: this is an \
          error in migsim, not in your input: please report it and attach the dump"
     );
     assert_eq!(told.dump["placement"], serde_json::json!(["h0", "h1"]));

@@ -501,7 +501,7 @@ fn a_calibrated_library_is_written_and_run() {
     fs::write(&small, "# Size  Latency (us)\n8 2150\n9 2150\n").unwrap();
     let output = migsim(&[&start[..], &[&small], &rest[..2]].concat());
     let said = String::from_utf8(output.stdout).unwrap();
-    let kept = "bandwidth factor: 0.94 (not determined; as `open-mpi` has it)\n";
+    let kept = "bandwidth factor: 0.94 (not determined by the table; the value of the library `open-mpi`)\n";
     assert!(said.contains(kept), "{said}");
     let in_ms = path("ms.csv");
     let rows = "from,to,bytes,time_s\np-0,p-1,1,2.1\np-0,p-1,60000,7.5\n";

@@ -258,9 +258,9 @@ fn options_out_of_range_are_all_named() {
     for message in [
         "`alpha` is 0; it must be at least 1",
         "`beta` is 2; it must be from 0 to 1",
-        "`threshold` is 2.5; it must be from -1 to 2, where PM lies",
-        "`load_window` is 0 s; it must be longer than nothing",
-        "`ping` is 0 B; it must be more than nothing",
+        "`threshold` is 2.5; it must be from -1 to 2, the range of the potential of migration",
+        "`load_window` is 0 s; it must be longer than 0 s",
+        "`ping` is 0 B; it must be more than 0 B",
     ] {
         assert!(error.contains(message), "{message} is not in {error}");
     }

@@ -260,13 +260,13 @@ fn percent_are_refused_with_the_share_that_is_meant() {
     );
     let error = refused(&["--load", "constant,load=30"]);
     assert!(
-        error.contains("it must be from 0 to 0.99: 30 % is 0.3"),
+        error.contains("give a value from 0 to 0.99: 30 % is 0.3"),
         "{error}"
     );
     let synthetic = ["--app", "synthetic", "--set", "workload.drift=20"];
     let output = migsim(&[&["run"], &synthetic[..]].concat());
     assert!(
-        said(&output).contains("it must be from 0 to 1: 20 % is 0.2"),
+        said(&output).contains("give a number from 0 to 1: 20 % is 0.2"),
         "{}",
         said(&output)
     );
@@ -314,7 +314,7 @@ fn a_sweep_prints_a_note_of_all_its_settings_once() {
     let count = |text: &str| errors.matches(text).count();
     let both = (
         count("500 times as much"),
-        count("`policy.migbsp.d` is above 1"),
+        count("`policy.migbsp.d` is a share, but is above 1"),
     );
     assert_eq!(both, (1, 1), "{errors}");
 }
@@ -343,7 +343,7 @@ fn the_page_of_a_run_has_its_notes_and_readings() {
         let page = read(&folder.join("r"), "report.html");
         for told in [
             "Note: host `b-0` has 2 MHz and host `a-1` 1 GHz",
-            "Readings of migbsp: t2 without the price of the move; ",
+            "Rules of migbsp that its papers leave open, as used here: t2, the predicted time after a move, without the cost of the move; ",
         ] {
             assert!(
                 page.contains(&format!("<p class=\"note\">{told}")),

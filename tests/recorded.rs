@@ -71,7 +71,7 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
         "none"
     );
     let note = &recorded.setting_notes[0];
-    assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; the library `open-mpi` is in use, whose overhead was not measured on this kind of machine but with open-mpi over tcp where waiting processes sleep"), "{note}");
+    assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; messages cost what the library model `open-mpi` says, whose overhead was not measured on this kind of machine but with open-mpi over tcp where waiting processes sleep"), "{note}");
     let ideal = loaded(RECORDED, &[], Some("ideal"));
     assert_eq!(ideal.network.overhead.get(), 0.0);
     let unknown = loaded("recorded library fantasy\n", &[], None);
@@ -144,7 +144,7 @@ fn the_default_library_is_taken_by_recordings_of_its_mpi_library() {
     let mine = said(&path("work/mine.trace"));
     assert!(
         mine.starts_with(
-            "note: the trace was recorded with open-mpi; the library `measured` is in use"
+            "note: the trace was recorded with open-mpi; messages cost what the library model `measured` says"
         ),
         "{mine}"
     );
@@ -195,7 +195,7 @@ fn recordings_become_a_trace_of_more_processes_with_a_check() {
     let run = Command::new(PATH).args(arguments).output().unwrap();
     let said = String::from_utf8(run.stderr).unwrap();
     assert!(run.status.success(), "{said}");
-    assert!(said.starts_with("check, 8 processes predicted by the smaller recordings: 16 messages as recorded, bytes +0.0 %, work +0.0 %"), "{said}");
+    assert!(said.starts_with("check of the prediction for 8 processes by the smaller recordings: 16 messages as recorded, bytes off by +0.0 %, work by +0.0 %"), "{said}");
     assert!(
         said.contains("2 x shift to the next process: work x P^-1.00, 64000 B / P"),
         "{said}"

@@ -523,14 +523,14 @@ fn the_page_of_a_sweep_is_its_index() {
     let part = scratch.path().join("part");
     done(&[SWEEP, &["--shard", "1/3", "--out", text(&part)]].concat());
     let output = succeeded(migsim(&["report", text(&part)]));
-    let half_time = "1 of 3 runs are there";
+    let half_time = "only 1 of 3 runs are finished";
     assert!(said(&output).contains(half_time), "{}", said(&output));
     let page = fs::read_to_string(part.join("report.html")).unwrap();
     assert!(page.contains(half_time) && page.contains("setting 1: alpha=2"));
     // Before the first run there is also a page.
     fs::write(part.join("runs.jsonl"), "").unwrap();
     let output = succeeded(migsim(&["report", text(&part)]));
-    assert!(said(&output).contains("0 of 3 runs are there"));
+    assert!(said(&output).contains("only 0 of 3 runs are finished"));
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn a_seed_that_changes_nothing_is_named_if_it_was_chosen() {
     assert_eq!(said(&format!("run {lu} --seed 7 --load walk")), none);
     let sweep = format!("sweep {lu} --alpha 2,4");
     let note = [
-        "note: seed 7 changes nothing here: no setting draws anything at random; `--set runtime.noise=0.01` disturbs the work of each process at random",
+        "note: seed 7 has no effect, since nothing in the runs is random; to disturb the work of each process at random, add `--set runtime.noise=0.01`",
     ];
     assert_eq!(said(&format!("{sweep} --seed 7 --out chosen")), note);
     assert_eq!(said(&format!("{sweep} --out usual")), none);

@@ -159,7 +159,7 @@ fn microseconds_of_one_run_make_no_order() {
     assert_eq!(ranks, [1, 1, 1, 4]);
     let verdict = comparison.verdict();
     let start = "`greedy`, `prefix` and `refine` differ by at most 0.5 %, the margin of indifference: \
-                 the least makespan is 131.9 s (one run each, nothing is drawn from a seed). The next policy, `never`, takes";
+                 the least makespan is 131.9 s (one run of each policy, since nothing is random). The next policy, `never`, takes";
     assert!(verdict.starts_with(start), "{verdict}");
 }
 
@@ -190,7 +190,7 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
         )
     };
     let verdict = of(2).verdict();
-    let start = "`refine` and `greedy` are not separated by 2 seeds (95 %, corrected by Holm's method, margin 0.5 %)";
+    let start = "The makespans of `refine` and `greedy` do not differ significantly with 2 seeds (95 %, Holm's correction, margin of indifference 0.5 %)";
     assert!(verdict.starts_with(start), "{verdict}");
     assert!(!verdict.contains("o difference"), "{verdict}");
     let found = of(2).to_json();
@@ -202,7 +202,7 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
     assert!((40..1000).contains(&needed), "{needed}");
     assert!(
         verdict.contains(&format!(
-            "About {needed} seeds would separate a difference of 1 %."
+            "About {needed} seeds would be needed to detect a difference of 1 %."
         )),
         "{verdict}"
     );

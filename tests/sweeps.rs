@@ -194,7 +194,10 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let (code, errors) = merge(["1", "other"]);
     assert_eq!(code, Some(2));
     assert!(errors.contains("the plan differs from that of"), "{errors}");
-    assert!(errors.contains("other settings or input files"), "{errors}");
+    assert!(
+        errors.contains("the fixed settings or the input files are different"),
+        "{errors}"
+    );
     // Write the rows of another sweep under the run names of this one.
     let (plan, rows) = (read(&at("1"), "plan.json"), read(&at("1"), "runs.jsonl"));
     fs::create_dir(at("false")).unwrap();
@@ -273,8 +276,9 @@ fn a_run_that_fails_is_a_row_with_its_error() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors
-            .starts_with("2 of 3 runs failed, the first: `procs` is 5, but the matrix has order 4"),
+        errors.starts_with(
+            "2 of 3 runs failed; the error of the first: `procs` is 5, but the matrix has order 4"
+        ),
         "{errors}"
     );
     let runs = read(scratch.path(), "runs.csv");
@@ -767,7 +771,7 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
         .iter()
         .position(|line| line.starts_with("setting  alpha"));
     let table = &lines[head.unwrap()..];
-    assert_eq!(table[11], "2 more in summary.csv", "{many}");
+    assert_eq!(table[11], "summary.csv has 2 more settings", "{many}");
     let time = |line: &&str| -> f64 { line.split_whitespace().nth(3).unwrap().parse().unwrap() };
     assert!(table[1..11].is_sorted_by_key(time), "{many}");
     assert!(many.contains(" of 12 settings"), "{many}");

@@ -192,7 +192,9 @@ fn a_name_that_is_nearly_right_is_suggested() {
         "policy.migbsp.detla=1",
     ]));
     assert!(
-        errors.contains("keys are known; `migsim schema experiment` prints all keys"),
+        errors.contains(
+            "keys are known; list all keys, with their units and ranges: `migsim schema experiment`"
+        ),
         "{errors}"
     );
 }

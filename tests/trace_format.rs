@@ -198,7 +198,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ("migsim-trace 2\n", "1:15 the trace has no `end` line"),
         (
             "migsim-trace 2\nend\n",
-            "2:1 there is a `end` line before the number of processes",
+            "2:1 there is a `end` line before the `processes` line",
         ),
         (&of(2, "processes 0"), "2:11 the trace has 0 processes"),
         (
@@ -207,17 +207,23 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (
             &of(2, "processes two"),
-            "2:11 `two` is not a whole number (processes)",
+            "2:11 the value of `processes` is `two`, which is not a whole number",
         ),
         (
             &of(2, "processes 4000000000"),
-            "2:11 4000000000 processes are more than the 10 lines of the file",
+            "2:11 the header announces 4000000000 processes, but the file has only 10 lines",
         ),
-        (&of(3, "processes 2"), "3:1 a second `processes` line"),
-        (&of(3, "bsp 1 2 2"), "3:1 unknown record `bsp`"),
+        (
+            &of(3, "processes 2"),
+            "3:1 there is a second `processes` line",
+        ),
+        (&of(3, "bsp 1 2 2"), "3:1 unknown kind of line `bsp`"),
         (&of(3, "memory"), "3:7 the line `memory` has no process"),
-        (&of(3, "memory 2 5"), "3:8 process 2 is out of range"),
-        (&of(3, "memory -5"), "3:8 bytes `-5` is out of range"),
+        (&of(3, "memory 2 5"), "3:8 there is no process 2"),
+        (
+            &of(3, "memory -5"),
+            "3:8 the value of `bytes` is `-5`, which is out of range",
+        ),
         (
             &of(3, "memory 1 1.5 MB"),
             "3:14 there is an extra word `MB` after the values of `memory`",
@@ -226,10 +232,13 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(3, "memory 1 5Mo"),
             "3:10 unknown unit `Mo` for a size (known units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)",
         ),
-        (&of(4, "memory 1 5"), "4:8 a second memory of process 1"),
+        (
+            &of(4, "memory 1 5"),
+            "4:8 process 1 has a second `memory` line",
+        ),
         (
             &of(3, "memory 5\nmemory 6"),
-            "4:1 a second `memory` line for all processes",
+            "4:1 there is a second `memory` line for all processes",
         ),
         (
             &of(6, "memory 5"),
@@ -241,7 +250,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (
             &of(3, "runtime .a b"),
-            "3:9 `.a` is not a key of the runtime",
+            "3:9 `.a` is not a key of the object `runtime`",
         ),
         (
             &of(3, "runtime sends late"),
@@ -251,19 +260,28 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(3, "recv late\nruntime receives early"),
             "4:1 `runtime.receives` is given twice",
         ),
-        (&of(3, "recv never"), "3:6 unknown kind of receives `never`"),
+        (
+            &of(3, "recv never"),
+            "3:6 unknown kind `never` in the `recv` line",
+        ),
         (
             &of(3, "barrier tree 8x"),
             "3:14 unknown unit `x` for a size (known units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)",
         ),
-        (&of(3, "cycles 0"), "3:8 cycles `0` is out of range"),
-        (&of(3, "cycles 1\ncycles 1"), "4:1 a second `cycles` line"),
+        (
+            &of(3, "cycles 0"),
+            "3:8 the cycles per instruction are `0`, which is out of range",
+        ),
+        (
+            &of(3, "cycles 1\ncycles 1"),
+            "4:1 there is a second `cycles` line",
+        ),
         (&of(3, "host 0 a"), "5:1 there is no host for process 1"),
         (
             &of(5, "step 1"),
-            "5:6 there is superstep 1 where 0 is expected",
+            "5:6 superstep 1 comes where superstep 0 is expected",
         ),
-        (&of(5, "step 99"), "5:6 superstep 99 is out of range"),
+        (&of(5, "step 99"), "5:6 there is no superstep 99"),
         (
             &of(6, "c 0 2.5Gop"),
             "6:5 unknown unit `Gop` for a computation (known units: instr, Kinstr, Minstr, Ginstr, Tinstr)",
@@ -272,7 +290,10 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(6, "c 0 -2Ginstr"),
             "6:5 computation `-2Ginstr` is out of range (it must be from 0 to 1e21 instr)",
         ),
-        (&of(6, "c 0 nan"), "6:5 instructions `nan` is out of range"),
+        (
+            &of(6, "c 0 nan"),
+            "6:5 the value of `instructions` is `nan`, which is out of range",
+        ),
         (
             &of(6, "c 0 2.5 Ginstr"),
             "6:9 there is an extra word `Ginstr` after the values of `c`",
@@ -353,11 +374,14 @@ fn broken_headers_are_refused_where_they_are_broken() {
         ),
         (
             "bsp 1 99999999999999999999 1\nend\n",
-            "1:7 `99999999999999999999` is not a whole number (processes)",
+            "1:7 the value of `processes` is `99999999999999999999`, which is not a whole number",
         ),
         ("bsp 1 0 0\nend\n", "1:7 the trace has 0 processes"),
         ("bsp 1 2\n", "1:8 the line `bsp` has no supersteps"),
-        (&with_line(2, "bsp 1 2 2"), "2:1 a second `bsp` line"),
+        (
+            &with_line(2, "bsp 1 2 2"),
+            "2:1 there is a second `bsp` line",
+        ),
         (&with_line(2, "barrier tree"), "2:9 unknown barrier `tree`"),
         (
             &with_line(2, "barrier central"),
@@ -373,17 +397,14 @@ fn broken_headers_are_refused_where_they_are_broken() {
         ),
         (
             &with_line(3, "recv never"),
-            "3:6 unknown kind of receives `never`",
+            "3:6 unknown kind `never` in the `recv` line",
         ),
         (
             &with_line(5, "host 0 alpha"),
-            "5:6 a second host for process 0",
+            "5:6 process 0 has a second `host` line",
         ),
         (&with_line(5, ""), "6:1 there is no host for process 1"),
-        (
-            &with_line(5, "host 2 alpha"),
-            "5:6 process 2 is out of range",
-        ),
+        (&with_line(5, "host 2 alpha"), "5:6 there is no process 2"),
         (
             &with_line(6, "c 0 1"),
             "6:1 there is a `c` line before the first `step`",
@@ -398,50 +419,59 @@ fn broken_headers_are_refused_where_they_are_broken() {
 #[test]
 fn broken_steps_are_refused_where_they_are_broken() {
     assert_broken(&[
-        (&with_line(7, "d 0 10"), "7:1 unknown record `d`"),
+        (&with_line(7, "d 0 10"), "7:1 unknown kind of line `d`"),
         (
             &with_line(8, "c 0 10"),
             "8:3 process 0 has two `c` lines in one superstep",
         ),
-        (&with_line(7, "c 0 -1"), "7:5 flops `-1` is out of range"),
-        (&with_line(7, "c 0 NaN"), "7:5 flops `NaN` is out of range"),
-        (&with_line(7, "c 0 inf"), "7:5 flops `inf` is out of range"),
+        (
+            &with_line(7, "c 0 -1"),
+            "7:5 the value of `flops` is `-1`, which is out of range",
+        ),
+        (
+            &with_line(7, "c 0 NaN"),
+            "7:5 the value of `flops` is `NaN`, which is out of range",
+        ),
+        (
+            &with_line(7, "c 0 inf"),
+            "7:5 the value of `flops` is `inf`, which is out of range",
+        ),
         (
             &with_line(7, "c 0 1e999"),
-            "7:5 flops `1e999` is out of range",
+            "7:5 the value of `flops` is `1e999`, which is out of range",
         ),
         (
             &with_line(7, "c 0 many"),
-            "7:5 flops `many` is not a number",
+            "7:5 the value of `flops` is `many`, which is not a number",
         ),
         (
             &with_line(8, "m 0 1 1.5"),
-            "8:7 `1.5` is not a whole number (bytes)",
+            "8:7 the value of `bytes` is `1.5`, which is not a whole number",
         ),
         (
             &with_line(8, "m 0 1 -8"),
-            "8:7 `-8` is not a whole number (bytes)",
+            "8:7 the value of `bytes` is `-8`, which is not a whole number",
         ),
         (
             &with_line(8, "m 0 1 9007199254740993"),
-            "8:7 9007199254740993 bytes are out of range",
+            "8:7 the size of 9007199254740993 bytes is out of range",
         ),
         (
             &with_line(8, "m 0 -1 8"),
-            "8:5 `-1` is not a whole number (process)",
+            "8:5 the value of `process` is `-1`, which is not a whole number",
         ),
         (
             &with_line(9, "step 0"),
-            "9:6 there is superstep 0 where 1 is expected",
+            "9:6 superstep 0 comes where superstep 1 is expected",
         ),
-        (&with_line(9, "step 2"), "9:6 superstep 2 is out of range"),
+        (&with_line(9, "step 2"), "9:6 there is no superstep 2"),
         (
             &with_line(9, ""),
             "11:1 the trace ends after 1 of 2 supersteps",
         ),
         (
             &with_line(10, "g 1 bêta 8 x"),
-            "10:12 delay `x` is not a number",
+            "10:12 the value of `delay` is `x`, which is not a number",
         ),
         (
             &with_line(10, "g 1 a 0 0\ng 1 b 0 0"),

@@ -247,7 +247,8 @@ fn flags_win_over_the_settings_of_a_trace() {
     );
     let hosts = |flags: &[&str]| trace.json(flags)["scenarios"][0]["makespan_s"].as_f64();
     assert!(hosts(&["--mapping", "Labtec-0..Labtec-3"]) < hosts(&[]));
-    let note = "note: `mapping` places the processes, not the `host` lines of the trace\n";
+    let note =
+        "note: the key `mapping` places the processes; the `host` lines of the trace are ignored\n";
     assert_eq!(trace.errors(&["--mapping", "Labtec-0..Labtec-3"]), note);
     assert_eq!(trace.errors(&[]), "");
 }

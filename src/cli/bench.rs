@@ -68,7 +68,7 @@ pub(super) fn run_bench(
         store,
     )?;
     if shard != Shard::WHOLE {
-        let text = "a part of a benchmark, for `migsim sweep merge`; then the same command without `--shard` in the merged folder\n";
+        let text = "this is one part of a benchmark: join the parts with `migsim sweep merge`, then repeat this command without `--shard` in the merged folder\n";
         return print_text(out, text).map(|()| true);
     }
     let mut plans = vec![plan];
@@ -90,7 +90,10 @@ pub(super) fn run_bench(
         || bench::printed_sheet(&bench),
     )?;
     if let Some(first) = &bench.first_error {
-        print_line(errors, &format!("runs failed, the first: {first}"));
+        print_line(
+            errors,
+            &format!("runs failed; the error of the first: {first}"),
+        );
     }
     Ok(bench.first_error.is_none())
 }
@@ -129,7 +132,7 @@ fn case_count(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
 fn no_such_case(suite: Suite, flag: &str) -> Error {
     let (name, count) = (&suite.suite_file().name, suite.fixed_case_count());
     let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
-    let hint = format!("cases count from 1 to {count}");
+    let hint = format!("choose a number from 1 to {count}");
     problem.source(flag).hint(hint).into()
 }
 
@@ -144,7 +147,7 @@ fn simulate_missing_runs(
     setup.simulate_runs_into_store((sweep, plan), &missing, store, &|store| match folder {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => {
-            "the runs were not kept; with `--out DIR` they are kept, and the same command continues"
+            "the runs were not kept; to keep them and continue after an interruption, add `--out DIR`"
                 .to_owned()
         }
     })

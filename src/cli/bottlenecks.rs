@@ -37,8 +37,10 @@ pub(super) fn run_bottlenecks(
     let prepared = setup.threads.install(|| prepare_profile(with, wanted))?;
     let farewell = |store: &Store| match folder {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-        None => "nothing was kept; with `--out DIR` runs are kept, and the same command continues"
-            .to_owned(),
+        None => {
+            "nothing was kept; to keep runs and continue after an interruption, add `--out DIR`"
+                .to_owned()
+        }
     };
     let counts = (&store, prepared.finished_runs());
     let profile = setup.fill_store(counts, prepared.run_count(), &farewell, || {

@@ -63,13 +63,13 @@ pub(super) fn run_compare(
         store,
         &|store| match &arguments.out {
             Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
-            None => "the runs were not kept; with `--out DIR` they are kept, and the same command continues"
+            None => "the runs were not kept; to keep them and continue after an interruption, add `--out DIR`"
                 .to_owned(),
         },
     )?;
     if shard != Shard::WHOLE {
         let text = format!(
-            "{} done: a part of a comparison, for `migsim sweep merge`\n",
+            "{} done, which are one part of a comparison: join the parts with `migsim sweep merge`\n",
             format_count(runs.len(), "run")
         );
         return print_text(out, &text).map(|()| true);
@@ -126,7 +126,7 @@ fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bo
         .collect();
     if let Some(first) = failed.first() {
         let text = format!(
-            "{} failed, the first: {first}",
+            "{} failed; the error of the first: {first}",
             format_count(failed.len(), "run")
         );
         print_line(errors, &text);
@@ -351,7 +351,7 @@ fn comparison_sheet(comparison: &Comparison) -> Sheet {
     sheet.add_line(comparison.verdict());
     if let Some(hindsight) = comparison.hindsight_makespan {
         sheet.add_line(format!(
-            "Best plan found in hindsight: {} s.",
+            "The best plan that the search found in hindsight takes {} s.",
             hindsight.format()
         ));
     }

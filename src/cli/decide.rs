@@ -223,11 +223,11 @@ impl CaseDecisions {
             Self::History(history, told) => add_history_decisions(history, told, sheet),
             Self::Measured(measured) => sheet.add_line(match measured.plan_balancing() {
                 Some(plan) => format!(
-                    "Balance {} after the last balancing; the largest load is then {} times the mean load.",
+                    "The plan is to balance {} after the last balancing, when the largest load is {} times the mean load.",
                     format_count(usize::try_from(plan.period).unwrap_or(0), "superstep"),
                     format_number(plan.ratio)
                 ),
-                None => "There is no plan yet: a plan needs five supersteps.".to_owned(),
+                None => "There is no plan yet: a plan needs the loads of five supersteps.".to_owned(),
             }),
             Self::Growth(growth) => {
                 let best = best_balancings_of_growth(growth);
@@ -295,12 +295,12 @@ fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &
     );
     sheet.add_line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
-            "{processes} on {} with {}; the busiest core takes {largest} s.",
+            "{processes} on {} with {}; the busiest core takes {largest} s for a superstep.",
             format_count(hosts, "host"),
             format_count(cores, "core"),
         ),
         _ => format!(
-            "{processes} on {}; the largest host time is {largest} s.",
+            "{processes} on {}; the busiest host takes {largest} s for a superstep.",
             format_count(cores, "host"),
         ),
     });
@@ -327,11 +327,11 @@ fn add_barrier_decisions(snapshot: &Snapshot, verdict: &BarrierVerdict, sheet: &
     }
     sheet.add_line(match verdict.optimal_time {
         Some(time) => format!(
-            "The best of all assignments takes {} s.",
+            "With the best of all possible assignments a superstep takes {} s.",
             format_number(time.get())
         ),
         None => format!(
-            "No assignment takes less than {} s.",
+            "With no possible assignment a superstep takes less than {} s.",
             format_number(verdict.lower_bound.get())
         ),
     });
@@ -359,7 +359,9 @@ fn add_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) 
     }
     if moved.len() > MAX_PRINTED_MOVES {
         let more = moved.len() - MAX_PRINTED_MOVES;
-        sheet.add_line(format!("and {more} more (`--json`)"));
+        sheet.add_line(format!(
+            "and {more} more moves; add `--json` to see all of them"
+        ));
     }
 }
 
@@ -390,12 +392,12 @@ fn best_sentence(best: &StrategyDecision, verdict: &BarrierVerdict, processes: u
     let price = if before > after {
         let supersteps = (best.call_cost.get() / (before - after)).ceil();
         let supersteps = format_count(supersteps, "superstep");
-        format!("; the price of the call is paid back after {supersteps}")
+        format!("; the cost of the call is paid back after {supersteps}")
     } else {
         String::new()
     };
     format!(
-        "{name} takes {} s instead of {} s{percent}: {}{price}.",
+        "With {name} a superstep takes {} s instead of {} s{percent}: {}{price}.",
         format_number(after),
         format_number(before),
         format_moves(best.move_count, processes)
@@ -438,7 +440,9 @@ fn add_history_decisions(
     sheet.add_table(table);
     sheet.add_line("");
     let Some(best) = history.best_balancings() else {
-        sheet.add_line("The best supersteps are not searched, since the history is too long.");
+        sheet.add_line(
+            "The best supersteps for balancing are not searched, since the history is too long.",
+        );
         return;
     };
     sheet.add_line(format!(
@@ -449,9 +453,12 @@ fn add_history_decisions(
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
         let more = 100.0 * (told.total_time / best.total_time - 1.0);
         sheet.add_line(if more < 0.05 {
-            format!("{} takes that.", choice.name)
+            format!("{} reaches this time.", choice.name)
         } else {
-            format!("{} comes nearest: it takes {more:.1} % more.", choice.name)
+            format!(
+                "{} comes nearest: its total time is {more:.1} % longer.",
+                choice.name
+            )
         });
     }
 }

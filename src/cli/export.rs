@@ -112,7 +112,7 @@ fn extrapolate_trace(
     write_or_print(made.trace_text.as_bytes(), arguments.out.as_deref(), out)?;
     let check = made.accuracy_check;
     let held_out = format!(
-        "check, {} processes predicted by the smaller recordings: {} as recorded, bytes {:+.1} %, work {:+.1} %, a process at most {:.1} % of the mean",
+        "check of the prediction for {} processes by the smaller recordings: {} as recorded, bytes off by {:+.1} %, work by {:+.1} %, work of a single process by at most {:.1} % of the mean",
         check.process_count,
         format_count(check.message_count, "message"),
         round_percent(check.bytes_error),

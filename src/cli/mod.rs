@@ -144,9 +144,9 @@ pub fn run_with(
                 // Errors that still lack a place or a hint.
                 Error::Input(_) | Error::Output(_) => {
                     let (_, name) = usage_errors::find_subcommand(command_again(), &typed);
-                    error
-                        .with_default_source(&name)
-                        .with_default_hint(&format!("list the known ones with `{name} --help`"))
+                    error.with_default_source(&name).with_default_hint(&format!(
+                        "print all arguments and flags with `{name} --help`"
+                    ))
                 }
                 _ => error,
             };

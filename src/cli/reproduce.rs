@@ -297,13 +297,13 @@ fn check_figure_flags(arguments: &ReproduceArguments) -> Result<(), Error> {
             let problem = Problem::new("only figures are written as SVG, PDF or PNG");
             problem
                 .source("--format")
-                .hint("name one, such as `--figure times`, or `--figure all`")
+                .hint("name a figure, such as `--figure times`, or `--figure all`")
         }
         Some(_) if arguments.format.is_some() && !is_of_figure => {
             let problem = Problem::new("a figure cannot be written in a format of tables");
             problem
                 .source("--format")
-                .hint("formats of figures: pdf, png, svg")
+                .hint("choose a format of figures: pdf, png or svg")
         }
         Some(_)
             if [

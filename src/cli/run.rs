@@ -127,7 +127,9 @@ fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
     if is_shown || !arguments.critical_path {
         return Ok(());
     }
-    let problem = Problem::new("the critical path has no output").source("--critical-path");
+    let problem =
+        Problem::new("the critical path is wanted, but there is no output to write it to")
+            .source("--critical-path");
     let hint = "add `--out`, `--report` or `--write-trace perfetto`, or use `migsim bottlenecks`";
     Err(problem.hint(hint).into())
 }
@@ -417,7 +419,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     {
         return Ok(document);
     }
-    let mut hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from".to_owned();
+    let mut hint = "name a file or a built-in experiment (`migsim list experiments`); to get a file to start from, print the settings of an experiment with `--show`".to_owned();
     if let Some(meant) = most_similar_name(&name, built_in_names()) {
         hint = format!("{} {hint}", did_you_mean(meant));
     }

@@ -88,8 +88,8 @@ impl SimulationSetup {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
         if store.dropped_lines > 0 && !self.is_quiet {
             let lost = format_count(store.dropped_lines, "record");
-            let text = "cut off or damaged, and therefore removed; the missing runs are done again";
-            print_line(errors, &format!("note: {lost} {text}"));
+            let text = "cut off or damaged; the missing runs are done again";
+            print_line(errors, &format!("note: removed {lost}, {text}"));
         }
         Ok(store)
     }
@@ -148,7 +148,7 @@ impl SimulationSetup {
 pub(super) fn kept_results_message(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(
-        "{kept} kept in `{}`; the same command goes on",
+        "{kept} kept in `{}`; to continue, repeat the same command",
         escape_control_characters(&folder)
     )
 }

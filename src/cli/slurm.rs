@@ -108,7 +108,7 @@ impl SlurmSweep<'_> {
             ""
         };
         let message = format!(
-            "{} of {} tasks did not complete their part: {}{more}",
+            "{} of {} tasks did not complete their part: tasks {}{more}",
             left.len(),
             self.part_count,
             named.join(", ")
@@ -149,7 +149,7 @@ impl SlurmSweep<'_> {
             let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
             return Err(problem
                 .source("--slurm")
-                .hint("`--slurm-dry-run` prints the submitted script")
+                .hint("check the submitted script, which `--slurm-dry-run` prints")
                 .into());
         }
         // `--parsable` prints the number, and on some systems `;cluster` after it.

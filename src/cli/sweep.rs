@@ -153,7 +153,7 @@ fn describe_plan(
     let rule = plan.sweep.combine.to_string();
     let combined = match rule.as_str() {
         "grid" => "all combinations",
-        "zip" => "the values of all parameters in step",
+        "zip" => "the first values of all parameters together, then the second ones, and so on",
         other => other,
     };
     let mut text = format!(

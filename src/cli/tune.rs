@@ -63,7 +63,7 @@ pub(super) fn run_tune(
     let farewell = |store: &Store| match &arguments.out {
         Some(folder) => kept_results_message(&format_count(store.rows().len(), "run"), folder),
         None => format!(
-            "{} done, but not kept; with `--out DIR` runs are kept, and the same command continues",
+            "{} done, but not kept; to keep runs and continue after an interruption, add `--out DIR`",
             format_count(done.count(), "run")
         ),
     };
@@ -79,7 +79,10 @@ pub(super) fn run_tune(
     setup.print_notes(&found.all_runs.0.notes, errors);
     if let Some((count, first)) = found.failed_runs.as_ref().filter(|_| !output.quiet) {
         let runs = format_count(count, "run");
-        print_line(errors, &format!("note: {runs} failed, the first: {first}"));
+        print_line(
+            errors,
+            &format!("note: {runs} failed; the error of the first: {first}"),
+        );
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(super) fn find_subcommand(mut command: Command, arguments: &[OsString]) -> (
 /// it.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = find_subcommand(command, arguments);
-    let usage = format!("list the known ones with `{name} --help`");
+    let usage = format!("print all arguments and flags with `{name} --help`");
     let refused = ClapError { error, command };
     let problem = match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value_problem(),

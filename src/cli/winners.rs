@@ -31,7 +31,7 @@ pub(super) fn parse_map_parameters(
 ) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
-        let hint = "for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
+        let hint = "write for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
         Error::from(problem.hint(hint))
     };
     let mut found: Vec<(&str, String)> = Vec::new();
@@ -42,19 +42,19 @@ pub(super) fn parse_map_parameters(
                 values.push(',');
                 *values += part;
             }
-            (None, None) => return Err(wrong(format!("`{part}` has no key"))),
+            (None, None) => return Err(wrong(format!("`{part}` is a value without a key"))),
         }
     }
     let [first, second] = &found[..] else {
         return Err(wrong(format!(
-            "expected two parameters, found {}",
+            "the map varies {} instead of two parameters",
             found.len()
         )));
     };
     let parameter = |(key, values): &(&str, String)| {
         if key.trim_start_matches("policy").is_empty() || key.starts_with("policy.name") {
             return Err(wrong(
-                "a map cannot vary the policy; name policies with `--policies`".into(),
+                "the map varies the policy, but policies are named with `--policies`".into(),
             ));
         }
         Parameter::parse(registry, key, values, format!("--map {key}={values}")).map_err(wrong)
@@ -173,8 +173,8 @@ mod tests {
         let pair = parse_map_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
         assert_eq!(pair.map(|one| one.name), ["workload.spread", "procs"]);
         for (map, part) in [
-            ("procs=1,2", "expected two parameters, found 1"),
-            ("1,2", "`1` has no key"),
+            ("procs=1,2", "the map varies 1 instead of two parameters"),
+            ("1,2", "`1` is a value without a key"),
             ("procs=1,procs=2", "`procs` appears twice in the map"),
             ("policy=never,procs=2", "name policies with `--policies`"),
         ] {

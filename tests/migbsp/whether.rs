@@ -124,7 +124,7 @@ fn a_candidate_of_a_full_cluster_stays_or_tries_the_next_best() {
     };
     let (stays, cluster, reason) = with(FullCluster::Stay);
     assert_eq!((stays, cluster), (vec![], 2));
-    assert_eq!(reason, "no host of the cluster is free for it");
+    assert_eq!(reason, "no host of the cluster is free for the process");
     let (goes, cluster, _) = with(FullCluster::NextBest);
     assert_eq!((goes, cluster), (vec![(0, 1)], 1));
 }

@@ -21,9 +21,9 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
     let error = error_of(&case, vec![]);
     for part in [
         "deadlock in superstep 1 at 2 s: 3 of 3 processes wait forever",
-        "process 1 sends to process 2 and waits until it receives",
-        "process 2 sends to process 1 and waits until it receives",
-        "1 wait at the barrier",
+        "process 1 sends to process 2 and waits until process 2 receives",
+        "process 2 sends to process 1 and waits until process 1 receives",
+        "waiting at the barrier: 1",
         "`receives` to `early`",
     ] {
         assert!(error.contains(part), "no `{part}` in {error}");
@@ -36,14 +36,14 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
         runtime: exchange(Sends::Sequential, Receives::Late),
         ..Case::new(&platform, &many, 0..9)
     };
-    assert!(error_of(&many, vec![]).contains("3 more wait in the same way"));
+    assert!(error_of(&many, vec![]).contains("3 more processes wait for messages"));
     let ring: Vec<(u32, u32, f64)> = (0..6).map(|at| (at, (at + 1) % 6, 8.0)).collect();
     let six = Plans::new(vec![plan(&[0.0; 6], &ring)]);
     let six = Case {
         runtime: exchange(Sends::Sequential, Receives::Late),
         ..Case::new(&platform, &six, 0..6)
     };
-    assert!(!error_of(&six, vec![]).contains("more wait in the same way"));
+    assert!(!error_of(&six, vec![]).contains("more processes wait for messages"));
     // The same messages arrive in any other configuration.
     for runtime in [
         exchange(Sends::Sequential, Receives::Early),
@@ -74,7 +74,9 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
     assert!(run(2.0, &mut platform).is_ok());
     let error = run(1.5, &mut platform).expect_err("h0 fails");
     assert!(
-        error.contains("by its `state_file`, `h0` fails at 1.5 s, before the run ends at 2 s"),
+        error.contains(
+            "`h0` fails at 1.5 s according to its `state_file`, before the run ends at 2 s"
+        ),
         "{error}"
     );
 }
@@ -140,7 +142,7 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
         let error = refused(moves);
         assert!(error.contains(&format!("{intro}{what}")), "{error}");
         assert!(
-            error.contains(&format!("its decision: {decision}")),
+            error.contains(&format!("correct the policy, which decided: {decision}")),
             "{error}"
         );
     }

@@ -111,7 +111,10 @@ fn options_object(options: &Value) -> Result<Map<String, Value>, Error> {
     match options {
         Value::Null => Ok(Map::new()),
         Value::Object(options) => Ok(options.clone()),
-        other => Err(Problem::new(format!("`{other}` is not an object of options")).into()),
+        other => Err(Problem::new(format!(
+            "the options are `{other}` instead of an object, `{{...}}`"
+        ))
+        .into()),
     }
 }
 

@@ -304,7 +304,7 @@ quantity!(
 /// Accepted range of the number of clock cycles that an application needs per instruction.
 pub const CYCLES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 /// Hint in the error message about a number of clock cycles outside [`CYCLES`].
-pub const CYCLES_HINT: &str = "it must be from 1e-9 to 1e9";
+pub const CYCLES_HINT: &str = "give a number from 1e-9 to 1e9";
 
 /// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]

@@ -134,7 +134,7 @@ impl Call {
         let Some(in_turn) = &mut self.in_turn else {
             return Err(world.internal_error(
                 None,
-                "a message was delivered that belongs to no rescheduling call",
+                "a control message was delivered that belongs to no rescheduling call",
             ));
         };
         let answered = in_turn.on_action_ended(manager, world)?;

@@ -60,7 +60,7 @@ pub(super) fn check_superstep(
             .iter()
             .position(|&left| left != 0)
     {
-        let what = "its barrier opened before all messages to it were delivered";
+        let what = "the process left the barrier before all messages to it were delivered";
         return Err(world.internal_error(Some(process), what));
     }
     if cfg!(debug_assertions) {
@@ -96,7 +96,9 @@ fn time_order_error(world: &World<'_>, began: Time) -> Error {
         start, computed, ..
     } = world.outcome.supersteps[world.open_superstep];
     let now = world.engine.now();
-    let what = format!("time went backwards: its times are {began}, {start}, {computed}, {now}");
+    let what = format!(
+        "time went backwards: the times of the superstep are {began}, {start}, {computed}, {now}"
+    );
     world.internal_error(None, &what)
 }
 
@@ -113,7 +115,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         let process = moved.process.index();
         let before = moved_to.insert(process, moved.to);
         if before.unwrap_or(started[process]) != moved.from {
-            let what = "it migrated from a host on which it was not";
+            let what = "the process migrated from a host on which it was not";
             return Err(world.internal_error(Some(process), what));
         }
     }
@@ -124,7 +126,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     match (0..started.len()).find(differs) {
         Some(process) => Err(world.internal_error(
             Some(process),
-            "its last migration ended on another host than the one it is on",
+            "the last migration of the process did not end on its present host",
         )),
         None => Ok(()),
     }
@@ -149,7 +151,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
         let cycles = world.plan.work[process].get() * per_instruction;
         let compute = world.measures.compute[process].get() + resolution;
         if !host.speed_varies() && cycles > host.speed.get() * compute * ROUNDING {
-            let what = format!("it computed faster than host `{}` can", host.name);
+            let what = format!("the process computed faster than host `{}` can", host.name);
             return Err(world.internal_error(Some(process), &what));
         }
         let delay = world.measures.delay.get(process);
@@ -227,17 +229,17 @@ pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error 
         .collect();
     if blocked.len() > NAMED {
         waits.push(format!(
-            "{} more wait in the same way",
+            "{} more processes wait for messages",
             blocked.len() - NAMED
         ));
     }
     if !at_barrier.is_empty() {
         let wait = if superstep.barrier.allows_early_departure() {
-            "wait for other processes"
+            "for other processes"
         } else {
-            "wait at the barrier"
+            "at the barrier"
         };
-        waits.push(format!("{} {wait}", at_barrier.len()));
+        waits.push(format!("waiting {wait}: {}", at_barrier.len()));
     }
     let message = format!(
         "deadlock in superstep {} at {}: {} of {} wait forever: {}",
@@ -260,7 +262,7 @@ fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> St
             let message = superstep.exchange.last_started_send(to_u32(process));
             let messages = &world.plan.messages;
             let to = message.map_or(0, |message| messages[message as usize].to.index() + 1);
-            format!("process {number} sends to process {to} and waits until it receives")
+            format!("process {number} sends to process {to} and waits until process {to} receives")
         }
         Stage::Receiving => {
             let exchange = &superstep.exchange;
@@ -401,9 +403,12 @@ mod tests {
             end: Time::ZERO,
             cause: crate::Cause::Policy,
         };
-        breaks("it migrated from a host on which it was not", |run| {
-            run.world.outcome.migrations.push(moved(0, 1));
-        });
+        breaks(
+            "the process migrated from a host on which it was not",
+            |run| {
+                run.world.outcome.migrations.push(moved(0, 1));
+            },
+        );
         breaks(
             "its last migration ended on another host than the one it is on",
             |run| {

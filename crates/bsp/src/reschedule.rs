@@ -387,6 +387,6 @@ fn impossible_decision_error(decision: &Decision, world: &World<'_>, what: &str)
     let superstep = world.ending_superstep + 1;
     let message =
         format!("the policy requested an impossible migration after superstep {superstep}: {what}");
-    let hint = format!("its decision: {}", listed.join(", "));
+    let hint = format!("correct the policy, which decided: {}", listed.join(", "));
     Error::Run(Problem::new(message).key("policy").hint(hint))
 }

@@ -749,9 +749,10 @@ fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
         return Ok(());
     }
     let Failure { name, time: date } = failure;
-    let message =
-        format!("by its `state_file`, `{name}` fails at {date}, before the run ends at {makespan}");
+    let message = format!(
+        "`{name}` fails at {date} according to its `state_file`, before the run ends at {makespan}"
+    );
     let problem = Problem::new(message).source(platform.name.clone());
-    let hint = "migsim simulates no failures: remove the `state_file` from the platform, or shorten the run";
+    let hint = "remove the `state_file` from the platform, or shorten the run: migsim does not simulate failures";
     Err(Error::Run(problem.hint(hint)))
 }

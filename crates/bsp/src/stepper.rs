@@ -119,9 +119,10 @@ impl<'a> Stepper<'a> {
     /// as for [`super::simulate`]; the run cannot continue after them.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
-            return Err(Error::Run(Problem::new(
-                "the run is over: there is no further barrier to advance to",
-            )));
+            let problem =
+                Problem::new("the run has ended, so that it cannot advance to another barrier");
+            let hint = "stop as soon as `advance` returns false, or begin another run";
+            return Err(Error::Run(problem.hint(hint)));
         }
         let Run {
             rescheduling,

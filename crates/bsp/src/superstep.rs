@@ -225,7 +225,9 @@ impl Superstep {
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_time();
         let Some(started) = self.exchange.record_delivery(message, to) else {
-            return Err(world.internal_error(Some(to), "a message to it was delivered twice"));
+            return Err(
+                world.internal_error(Some(to), "a message to the process was delivered twice")
+            );
         };
         let duration = Seconds::of((now - started).max(0.0));
         let end = |process: usize| {

@@ -74,17 +74,18 @@ impl SizeFactors {
         if factors.len() > MAX_SIZE_FACTORS {
             let count = factors.len();
             return Err(Problem::new(format!(
-                "the list has {count} factors by size, which is too many"
+                "the list has {count} entries of factors by message size, which is too many"
             ))
-            .hint(format!("give at most {MAX_SIZE_FACTORS} factors")));
+            .hint(format!("give at most {MAX_SIZE_FACTORS} entries")));
         }
         let rises = factors.is_sorted_by(|a, b| a.from < b.from);
         let is_factor = |value: f64| value.is_finite() && value > 0.0;
         let are_factors = (factors.iter()).all(|f| is_factor(f.latency) && is_factor(f.bandwidth));
         if !rises || !are_factors {
             return Err(Problem::new(
-                "factors by size need increasing sizes (`from`) and positive factors",
-            ));
+                "the sizes `from` of the factors do not increase, or a factor is not positive",
+            )
+            .hint("sort the entries by increasing `from`, and give positive factors"));
         }
         let mut all = Self::NONE;
         all.size_factors[..factors.len()].copy_from_slice(factors);

@@ -62,7 +62,7 @@ const MAX_CHANGES: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
 const MAX_UNUSED_CHANGES: u64 = 200_000_000;
 
-const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is too late to be represented";
+const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is so late that its time cannot be represented";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
@@ -465,7 +465,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     return Ok(None);
                 };
                 if !self.clock.is_finite_at(date) {
-                    return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
+                    let what = "no computation or transfer in progress can ever end";
+                    return Err(self.stuck_error(what, TOO_FAR));
                 }
                 self.clock.advance_to(date);
                 if let Some(token) = self.end_activities_without_changes(date) {
@@ -483,7 +484,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 .clock
                 .to_local(self.capacity_schedule.next_change_time());
             if !self.clock.is_finite_at(date.min(change)) {
-                return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
+                let what = "no computation or transfer in progress can ever end";
+                return Err(self.stuck_error(what, TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -498,12 +500,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 idle_changes + 1
             };
             if idle_changes > MAX_IDLE_CHANGES {
-                let what = "no activity progresses, although speeds and bandwidths keep changing";
+                let what = "no computation or transfer makes progress, although speeds and bandwidths keep changing";
                 return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.max_changes {
                 return Err(self.stuck_error(
-                    "speeds or bandwidths change so often that no activity ends",
+                    "speeds or bandwidths change so often that no computation or transfer ends",
                     TOO_OFTEN,
                 ));
             }
@@ -788,7 +790,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             problem.hint(hint)
         } else {
             problem.hint(format!(
-                "without capacity (a profile sets it to 0 for ever): {}",
+                "raise the last value of the profiles that set the capacity to 0 for ever: {}",
                 stopped.join(", ")
             ))
         })

@@ -263,7 +263,8 @@ impl CompleteSettings {
                 let before = format!(
                     "the settings of the experiment `{experiment}` are fitted to {names}, not to "
                 );
-                let after = format!("; `--app {app}` alone takes neutral ones");
+                let after =
+                    format!("; for neutral settings name `--app {app}` instead of the experiment");
                 Some(remark([before, after], &fitted))
             }
             _ => None,
@@ -295,9 +296,9 @@ impl CompleteSettings {
             experiment_name(&own.source),
         );
         [
-            format!("neutral settings{mapping} for `{app}` on "),
+            format!("neutral settings{mapping} are used for `{app}` on "),
             format!(
-                ": the paper's are fitted to {fitted}; `--set extends={name}{placed}` takes the paper's"
+                ": the settings of the paper are fitted to {fitted}; to use them, add `--set extends={name}{placed}`"
             ),
         ]
     }

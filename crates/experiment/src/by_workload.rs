@@ -17,7 +17,10 @@ pub(super) fn workload_notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if is_mapped && workload.initial_host(ProcessId(0)).is_some() {
-        notes.push("`mapping` places the processes, not the `host` lines of the trace".to_owned());
+        notes.push(
+            "the key `mapping` places the processes; the `host` lines of the trace are ignored"
+                .to_owned(),
+        );
     }
     let call = config.costs.call;
     let is_asked = config.scenarios.iter().any(|one| *one != Scenario::I);

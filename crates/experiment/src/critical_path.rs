@@ -70,7 +70,10 @@ impl Experiment {
     ) -> Result<(ScenarioRun, CriticalPath), Error> {
         let mut path: Option<CriticalPath> = None;
         let run = self.run_scenario(scenario, progress, &mut path, None)?;
-        let path = path.ok_or_else(|| Error::Run(Problem::new("the run has no critical path")))?;
+        let path = path.ok_or_else(|| {
+            let problem = Problem::new("the run has no critical path: nothing in it takes time");
+            Error::Run(problem.hint("simulate an application with work or messages"))
+        })?;
         Ok((run, path))
     }
 

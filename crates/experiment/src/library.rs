@@ -31,13 +31,13 @@ pub struct Library {
 pub const BUILT_IN_LIBRARIES: [Library; 3] = [
     Library {
         name: "ideal",
-        summary: "no library: messages cost what the network costs, barriers cost nothing",
+        summary: "an ideal MPI library without costs: messages take only the time of the network, and barriers none",
         source: "-",
         text: include_str!("libraries/ideal.json"),
     },
     Library {
         name: "open-mpi",
-        summary: "Open MPI 4.1 over TCP with its defaults; its overhead is that of one host",
+        summary: "Open MPI 4.1 over TCP with its defaults; the overhead per message was measured on one machine",
         source: "results/reality.md",
         text: include_str!("libraries/open-mpi.json"),
     },
@@ -127,16 +127,16 @@ fn is_file_path(name: &str) -> bool {
 /// Returns the error that the library file `name` does not exist.
 fn missing_file_problem(name: &str) -> Problem {
     let kind = if Path::new(name).is_dir() {
-        "is a directory, not a library file"
+        "is a folder, not a file"
     } else {
         "does not exist"
     };
     let place = std::path::absolute(name).unwrap_or_else(|_| name.into());
-    Problem::new(format!("the library file `{name}` {kind}"))
+    Problem::new(format!("the file `{name}` with the costs of an MPI library {kind}"))
         .with_unknown_name("library", name)
         .key("library")
         .hint(format!(
-            "name a file that exists; migsim searched for `{}`",
+            "name a file that exists, or a built-in library (`migsim list libraries`); migsim searched for `{}`",
             place.display()
         ))
 }
@@ -147,13 +147,15 @@ fn read_library(document: &Document) -> Result<LoadedLibrary, Error> {
         return Err(document
             .problem_at(
                 "",
-                "expected an object with the settings of a library, `{...}`",
+                "expected a JSON object with the settings of an MPI library, `{...}`",
             )
             .into());
     };
     let mut problems = Vec::new();
     if keys.get("schema").and_then(Value::as_str) != Some(LIBRARY_SCHEMA) {
-        let message = format!("expected `{LIBRARY_SCHEMA}` as the `schema` of a library");
+        let message = format!(
+            "the key `schema` is not `{LIBRARY_SCHEMA}`, so that this is no file of an MPI library"
+        );
         problems.push(document.problem_at("schema", message));
     }
     let mut library = LoadedLibrary {
@@ -174,11 +176,14 @@ fn read_library(document: &Document) -> Result<LoadedLibrary, Error> {
             ("machine", Value::Object(machine)) => library.machine_facts = text_values(machine),
             ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
-                let message = format!("expected {kind} as `{key}` of a library");
+                let message = format!("the value of `{key}` is not {kind}");
                 problems.push(document.problem_at(key, message));
             }
             _ => {
-                let problem = document.problem_at(key, format!("a library has no key `{key}`"));
+                let problem = document.problem_at(
+                    key,
+                    format!("unknown key `{key}` in the file of an MPI library"),
+                );
                 problems.push(problem.with_known_names("keys", LIBRARY_KEYS));
             }
         }
@@ -274,7 +279,7 @@ mod tests {
         );
         let told = refusal(r#"{"network": 3}"#);
         assert!(
-            told.contains("expected an object as `network` of a library"),
+            told.contains("the value of `network` is not an object"),
             "{told}"
         );
         assert!(

@@ -74,37 +74,37 @@ impl Experiment {
             (!varies, "the capacity of a host or link varies", "load"),
             (
                 has_fixed_price,
-                "the cost of a call varies: the model must be `none`, or `additive` without `per_process_superstep`",
+                "the cost of a call varies; set `costs.call.model` to `none`, or to `additive` without `per_process_superstep`",
                 "costs.call",
             ),
             (
                 call.waiting == CallWaiting::Blocking,
-                "calls are made during supersteps",
+                "rescheduling calls overlap with supersteps; set `costs.call.waiting` to `blocking`",
                 "costs.call.waiting",
             ),
             (
                 moves.order == MoveOrder::Serial,
-                "the moves are not `serial`, so that their costs do not add up",
+                "the costs of moves do not add up; set `costs.move.order` to `serial`",
                 "costs.move.order",
             ),
             (
                 moves.transfer != Transfer::Flow,
-                "the moves share links: the transfer must be `nominal` or `none`",
+                "the moves share links; set `costs.move.transfer` to `nominal` or `none`",
                 "costs.move.transfer",
             ),
             (
                 moves.wait == Waiting::All,
-                "not all processes wait for moves",
+                "not all processes wait for moves; set `costs.move.wait` to `all`",
                 "costs.move.wait",
             ),
             (
                 leave_together,
-                "processes leave the barrier one after the other: the barrier must be `ideal` or `root-serial`",
+                "processes leave the barrier one after the other; set `runtime.barrier.kind` to `ideal` or `root-serial`",
                 "runtime.barrier.kind",
             ),
             (
                 !self.network.slow_start,
-                "with slow start a superstep depends on those before it",
+                "with slow start the time of a superstep depends on earlier supersteps; set `network.slow_start` to false",
                 "network.slow_start",
             ),
             (
@@ -116,7 +116,7 @@ impl Experiment {
         match rules.into_iter().find(|rule| !rule.0) {
             None => Ok(()),
             Some((_, why, key)) => {
-                let problem = Problem::new(format!("no exact optimum: {why}"));
+                let problem = Problem::new(format!("the exact optimum cannot be computed: {why}"));
                 Err(problem.key(key).into())
             }
         }
@@ -149,7 +149,7 @@ impl PlacementNumbering {
             .and_then(|all| hosts.checked_pow(all));
         let Some(placements) = placements.filter(|count| *count <= MAX_PLACEMENTS) else {
             let message = format!(
-                "no exact optimum: {processes} processes on {hosts} hosts have more than {MAX_PLACEMENTS} placements"
+                "the exact optimum cannot be computed: {processes} processes on {hosts} hosts have more than {MAX_PLACEMENTS} placements"
             );
             let hint = "use at most 8 processes on 4 hosts, or another size with as few placements";
             let problem = Problem::new(message).key("workload.procs");

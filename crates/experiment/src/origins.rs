@@ -52,12 +52,12 @@ pub(super) fn origins_of(
         // Options of policies other than the chosen one have no value here.
         if !has_value(key) && !key.starts_with("policy.") {
             wrong(format!(
-                "the origin of `{key}` has no value: there is no such key"
+                "the object `origins` has the key `{key}`, but the experiment has no value with this key"
             ));
         }
         if !ORIGIN_KINDS.iter().any(|kind| text.starts_with(kind)) {
             wrong(format!(
-                "the origin of `{key}` does not begin with stated, inferred or fitted"
+                "the origin of `{key}` does not begin with `stated`, `inferred` or `fitted`"
             ));
         }
     }

@@ -71,16 +71,18 @@ pub(super) fn recorded_library_note(
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
     let recorded = format!("{}{version}{}", fact("library")?, describe_conditions(fact));
-    let measure = "measure your own as in `migsim calibrate --help`, and keep it with `--default`";
+    let measure = "measure a library on your machine as in `migsim calibrate --help`, and keep it with `--default`";
     let Some(library) = library else {
         return Some(format!(
-            "the trace was recorded with {recorded}, for which there is no library: messages have no overhead; {measure}"
+            "the trace was recorded with {recorded}, whose costs migsim does not know, so that messages have no overhead; {measure}"
         ));
     };
     let name = &library.name;
     let machine = &library.machine_facts;
     let of_machine = |key: &str| machine.get(key).map(String::as_str);
-    let start = format!("the trace was recorded with {recorded}; the library `{name}` is in use");
+    let start = format!(
+        "the trace was recorded with {recorded}; messages cost what the library model `{name}` says"
+    );
     let differs = |key: &str| matches!((fact(key), of_machine(key)), (Some(one), Some(other)) if one != other);
     Some(if OVERHEAD_FACTS.iter().any(|key| differs(key)) {
         let measured = describe_machine(machine);

@@ -130,7 +130,7 @@ impl Experiment {
             made.map_err(|error| whole.merged_layers.locate_problems(error))
         });
         made.map_err(|error| {
-            let all = "`migsim schema experiment` prints all keys, with their units and ranges";
+            let all = "list all keys, with their units and ranges: `migsim schema experiment`";
             let error = error.map_problems(|problem| suggest_policy_option(registry, problem));
             error.with_key_reference(all).with_default_hint(all)
         })
@@ -299,8 +299,10 @@ fn check_exec_from_file(
     };
     let (_, is_file) = layers.source(key)?;
     (is_file && !limits.may_start_programs).then(|| {
-        let message = format!("a file may not start the program `{command}`");
-        let hint = "look at the program, then allow it with `--allow-exec`";
+        let message = format!(
+            "the file asks to start the program `{command}`, which is not allowed by default"
+        );
+        let hint = "check what the program does, then allow it with `--allow-exec`";
         Problem::new(message).key(key).hint(hint)
     })
 }

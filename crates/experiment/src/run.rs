@@ -223,7 +223,7 @@ impl Experiment {
             .take();
         found.ok_or_else(|| {
             let message = format!("the run has no barrier after superstep {superstep}");
-            Error::Run(Problem::new(message))
+            Error::Run(Problem::new(message).hint("choose another superstep"))
         })
     }
 

@@ -408,7 +408,9 @@ fn invalid_key_problem(all: &Value, flag: &Flag) -> Problem {
                 "`{key}` is a list here: write `{key}[0]{rest}`, up to `{key}[{last}]{rest}`"
             ))
         }
-        Some((key, Value::Null)) => problem.hint(format!("there is no key `{key}`")),
+        Some((key, Value::Null)) => {
+            problem.hint(format!("set `{key}` itself first: it has no value here"))
+        }
         _ => problem,
     }
 }

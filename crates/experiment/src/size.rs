@@ -82,7 +82,7 @@ pub(super) fn check_experiment_memory(
             ),
     };
     let details = format!(
-        "processes: {}, supersteps: {}, messages in one of them: {}",
+        "processes: {}, supersteps: {}, messages in a superstep: {}",
         size.processes, size.supersteps, size.messages
     );
     let key = app.key_determining_size(&config.workload, size.processes >= size.supersteps);

@@ -71,7 +71,7 @@ impl Experiment {
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
         if size > MAX_PROCESS_SUPERSTEPS {
             starts.size_note = Some(format!(
-                "the static starts are not simulated, since a scenario has {size} process-supersteps, more than {MAX_PROCESS_SUPERSTEPS}; simulate one start with `--scenario i --mapping by-core`"
+                "the run is not compared with other starts of the processes, since processes times supersteps are {size}, more than {MAX_PROCESS_SUPERSTEPS}; to simulate one start, add for example `--scenario i --mapping by-core`"
             ));
             return Ok(starts);
         }

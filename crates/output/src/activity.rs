@@ -235,7 +235,7 @@ impl<'b> TableReader<'b> {
         let [cluster, host] = [&place.cluster, &place.host].map(|name| guard_cell(name));
         if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
             return Err(format!(
-                "process {process} should be on {} of {} here, by `platform.json` and `migrations.csv`",
+                "process {process} should be on {} of {} here, according to `platform.json` and `migrations.csv`",
                 place.host, place.cluster
             ));
         }

@@ -45,7 +45,9 @@ pub(super) fn check_files_are_of_run(
     let Some(file) = strange else {
         return Ok(());
     };
-    let problem = Problem::new(format!("`{file}` in this folder was not written by a run"));
+    let problem = Problem::new(format!(
+        "the file `{file}` in this folder was not written by a run of migsim"
+    ));
     Err(problem
         .source(path_text(folder, &file))
         .hint("choose another folder, or move the file away")
@@ -128,9 +130,9 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
             };
             let more = match differences.len() - 1 {
                 0 => String::new(),
-                others => format!(", and {} more", format_count(others, "key")),
+                others => format!(", and {}", format_count(others, "more difference")),
             };
-            format!("the folder holds a run with other settings: {first}{more}")
+            format!("the folder holds a run with other settings than this run: {first}{more}")
         }
     };
     Err(Problem::new(what)
@@ -152,14 +154,17 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
                     let (one, other, role) =
                         (display_value(&one["source"]), &other.name, other.role);
                     found.push(if *other == one {
-                        format!("the {role} `{one}` has changed since that run")
+                        format!("the {role} `{one}` has changed since the run in the folder")
                     } else {
-                        format!("the {role} is `{one}` in that run, but `{other}` in this one")
+                        format!("the {role} is `{one}` in the folder, but `{other}` in this run")
                     });
                 }
             }
             (_, Some(other)) => {
-                found.push(format!("`{}` is not an input of that run", other.name));
+                found.push(format!(
+                    "`{}` is not an input of the run in the folder",
+                    other.name
+                ));
             }
             (Some(one), None) => {
                 found.push(format!(
@@ -208,7 +213,7 @@ fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<Strin
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
             found.push(format!(
-                "`{path}` is {} in that run, but {} in this one",
+                "`{path}` is {} in the folder, but {} in this run",
                 display_value(one),
                 display_value(other)
             ));

@@ -69,7 +69,7 @@ impl LbData {
         let new = hosts.len() - own.len();
         if new > 0 {
             notes.push(format!(
-                "{} outside the ranks of the data: vt must run with {} ranks to follow",
+                "{} outside the ranks of the data: to follow these moves, run vt with {} ranks",
                 singular_or_plural(
                     new as u64,
                     ["a process moved to a host", "processes moved to hosts"]
@@ -81,7 +81,7 @@ impl LbData {
             labels.is_some_and(|labels| labels.phases.windows(2).any(|pair| pair[1] - pair[0] > 1));
         if has_gaps && !moves.is_empty() {
             notes.push(format!(
-                "the phases of the data have gaps, and vt's offline balancer moves tasks only between consecutive phases: it will not follow {}",
+                "the phases of the data have gaps, and vt's offline balancer moves tasks only between consecutive phases, so that it will not follow {}",
                 format_count(moves.len(), "move")
             ));
         }

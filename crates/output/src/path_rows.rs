@@ -183,7 +183,7 @@ impl PathPart<'_> {
         };
         match self.row_count {
             1 => self.first_row.why.clone(),
-            steps => format!("{protocol}, {steps} steps one after the other."),
+            steps => format!("{protocol}, whose {steps} steps follow one after the other."),
         }
     }
 }
@@ -207,7 +207,7 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
     match piece.work {
         PieceWork::Compute { host: at, sharing } => {
             let shared = if sharing > 1 {
-                format!(", with {sharing} computations on that host")
+                format!(", which executes {sharing} computations at the same time")
             } else {
                 String::new()
             };
@@ -225,7 +225,7 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
             let name = &platform.links[link.index()].name;
             let flows = u64::from(flows);
             format!(
-                "transfer of {purpose}, limited by the link {name} with {}.",
+                "transfer of {purpose}, limited by the link {name}, which carries {}.",
                 format_count(flows, "flow")
             )
         }

@@ -376,7 +376,7 @@ impl Run {
         let is_read = version.is_some_and(|version| READABLE_VERSIONS.contains(&version));
         if schema != Some(SCHEMA) || !is_read {
             let problem = Problem::new(format!(
-                "the run was written by version `{}` (schema `{}`), which this version, {} (`{SCHEMA}`), cannot read",
+                "the run was written by version `{}` of migsim (schema `{}`), which this version of migsim, {} (schema `{SCHEMA}`), cannot read",
                 version.unwrap_or("?"),
                 schema.unwrap_or("?"),
                 env!("CARGO_PKG_VERSION"),
@@ -552,8 +552,7 @@ pub(super) fn application_title(registry: &Registry, workload: &Value) -> String
 const READABLE_VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// Advice in the error message for a run folder that cannot be read: repeat the run.
-const REWRITE_HINT: &str =
-    "repeat the run with `migsim run RUN/run.json --out RUN` or with its original command";
+const REWRITE_HINT: &str = "repeat the run with its original command, or with `migsim run RUN/run.json --out RUN`, where RUN is its folder";
 
 pub(super) fn damaged_file_error(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("a file of the run is damaged: {what}")).hint(REWRITE_HINT)

@@ -29,7 +29,7 @@ const RATIO_TO_BEST_STATIC: Meaning = Meaning::new(
 const PERCENT_ABOVE_BEST_STATIC: Meaning = Meaning::new(
     "longer_than_best_static_percent",
     Unit::Percent,
-    "100 (T - T_s) / T_s with the makespan T_s of the best static start",
+    "100 (T - T_s) / T_s, where T is the makespan that is compared and T_s that of the fastest start without moves",
 );
 
 /// Explanation of the quantity `less_than_best_static_percent`: by how much a makespan is below the makespan of scenario i from
@@ -37,7 +37,7 @@ const PERCENT_ABOVE_BEST_STATIC: Meaning = Meaning::new(
 const PERCENT_BELOW_BEST_STATIC: Meaning = Meaning::new(
     "less_than_best_static_percent",
     Unit::Percent,
-    "100 (T_s - T) / T_s with the makespan T_s of the best static start",
+    "100 (T_s - T) / T_s, where T is the makespan that is compared and T_s that of the fastest start without moves",
 );
 
 /// Smallest difference between two makespans \[%\] that is expressed as a multiple (`2.0 times as long`) instead of a percentage.
@@ -91,7 +91,9 @@ pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Optio
         ),
         None => String::new(),
     };
-    Some(format!("best static start: {name} {time} s{rest}"))
+    Some(format!(
+        "fastest start without moves: {time} s with `--mapping {name}`{rest}"
+    ))
 }
 
 /// Compares scenario iii with the fastest static start in a sentence that follows the verdict of a run; `iii` is the makespan of
@@ -106,7 +108,7 @@ pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Se
     let (verb, joined) = compare_makespans(iii, best.makespan_s);
     let time = format!("{} s", format_seconds(best.makespan_s));
     Some(say!(
-        "Scenario iii {} {} {} that never migrates (`--mapping {}`, {}), the best of the built-in starts.",
+        "Scenario iii {} {} {} without moves (`--mapping {}`, makespan {}), the best of the built-in starts.",
         verb,
         joined,
         best.description(),
@@ -172,23 +174,23 @@ mod tests {
         // 22.98 / 11.43 = 2.01
         assert_eq!(
             best_start_line(&starts, Some(22.98)).unwrap(),
-            "best static start: by-core 11.43 s; scenario iii takes 2.0 times as long"
+            "fastest start without moves: 11.43 s with `--mapping by-core`; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
             best_start_sentence(&starts, 22.98).unwrap().text(),
-            "Scenario iii takes 2.0 times as long as a start by cores that never migrates (`--mapping by-core`, 11.43 s), the best of the built-in starts."
+            "Scenario iii takes 2.0 times as long as a start by cores without moves (`--mapping by-core`, makespan 11.43 s), the best of the built-in starts."
         );
         let (all, best) = starts_json(&starts, Some(22.86)).unwrap();
         assert_eq!(all.as_array().unwrap().len(), 3);
         assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
         assert_eq!(
             best_start_line(&starts, None).unwrap(),
-            "best static start: by-core 11.43 s"
+            "fastest start without moves: 11.43 s with `--mapping by-core`"
         );
         let own = [StaticStart::new(Rule::ByCore, 11.43, true)];
         assert_eq!(
             best_start_line(&own, Some(10.0)).unwrap(),
-            "best static start: by-core 11.43 s, the start of this run"
+            "fastest start without moves: 11.43 s with `--mapping by-core`, the start of this run"
         );
         assert_eq!(best_start_line(&[], Some(10.0)), None);
     }

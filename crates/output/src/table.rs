@@ -25,7 +25,10 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     let readings = experiment.open_interpretations();
     if !readings.is_empty() {
         let policy = experiment.policy_name();
-        sheet.add_line(format!("readings of {policy}: {}", readings.join("; ")));
+        sheet.add_line(format!(
+            "rules of {policy} that its papers leave open, as used here: {}",
+            readings.join("; ")
+        ));
     }
     // Show the moves of scenario iii, or else the decisions of scenario ii.
     let shown = results
@@ -48,7 +51,7 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     if prescribed > 0 {
         sheet.add_line("");
         sheet.add_line(format!(
-            "{} prescribed by the workload in every scenario",
+            "{} in every scenario, as the application itself prescribes",
             format_count(prescribed, "migration")
         ));
     }
@@ -89,7 +92,7 @@ pub(super) fn straight_returns_line(returns: usize, moves: usize) -> Option<Stri
     (returns > 0).then(|| {
         let verb = singular_or_plural(returns as u64, ["goes", "go"]);
         format!(
-            "{returns} of {} {verb} straight back to the host that the process left at its move before",
+            "{returns} of {} {verb} straight back to the host that the process left in its previous move",
             format_count(moves, "move")
         )
     })
@@ -100,7 +103,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved_settings;
     let is_own = experiment.platform.built_in.is_none();
     let note = if is_own && settings["library"].is_null() {
-        ", no message-passing library"
+        ", no costs of a message-passing library"
     } else {
         ""
     };
@@ -229,14 +232,14 @@ fn describe_simulation_speed(experiment: &Experiment, results: &Results) -> Stri
         .sum();
     // If there are few messages, most of the CPU time is not spent on them.
     let per_message = if messages >= MIN_MESSAGES_FOR_MEAN {
-        format!(" ({:.0} ns a message)", cpu * 1e9 / messages as f64)
+        format!(" ({:.0} ns per message)", cpu * 1e9 / messages as f64)
     } else {
         String::new()
     };
     format!(
-        "simulated {} and {} in {cpu:.3} s of CPU{per_message}",
+        "simulated {} and {} (one for each process and superstep) in {cpu:.3} s of CPU time{per_message}",
         format_count(messages, "message"),
-        format_count(steps, "process-superstep")
+        format_count(steps, "computation")
     )
 }
 
@@ -268,7 +271,7 @@ fn makespan_difference_table(results: &Results, run: &ScenarioRun) -> Option<Tab
     };
     let zero = in_words(0.0);
     let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
-    let title = format!("Scenario {} less i", run.result.name());
+    let title = format!("Scenario {} less scenario i", run.result.name());
     let columns = [
         text_column(title, "term"),
         number_column("[s]", "difference_s"),
@@ -342,7 +345,7 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
         ));
     }
     if run.outcome.calls.is_empty() {
-        sheet.add_line("no call");
+        sheet.add_line("the policy was not called");
     }
 }
 

@@ -59,7 +59,7 @@ fn push_effects(text: &mut String, papers: &[PaperResults]) {
     push_line(
         text,
         &format!(
-            "\nEffects: overhead (ii less i) and gain (i less iii)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
+            "\nEffects: overhead (time of scenario ii less i) and gain (time of scenario i less iii)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
             "",
             "effect",
             "rows",
@@ -96,7 +96,7 @@ fn push_effects(text: &mut String, papers: &[PaperResults]) {
     }
     push_line(
         text,
-        "constant: the best overhead and gain of each paper; times within 2.5 %, as simulated and if scenario i is copied",
+        "constant: effects within 25 % if one overhead and one gain, the best for each paper, replace all simulated ones; times, copied: times within 2.5 % as simulated, and if scenario i is copied",
     );
 }
 
@@ -138,7 +138,10 @@ fn push_cells(text: &mut String, paper: &PaperResults) {
 }
 
 fn push_decisions(text: &mut String, paper: &PaperResults) {
-    push_line(text, "\nDecisions (those that match are counted only)");
+    push_line(
+        text,
+        "\nDecisions that do not match, and the number of all by verdict",
+    );
     for decision in paper
         .decisions
         .iter()
@@ -192,7 +195,10 @@ fn superstep_list(calls: &[u64]) -> String {
 }
 
 fn push_claims(text: &mut String, paper: &PaperResults) {
-    push_line(text, "\nClaims (those that hold are counted only)");
+    push_line(
+        text,
+        "\nClaims that do not hold, and the number of all by verdict",
+    );
     for claim in paper.claims.iter().filter(|claim| claim.verdict != "holds") {
         push_line(
             text,

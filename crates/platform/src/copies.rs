@@ -67,7 +67,7 @@ pub(super) fn expand_copies(
                 };
                 let problem = document.problem_at(&format!("{list}[{index}].copies"), what);
                 Some(problem.hint(format!(
-                    "set `copies` to at least 1, and to at most {MAX_COPIES} (copies times groups) over the whole file"
+                    "set `copies` to at least 1, and so low that copies times groups in the whole file are at most {MAX_COPIES}"
                 )))
             } else if !name.contains('#') {
                 let problem = document.problem_at(

@@ -62,7 +62,7 @@ impl Profile {
         for (index, &(date, value)) in steps.iter().enumerate() {
             if !Seconds::RANGE.contains(&date) {
                 return Err(Problem::new(format!(
-                    "the time of step {} is {date}, which is not a valid time",
+                    "the time of step {} is {date}; it must be a number of seconds that is not negative",
                     index + 1
                 )));
             }
@@ -74,7 +74,7 @@ impl Profile {
             }
             if index > 0 && date <= steps[index - 1].0 {
                 return Err(Problem::new(format!(
-                    "the time of step {} is {date}; it must be later than that of the step before, {}",
+                    "the time of step {} is {date}; it must be later than the time of the step before, {}",
                     index + 1,
                     steps[index - 1].0
                 )));
@@ -84,7 +84,7 @@ impl Profile {
             let last = steps.last().map_or(0.0, |step| step.0);
             if !period.is_finite() || period < SHORTEST_PERIOD || period < last {
                 return Err(Problem::new(format!(
-                    "the period of {period:?} s must be at least {SHORTEST_PERIOD:?} s and at least the last time of the profile, {last:?} s"
+                    "the period of the profile is {period:?} s; it must be at least {SHORTEST_PERIOD:?} s, and at least the last time of the profile, {last:?} s"
                 )));
             }
         }

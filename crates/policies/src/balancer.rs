@@ -311,7 +311,7 @@ fn build_decision(
             stay: None,
             go: None,
             accepted: true,
-            reason: "the assignment of the strategy".into(),
+            reason: "the strategy assigned the process to this host".into(),
         });
     }
     let largest = |times: &[Seconds]| times.iter().map(|time| time.get()).fold(0.0, f64::max);
@@ -398,7 +398,7 @@ impl Narrator for BalancerNarrator {
         }
         if let Some(operations) = number("operations") {
             sentences.push(say!(
-                "It took {} elementary operations.",
+                "The strategy needed {} elementary operations.",
                 OPERATIONS.with_value(operations)
             ));
         }

@@ -192,7 +192,7 @@ impl Policy for Bandit {
         self.last_call = Some((arm, view.superstep, now));
         let strategy = &mut self.strategies[arm];
         let words = format!(
-            "the bandit chooses `{}`, after {} calls of it",
+            "the bandit chooses `{}`, after {} calls of this strategy",
             self.strategy_names[arm], self.arms.arm_results[arm].0
         );
         let assign = |instance: &Instance<'_>| {

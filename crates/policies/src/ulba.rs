@@ -191,7 +191,7 @@ impl UlbaOptions {
         let overloading = factors.iter().filter(|factor| **factor < 1.0).count();
         let mut assignment = Assignment::central(room.into_hosts(), tries + rates.len() as u64);
         assignment.remarks.push(format!(
-            "{overloading} of {} cores are overloading",
+            "the work of {overloading} of {} cores grows unusually fast",
             times.len()
         ));
         assignment

@@ -83,7 +83,9 @@ impl Strategy for DiffusionOptions {
             hosts: realise_flow(instance, &edges),
             operations: u64::from(rounds) * u64::from(messages) + instance.process_count() as u64,
             gather: Gather::Neighbours { rounds, messages },
-            remarks: vec![format!("the flow was found after {rounds} rounds")],
+            remarks: vec![format!(
+                "the flow of load between hosts was found after {rounds} rounds"
+            )],
         })
     }
 }

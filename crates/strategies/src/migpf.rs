@@ -90,9 +90,9 @@ impl Strategy for MigPfOptions {
         let size = (instance.process_count() + instance.host_count() + instance.communication.len())
             as u64;
         let mut assignment = Assignment::central(hosts, (plans + 1) * size);
-        assignment
-            .remarks
-            .push(format!("the best of {plans} plans and staying"));
+        assignment.remarks.push(format!(
+            "it chose the best of {plans} plans of moves and of moving nothing"
+        ));
         Ok(assignment)
     }
 

@@ -74,14 +74,14 @@ pub(super) fn equal_settings_note(plan: &Plan) -> Option<String> {
     for (setting, run) in plan.runs.iter().step_by(seeds).enumerate() {
         let before = *first.entry(run).or_insert(setting);
         if before != setting {
-            equal.push(format!("{} as {}", setting + 1, before + 1));
+            equal.push(format!("setting {} repeats {}", setting + 1, before + 1));
         }
     }
     if equal.is_empty() {
         return None;
     }
     Some(format!(
-        "some of the {} settings describe the same run as an earlier setting, which is simulated once: {}",
+        "some of the {} settings describe the same run as an earlier setting and are not simulated again: {}",
         plan.settings.len(),
         join_first(&equal, ", ", "")
     ))

@@ -546,7 +546,7 @@ mod tests {
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with(
-                "`a` and `c` are not separated by 3 seeds (95 %, corrected by Holm's method, margin 0.5 %): the least mean is 6.00 s. About "
+                "The makespans of `a` and `c` do not differ significantly with 3 seeds (95 %, Holm's correction, margin of indifference 0.5 %); the least mean makespan is 6.00 s. About "
             ),
             "{verdict}"
         );
@@ -571,12 +571,12 @@ mod tests {
         let comparison = of(&random);
         assert_eq!(comparison.standings.len(), 2);
         let verdict = comparison.verdict();
-        let start = "`b` and `a` cannot be separated with one seed: the least makespan is 11.00 s.";
+        let start = "The makespans of `b` and `a` cannot be told apart with one seed; the least makespan is 11.00 s.";
         assert!(verdict.starts_with(start), "{verdict}");
         let mut fixed = random.clone();
         fixed.is_random = false;
         let verdict = of(&fixed).verdict();
-        let start = "`b` is best: 11.00 s (one run each, nothing is drawn from a seed). The next policy, `a`, takes 1.00 s longer.";
+        let start = "`b` is best with a mean makespan of 11.00 s (one run of each policy, since nothing is random). The next policy, `a`, takes 1.00 s longer than the best.";
         assert!(verdict.starts_with(start), "{verdict}");
         assert!(verdict.contains("faster without rescheduling"), "{verdict}");
         assert!(comparison.standings[0].above_bound.is_none());

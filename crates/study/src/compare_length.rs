@@ -46,7 +46,7 @@ impl Comparison {
             (saved > calls).then_some((one, runs * alone))
         });
         let Some((first, least)) = found.min_by(|one, other| one.1.total_cmp(&other.1)) else {
-            let text = "No move saves time even without its cost, so that a longer run of the same kind gains nothing, either.";
+            let text = "Even without their cost the moves save no time, so that they would not pay in a longer run of the same kind.";
             return Some(text.into());
         };
         let cost = MOVES_COST
@@ -56,7 +56,7 @@ impl Comparison {
             .with_value(least)
             .with_shown_text(format!("{} s", format_short(least)));
         Some(say!(
-            "The moves of `{}` cost {} once: they pay in a run of the same kind of about {} or longer.",
+            "The moves of `{}` cost {} once: they pay for themselves if a run of the same kind takes about {} or longer.",
             &first.policy,
             cost,
             least_shown
@@ -107,10 +107,10 @@ mod tests {
         // The makespan is 12 s, with 3 s of moves and 0.2 s of calls: 1.2 s are saved, 1 s of it beyond the calls. Three runs therefore
         // pay 3 s.
         let verdict = comparison(12.0, [0.2, 3.0], 2).verdict();
-        let expected = "The moves of `greedy` cost 3.00 s once: they pay in a run of the same kind of about 30.00 s or longer.";
+        let expected = "The moves of `greedy` cost 3.00 s once: they pay for themselves if a run of the same kind takes about 30.00 s or longer.";
         assert!(verdict.ends_with(expected), "{verdict}");
         let verdict = comparison(13.5, [0.2, 3.0], 2).verdict();
-        assert!(verdict.ends_with("No move saves time even without its cost, so that a longer run of the same kind gains nothing, either."), "{verdict}");
+        assert!(verdict.ends_with("Even without their cost the moves save no time, so that they would not pay in a longer run of the same kind."), "{verdict}");
         let verdict = comparison(10.0, [0.0, 0.0], 0).verdict();
         assert!(verdict.ends_with("record more supersteps."), "{verdict}");
     }

@@ -231,7 +231,7 @@ fn check_comparable(folders: &[FinishedRunFolder], settings: &[Value]) -> Result
             "the run has another {what} than `{}`",
             first.path.display()
         ));
-        let hint = "`run.json` of each run lists the settings of `workload`, and the SHA-256 of each input file: they must be equal in all runs";
+        let hint = "name runs with equal settings of `workload` and equal input files; `run.json` of each run lists the settings, and the SHA-256 of each file";
         return Err(problem.source(source).hint(hint).into());
     }
     Ok(())
@@ -325,7 +325,7 @@ fn difference_notes(settings: &[Value]) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "the runs differ in {}, too: the differences of makespans are not those of policies alone",
+        "the runs also differ in {}, so that the differences of makespans are not due to the policies alone",
         keys.join(", ")
     )]
 }

@@ -85,7 +85,7 @@ impl Comparison {
         let ties: Vec<&PolicyResults> = ties.collect();
         if let ([one], [_, ..]) = (&self.standings[..], &self.failed_policies[..]) {
             return say!(
-                "Only `{}` completed its runs with all seeds ({}), so that nothing is compared. There are no results of {}.",
+                "Only `{}` completed its runs with all seeds (mean makespan {}), so that nothing is compared. There are no results of {}.",
                 &one.policy,
                 seconds_quantity(&BEST_MAKESPAN, one.makespan.mean, "s"),
                 join_names(&self.failed_policies)
@@ -111,7 +111,7 @@ impl Comparison {
             return self.not_separated_sentence(join_names(&names), equal, mean);
         }
         say!(
-            "`{}` is best: {} ({}).",
+            "`{}` is best with a mean makespan of {} ({}).",
             &best.policy,
             mean,
             self.basis_sentence()
@@ -125,11 +125,11 @@ impl Comparison {
             .with_count(seeds)
             .with_shown_text(format_count(seeds, "seed"));
         match seeds {
-            1 if self.basis.is_random => "one seed: no confidence interval".into(),
-            1 => "one run each, nothing is drawn from a seed".into(),
+            1 if self.basis.is_random => "one seed, therefore no confidence interval".into(),
+            1 => "one run of each policy, since nothing is random".into(),
             _ if self.standings.len() == 1 => shown.into(),
             _ => say!(
-                "{}, significant at {}, corrected by Holm's method, margin {}",
+                "{}, significant at {} after Holm's correction, margin of indifference {}",
                 shown,
                 CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
                 self.margin_quantity()
@@ -161,7 +161,7 @@ impl Comparison {
         }
         if seeds == 1 {
             return say!(
-                "{} cannot be separated with one seed: the least makespan is {}. Use several seeds (`--seeds`) to see the effect of chance.",
+                "The makespans of {} cannot be told apart with one seed; the least makespan is {}. Use several seeds (`--seeds`) to see the effect of chance.",
                 names,
                 mean
             );
@@ -173,24 +173,24 @@ impl Comparison {
         let needed = match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
                 say!(
-                    "This number of seeds suffices to separate a difference of {}.",
+                    "This number of seeds suffices to detect a difference of {}.",
                     percent
                 )
             }
             Some(needed) => say!(
-                "About {} would separate a difference of {}.",
+                "About {} would be needed to detect a difference of {}.",
                 SEEDS_NEEDED
                     .with_count(needed)
                     .with_shown_text(format_count(needed, "seed")),
                 percent
             ),
             None => say!(
-                "Not even ten thousand seeds would separate a difference of {}: the makespans differ too much from seed to seed.",
+                "Not even ten thousand seeds would suffice to detect a difference of {}: the makespans differ too much from seed to seed.",
                 percent
             ),
         };
         say!(
-            "{} are not separated by {} ({}, corrected by Holm's method, margin {}): the least mean is {}. {}",
+            "The makespans of {} do not differ significantly with {} ({}, Holm's correction, margin of indifference {}); the least mean makespan is {}. {}",
             names,
             SEEDS
                 .with_count(seeds)
@@ -218,7 +218,7 @@ impl Comparison {
             say!(" ± {}", seconds_quantity(&HALF_WIDTH, half, ""))
         });
         Some(say!(
-            "The next policy, `{}`, takes {}{} s longer.",
+            "The next policy, `{}`, takes {}{} s longer than the best.",
             &next.policy,
             seconds_quantity(&BEHIND_BEST, behind.mean, ""),
             half
@@ -250,19 +250,19 @@ impl Comparison {
                 .filter(|one| !one.is_start_of_policies);
             let from = other.map_or("at all", |_| "from the same start");
             say!(
-                "The best policy gains {} against no rescheduling {}.",
+                "The best policy takes {} less time than the application without rescheduling {}.",
                 gain,
                 from
             )
         } else if is_shown {
             "The application is faster without rescheduling.".into()
         } else if self.basis.is_random {
-            "The gain over no rescheduling is not significant.".into()
+            "The gain over the application without rescheduling is not significant.".into()
         } else if best.policy == NEVER {
             return None;
         } else if size.mean > 0.0 {
             say!(
-                "The gain of `{}` over no rescheduling at all is {}, within the margin of {}.",
+                "`{}` gains {} over the application without rescheduling, which is within the margin of indifference of {}.",
                 &best.policy,
                 GAIN.with_value(mean)
                     .with_shown_text(format!("{} %", format_short(mean))),
@@ -270,7 +270,7 @@ impl Comparison {
             )
         } else {
             say!(
-                "`{}` gains nothing over no rescheduling at all.",
+                "`{}` gains nothing over the application without rescheduling.",
                 &best.policy
             )
         })

@@ -86,7 +86,9 @@ pub fn write_results(
     let place = folder.display().to_string();
     if shard != Shard::WHOLE {
         let runs = format_count(own.len(), "run");
-        let text = format!("{runs} in {place}: part of a sweep, for `migsim sweep merge`\n");
+        let text = format!(
+            "{runs} in {place}: this is one part of a sweep, and `migsim sweep merge` joins the parts\n"
+        );
         return Ok(Report { text, failures });
     }
     let summary = Summary::from_rows(plan, rows);
@@ -155,8 +157,9 @@ fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     let rows = store::read_rows(folder)?;
     let figures = draw_figures(&plan, &rows, &Summary::from_rows(&plan, &rows), style);
     if figures.is_empty() {
-        let problem =
-            Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
+        let problem = Problem::new(
+            "the sweep has no figure, since nothing varies in it or no run has a result",
+        );
         return Err(problem.source(folder.display().to_string()).into());
     }
     Ok(figures)
@@ -167,7 +170,7 @@ fn describe_failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;
     Some(format!(
-        "{} of {} runs failed, the first: {first}\n  hint: `{}` has the error of each",
+        "{} of {} runs failed; the error of the first: {first}\n  hint: see the error of each run in `{}`",
         errors.len(),
         rows.len(),
         table.display()
@@ -185,7 +188,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
     let own: Vec<&Row> = own.collect();
     let half_time = (own.len() < plan.runs.len()).then(|| {
         format!(
-            "{} of {} runs are there: settings and means may change; the command that began the sweep goes on",
+            "only {} of {} runs are finished, so that settings and means may still change; to finish the others, repeat the command that began the sweep",
             own.len(),
             plan.runs.len()
         )
@@ -307,12 +310,16 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let parameters = plan.names.len();
     let values = plan.settings.iter().map(Vec::len);
     if let Some((index, count)) = values.enumerate().find(|(_, count)| *count != parameters) {
-        let message = format!("{count} values of {parameters} parameters");
+        let message =
+            format!("the setting has {count} values, but the plan has {parameters} parameters");
         return wrong(&format!("settings[{index}]"), message);
     }
     let expected = plan.settings.len().saturating_mul(plan.seeds.len());
     if plan.runs.len() != expected {
-        let message = format!("{} runs instead of {expected}", plan.runs.len());
+        let message = format!(
+            "the plan has {} runs instead of {expected}",
+            plan.runs.len()
+        );
         return wrong("runs", message);
     }
     Ok(())
@@ -321,7 +328,10 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
 /// Checks that two folders contain parts of the same plan.
 fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {
     let difference = if first.version != plan.version {
-        format!("version {} instead of {}", plan.version, first.version)
+        format!(
+            "it is of version {} instead of {}",
+            plan.version, first.version
+        )
     } else if first.names != plan.names {
         format!(
             "it varies {} instead of {}",
@@ -329,16 +339,16 @@ fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> 
             first.names.join(", ")
         )
     } else if first.settings != plan.settings {
-        "other values".into()
+        "the varied values are different".into()
     } else if first.seeds != plan.seeds {
-        "other seeds".into()
+        "the seeds are different".into()
     } else if first.runs != plan.runs {
-        "other settings or input files".into()
+        "the fixed settings or the input files are different".into()
     } else {
         return Ok(());
     };
     let message = format!(
-        "the plan differs from that of `{}`: {difference}",
+        "the plan differs from the plan of `{}`: {difference}",
         first_folder.display()
     );
     Err(Problem::new(message)

@@ -145,11 +145,11 @@ pub fn ranking_table(plan: &Plan, summary: &Summary) -> String {
     if ranked.len() > MAX_LISTED_SETTINGS {
         writeln!(
             html,
-            "<p>{} more in summary.csv.</p>",
+            "<p>The file summary.csv has {} more settings.</p>",
             ranked.len() - MAX_LISTED_SETTINGS
         )
         .expect("a string can be written to");
     }
-    html.push_str("<p class=\"note\">Settings that are not separated from the best have rank 1; of the others, equal means have the same rank. Bars: the mean between the best (none) and the worst (full) that is shown. A difference is coloured where it exceeds the margin of indifference of 0.5 % (with several seeds: significant at 95 %, corrected for the number of settings). A click on a heading sorts.</p>\n");
+    html.push_str("<p class=\"note\">Settings that do not differ from the best by more than the margin of indifference have rank 1; of the others, settings with equal means have the same rank. The length of a bar shows where the mean lies between the best (no bar) and the worst shown (full bar). A difference is coloured where it exceeds the margin of indifference of 0.5 % (with several seeds: significant at 95 %, corrected for the number of settings). A click on a heading sorts.</p>\n");
     html
 }

@@ -201,7 +201,8 @@ impl Plan {
 }
 
 /// Hint in the note that seeds have no effect: a setting that makes runs depend on the seed.
-const NOISE_HINT: &str = "`--set runtime.noise=0.01` disturbs the work of each process at random";
+const NOISE_HINT: &str =
+    "to disturb the work of each process at random, add `--set runtime.noise=0.01`";
 
 /// Returns the note for the user that the seeds have no effect; `None` if the user did not choose a seed.
 fn seeds_without_effect_note(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
@@ -215,12 +216,10 @@ fn seeds_without_effect_note(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     };
     match seeds {
         [_, _, ..] => Some(format!(
-            "seeds change nothing here: no setting draws anything at random; only seed {first} is run; {NOISE_HINT}"
+            "the seeds have no effect, since nothing in the runs is random, and only seed {first} is run; {NOISE_HINT}"
         )),
         _ => is_chosen().then(|| {
-            format!(
-                "seed {first} changes nothing here: no setting draws anything at random; {NOISE_HINT}"
-            )
+            format!("seed {first} has no effect, since nothing in the runs is random; {NOISE_HINT}")
         }),
     }
 }
@@ -311,7 +310,7 @@ fn hint_nearest_key(
 /// # Errors
 /// The seeds are not different whole numbers, or there are too many.
 pub(super) fn seeds_of_sweep(sweep: &Sweep) -> Result<Vec<u64>, Error> {
-    let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
+    let hint = "write each seed once, as a whole number, for example `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
         Some(spec) if spec.count() > MAX_RUNS => {

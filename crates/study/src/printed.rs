@@ -43,7 +43,7 @@ impl Summary {
         let mut sheet = Sheet::default();
         let runs = format_count(runs, "run");
         sheet.add_line(format!(
-            "{runs} in {place}: runs.csv, summary.csv, index.html"
+            "{runs} in {place}, with the results in runs.csv, summary.csv and index.html"
         ));
         for line in self.best_lines(plan) {
             sheet.add_line(line);
@@ -54,7 +54,7 @@ impl Summary {
             sheet.add_table(self.best_settings_table(plan, &ranked));
             if ranked.len() > MAX_PRINTED_SETTINGS {
                 let more = ranked.len() - MAX_PRINTED_SETTINGS;
-                sheet.add_line(format!("{more} more in summary.csv"));
+                sheet.add_line(format!("summary.csv has {more} more settings"));
             }
         }
         for line in self.effect_lines(plan) {

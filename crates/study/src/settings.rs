@@ -59,7 +59,8 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         }
         if one.spec.has_fine_range() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
             let message = format!("the range `{}` has no step", one.spec.text());
-            let hint = "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`";
+            let hint =
+                "add a step, as in `0.1..0.9:0.1`, or draw values with `--random N` or `--latin N`";
             refuse(message, source, hint);
         }
     }
@@ -164,7 +165,7 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
         String::new()
     };
     let how = match sweep.combine {
-        Combine::Grid => format!(" ({by}{of_seeds})"),
+        Combine::Grid => format!(" ({by} settings{of_seeds})"),
         _ => format!(" ({settings} settings{of_seeds})"),
     };
     Err(Problem::new(format!(
@@ -205,7 +206,7 @@ pub(super) fn list_settings(
     }
     if settings.len() < planned {
         notes.push(format!(
-            "{} of {planned} settings are equal to others and are left out",
+            "settings that repeat others and are left out: {} of {planned}",
             planned - settings.len()
         ));
     }

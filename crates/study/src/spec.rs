@@ -59,7 +59,7 @@ impl ValuesSpec {
             let part = part.trim();
             if part.is_empty() {
                 return Err(if text.trim().is_empty() {
-                    "there is no value".to_owned()
+                    "the list of values is empty".to_owned()
                 } else {
                     format!("`{text}` has an empty value between its commas")
                 });
@@ -90,7 +90,9 @@ impl ValuesSpec {
     pub fn from_json(value: &Value) -> Result<Self, String> {
         let parts = match value {
             Value::String(text) => return Self::parse(text),
-            Value::Array(values) if values.is_empty() => return Err("there is no value".into()),
+            Value::Array(values) if values.is_empty() => {
+                return Err("the list of values is empty".into());
+            }
             Value::Array(values) => values.clone(),
             one => vec![one.clone()],
         };
@@ -236,7 +238,7 @@ fn parse_range(text: &str) -> Result<Option<Range>, String> {
     let Some(step) = step else {
         if start > stop {
             return Err(format!(
-                "the range `{text}` is empty: it ends below its start (downwards it needs a negative step, as in `5..1:-1`)"
+                "the range `{text}` is empty: it ends below its start (a range downwards needs a negative step, as in `5..1:-1`)"
             ));
         }
         return Ok(Some(if digits == 0 {

@@ -66,7 +66,7 @@ impl StaticStanding {
         }
         let mean = self.makespan.mean;
         let start = say!(
-            "{} that never migrates (`{}`, {})",
+            "{} without moves (`{}`, mean makespan {})",
             self.description,
             self.label(),
             BEST_STATIC_MAKESPAN
@@ -88,7 +88,7 @@ impl StaticStanding {
                 )
             } else {
                 say!(
-                    "`{}` takes as long as {}, within the margin.",
+                    "`{}` takes as long as {}, within the margin of indifference.",
                     policy,
                     start
                 )
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(best.gain_percent.unwrap().mean, 75.0);
         assert_eq!(
             best.sentence("refine", basis(3), 1).text(),
-            "`refine` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 12.00 s)."
+            "`refine` takes 2.0 times as long as a start by cores without moves (`never from by-core`, mean makespan 12.00 s)."
         );
         let unclear = find_best_start(&starts, &[9.0, 12.0, 15.1], None).unwrap();
         assert!(

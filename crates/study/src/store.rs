@@ -72,7 +72,7 @@ fn open_rows_file(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let problem =
-            Problem::new("the runs cannot be kept here, since this is not a regular file");
+            Problem::new("the runs cannot be kept in this file, since it is not a regular file");
         return Err(problem
             .source(path.display().to_string())
             .hint("choose another folder with `--out`")

@@ -162,7 +162,7 @@ impl TuneReport {
             list_html(&Vec::from_iter(ties)),
             escape_html(&escape_control_characters(&self.command))
         );
-        let note = "<p class=\"note\">The means are over all seeds that a setting was run with, those of the comparison included; a setting with few seeds was dropped early. The best is judged on fresh seeds above.</p>\n";
+        let note = "<p class=\"note\">Each mean is over all seeds with which the setting was run, including those of the comparison; a setting with few seeds was dropped early. The result above compares the best setting with the defaults on fresh seeds.</p>\n";
         let sections = [
             (
                 "result",
@@ -313,10 +313,12 @@ impl TuneReport {
             let doubt = if is_shown {
                 String::new()
             } else {
-                format!("; no more than the margin of indifference of {margin} %: no gain is shown")
+                format!(
+                    "; this is at most the margin of indifference of {margin} %, so that it counts as no gain"
+                )
             };
             return format!(
-                "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing{doubt}"
+                "{mean} {unit}, without an interval: nothing here is random, so that seeds have no effect{doubt}"
             );
         }
         let count = compared.seeds.len();
@@ -327,7 +329,7 @@ impl TuneReport {
             _ => "one fresh seed".into(),
         };
         let Some(deviation) = gain.deviation else {
-            return format!("{mean} {unit} ({seeds}: no interval)");
+            return format!("{mean} {unit} ({seeds}, therefore no interval)");
         };
         let doubt = if is_shown {
             String::new()
@@ -338,10 +340,13 @@ impl TuneReport {
                 format!("about {needed}")
             });
             format!(
-                "; not separated from the defaults by a margin of {margin} %: {needed} seeds would separate {separable} {unit}"
+                "; this is not significantly above the margin of indifference of {margin} %: {needed} seeds would be needed to detect a gain of {separable} {unit}"
             )
         };
-        format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.format())
+        format!(
+            "{} {unit} (95 % interval from {seeds}, compared seed by seed){doubt}",
+            gain.format()
+        )
     }
 
     /// Formats the values of a setting with the names of the parameters, such as `alpha=4 x=0.5`.

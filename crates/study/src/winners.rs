@@ -130,7 +130,7 @@ impl Winners {
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
-                    "`{policy}` is fastest at {} of {} pairs of values, and separated from all others at {separated} of them.",
+                    "`{policy}` is fastest at {} of {} pairs of values, and faster than all others by more than the margin of indifference at {separated} of these pairs.",
                     won.len(),
                     self.cells.len()
                 ));
@@ -235,7 +235,7 @@ impl Winners {
                 self.axes[0].0, self.axes[1].0
             ),
             policy_names: self.policies.clone(),
-            remark: "%: margin over the next; hatched: not separated".into(),
+            remark: "%: advantage over the next policy; hatched: not more than the margin of indifference".into(),
             parameters: axes,
             cells: self.cells.iter().filter_map(of_cell).collect(),
         };
@@ -289,8 +289,8 @@ mod tests {
         assert!(!left.is_separated() && right.is_separated());
         assert_eq!(right.comparison.standings[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
-        let verdict = "`a` is fastest at 1 of 2 pairs of values, and separated from all others at 0 of them. \
-                       `b` is fastest at 1 of 2 pairs of values, and separated from all others at 1 of them.";
+        let verdict = "`a` is fastest at 1 of 2 pairs of values, and faster than all others by more than the margin of indifference at 0 of these pairs. \
+                       `b` is fastest at 1 of 2 pairs of values, and faster than all others by more than the margin of indifference at 1 of these pairs.";
         assert_eq!(winners.verdict_text(), verdict);
         assert!(
             winners

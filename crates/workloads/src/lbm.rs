@@ -130,9 +130,9 @@ impl Lbm {
             .into_iter()
             .filter(|(_, value, most)| *value == 0 || value > most)
             .map(|(key, value, most)| {
-                Problem::new(format!("`{key}` is {value}"))
+                Problem::new(format!("`{key}` is {value}, which is out of range"))
                     .key(format!("workload.{key}"))
-                    .hint(format!("it must be from 1 to {most}"))
+                    .hint(format!("give a number from 1 to {most}"))
             })
             .collect();
         if problems.is_empty() {

@@ -131,9 +131,9 @@ impl Sw {
         let mut problems = Vec::new();
         if config.n == 0 || config.n > MAX_ORDER {
             problems.push(
-                Problem::new(format!("`n` is {}", config.n))
+                Problem::new(format!("`n` is {}, which is out of range", config.n))
                     .key("workload.n")
-                    .hint(format!("it must be from 1 to {MAX_ORDER}")),
+                    .hint(format!("give a number from 1 to {MAX_ORDER}")),
             );
         }
         if let Some(procs) = config.procs.filter(|procs| *procs != config.n) {
@@ -147,9 +147,11 @@ impl Sw {
         let cycles = config.cycles_per_instruction;
         if !CYCLES.contains(&cycles) {
             problems.push(
-                Problem::new(format!("`cycles_per_instruction` is {cycles}"))
-                    .key("workload.cycles_per_instruction")
-                    .hint(CYCLES_HINT),
+                Problem::new(format!(
+                    "`cycles_per_instruction` is {cycles}, which is out of range"
+                ))
+                .key("workload.cycles_per_instruction")
+                .hint(CYCLES_HINT),
             );
         }
         let message = config.bytes_per_column.get() / config.n as f64;

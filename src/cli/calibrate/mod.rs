@@ -332,7 +332,7 @@ fn calibration_sheet(
     sheet.add_table(table);
     let (overhead, factor) = found.overhead_and_bandwidth_factor;
     let origin = |is_found: bool| {
-        let kept = format!(" (not determined; as `{library}` has it)");
+        let kept = format!(" (not determined by the table; the value of the library `{library}`)");
         if is_found { String::new() } else { kept }
     };
     let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
@@ -357,7 +357,9 @@ fn calibration_sheet(
         }
     }
     let residual = 100.0 * found.median_residual;
-    sheet.add_line(format!("median residual: {residual:.1} %"));
+    sheet.add_line(format!(
+        "median residual (difference of measured and predicted times): {residual:.1} %"
+    ));
     for open in &found.undetermined_constants {
         sheet.add_line(format!("not determined: {open}"));
     }

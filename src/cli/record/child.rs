@@ -74,7 +74,7 @@ pub(super) fn interrupted_error() -> Error {
 /// Starts the program without waiting for its end; loads the recorder into it if there is one.
 fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
     let [program, rest @ ..] = job.program else {
-        return Err(Problem::new("no program")
+        return Err(Problem::new("the program to record is not named")
             .hint("write the program after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`")
             .into());
     };

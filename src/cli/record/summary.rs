@@ -39,15 +39,19 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
     let clock = fact("clock").map_or_else(String::new, |clock| format!("{clock} "));
     let _ = writeln!(
         text,
-        "work: {clock}time x {} GHz ({origin})",
+        "work: measured {clock}time multiplied by {} GHz ({origin})",
         made.core_speed.get() / 1e9
     );
-    let _ = writeln!(text, "recorder: {} ns a call", made.recorder_overhead_ns);
+    let _ = writeln!(
+        text,
+        "recorder: it adds {} ns to each MPI call",
+        made.recorder_overhead_ns
+    );
     let runs = fact("repetitions").unwrap_or("1");
     if runs != "1" {
         let _ = writeln!(
             text,
-            "repetitions: {runs}; work of each process, the {} of each piece and the whole runs:",
+            "repetitions: {runs}, with the {} of the runs for each piece of work; time of computation, as taken and in whole runs:",
             fact("piece").unwrap_or("least")
         );
         for (rank, spread) in widest_spreads(&made.work_variations) {
@@ -59,7 +63,7 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
             .map(|time| time as f64 * 1e-9);
             let _ = writeln!(
                 text,
-                "  rank {rank}: {taken:.4} s taken, runs from {least:.4} to {most:.4} s"
+                "  rank {rank}: {taken:.4} s taken, whole runs from {least:.4} to {most:.4} s"
             );
         }
     }
@@ -171,7 +175,7 @@ mod tests {
         let wide = made(&[1_000_000, 1_300_000, 1_100_000], &five);
         let said = describe_recording(&five, &wide);
         assert!(
-            said.ends_with("  rank 0: 0.0010 s taken, runs from 0.0010 to 0.0013 s\n"),
+            said.ends_with("  rank 0: 0.0010 s taken, whole runs from 0.0010 to 0.0013 s\n"),
             "{said}"
         );
         let notes = |made: &ConvertedTrace| super::recording_advice(&five, made, 1);

@@ -56,7 +56,7 @@ fn find_cause(message: &str, before: &str, rest: &str) -> Cause {
     }
     if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
         return told(
-            "JSON has no comments",
+            "not valid JSON: there is a comment",
             "remove the comment, or write it as a text of the key `description` (platforms and experiments)",
         );
     }
@@ -69,13 +69,13 @@ fn find_cause(message: &str, before: &str, rest: &str) -> Cause {
     if message == "trailing characters" {
         return told(
             "not valid JSON: there is text after the end of the value",
-            "a file holds one object: remove everything after its closing bracket",
+            "remove everything after the bracket that closes the first value",
         );
     }
     if rest.starts_with('\'') {
         return told(
             "not valid JSON: a text is in single quotes",
-            "write double quotes: `\"name\"`, not `'name'`",
+            "put the text in double quotes: `\"name\"`, not `'name'`",
         );
     }
     find_unquoted_word(before, rest).unwrap_or_else(|| {
@@ -113,11 +113,11 @@ fn find_unquoted_word(before: &str, rest: &str) -> Option<Cause> {
     let told = |what: String, hint: &str| Some((what, hint.to_owned()));
     match lower.as_str() {
         "nan" | "inf" | "infinity" => told(
-            format!("JSON has no number `{word}`"),
+            format!("not valid JSON: `{word}` is not a number that JSON can express"),
             "leave the key out, or write a finite number",
         ),
         "true" | "false" | "none" | "null" => told(
-            format!("JSON has no value `{word}`"),
+            format!("not valid JSON: the value `{word}` is not written as JSON requires"),
             "write `true`, `false` or `null`, in lower-case letters",
         ),
         _ if before[..start]
@@ -155,13 +155,37 @@ mod tests {
         for (text, message, place) in [
             ("", "the file is empty", (1, 1)),
             (" \n\n", "the file is empty", (1, 1)),
-            ("// mine\n{}", "JSON has no comments", (1, 1)),
-            ("{\"a\": 1, # one\n}", "JSON has no comments", (1, 10)),
-            ("{\"é\": 1 /* one */}", "JSON has no comments", (1, 9)),
-            ("{\"a\": NaN}", "JSON has no number `NaN`", (1, 7)),
-            ("{\"a\":\n nan}", "JSON has no number `nan`", (2, 3)),
-            ("[-Infinity]", "JSON has no number `-Infinity`", (1, 3)),
-            ("[True]", "JSON has no value `True`", (1, 2)),
+            ("// mine\n{}", "not valid JSON: there is a comment", (1, 1)),
+            (
+                "{\"a\": 1, # one\n}",
+                "not valid JSON: there is a comment",
+                (1, 10),
+            ),
+            (
+                "{\"é\": 1 /* one */}",
+                "not valid JSON: there is a comment",
+                (1, 9),
+            ),
+            (
+                "{\"a\": NaN}",
+                "not valid JSON: `NaN` is not a number that JSON can express",
+                (1, 7),
+            ),
+            (
+                "{\"a\":\n nan}",
+                "not valid JSON: `nan` is not a number that JSON can express",
+                (2, 3),
+            ),
+            (
+                "[-Infinity]",
+                "not valid JSON: `-Infinity` is not a number that JSON can express",
+                (1, 3),
+            ),
+            (
+                "[True]",
+                "not valid JSON: the value `True` is not written as JSON requires",
+                (1, 2),
+            ),
             ("[1,\n]", "there is a comma after the last value", (2, 1)),
             (
                 "{\"a\": 1,}",

@@ -259,7 +259,7 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
             "-1" => Ok(Amount::Count(-1)),
             _ => {
                 let message =
-                    format!("`{changed}` can only change by one process, not by `{text}`");
+                    format!("the change of `{changed}` is `{text}` instead of one process");
                 Err(Problem::new(message).hint("write `+1` or `-1`"))
             }
         };
@@ -272,17 +272,17 @@ fn parse_amount(text: &str, changed: &ChangedQuantity) -> Result<Amount, Problem
     let number = text.strip_suffix('%').filter(|_| has_sign);
     let number = number.and_then(|number| number.parse::<f64>().ok());
     let Some(percent) = number.filter(|percent| percent.is_finite()) else {
-        let message = format!("`{text}` is not the amount of a change");
+        let message = format!("`{text}` does not say by how much the quantity changes");
         return Err(Problem::new(message).hint(hint));
     };
     if percent <= -100.0 || percent > 100.0 * UNLIMITED_FACTOR {
-        let message = format!("a change by `{text}` is out of range");
+        let message = format!("the change by `{text}` is out of range");
         return Err(Problem::new(message).hint(
             "choose a percentage above -100% and up to +100000000%, or `unlimited` for a quantity without limit",
         ));
     }
     if *changed == ChangedQuantity::Load && percent > 0.0 {
-        let problem = Problem::new("a change cannot add load");
+        let problem = Problem::new(format!("the change `{text}` of the load adds load"));
         return Err(problem.hint("write a percentage below 0, or add load with `--load`"));
     }
     Ok(Amount::Percent(percent))

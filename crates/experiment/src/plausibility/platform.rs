@@ -56,7 +56,7 @@ pub(super) fn check_clusters_for_policy(
         format!(" unless you add `--set policy.{name}.{inside}`")
     };
     found.description = format!(
-        "no process will move: `{name}` moves processes only between clusters{unless}, and the platform has one cluster, `{cluster}`"
+        "no process will move, since `{name}` moves processes only between clusters{unless}, and the platform has only one cluster, `{cluster}`"
     );
     Some(found)
 }
@@ -216,8 +216,8 @@ mod tests {
         };
         let one = flat(&["a-0", "a-1", "a-2"]);
         let note = of(&one, "migbsp").unwrap();
-        let expected = "no process will move: `migbsp` moves processes only between clusters unless you add \
-            `--set policy.migbsp.own_cluster=within`, and the platform has one cluster, `a`: ";
+        let expected = "no process will move, since `migbsp` moves processes only between clusters unless you add \
+            `--set policy.migbsp.own_cluster=within`, and the platform has only one cluster, `a`: ";
         assert!(note.starts_with(expected), "{note}");
         assert!(of(&one, "authors-2015").is_some());
         assert_eq!(of(&one, "migbsp/within"), None);

@@ -38,7 +38,7 @@ pub(super) const HOST_SPEED_RATIO: Rule = Rule {
     stage: RuleStage::Platform,
     condition: "the fastest host is more than {} times as fast as the slowest",
     threshold: 100.0,
-    reason: "cores built within twenty years differ by a factor of 10 at most; MHz for GHz is a factor of 1000",
+    reason: "the speeds of cores built within twenty years differ by a factor of 10 at most; writing MHz instead of GHz makes a factor of 1000",
     advice: "check the units of `speed` (MHz, GHz)",
 };
 
@@ -48,7 +48,7 @@ pub(super) const LONG_LATENCY: Rule = Rule {
     stage: RuleStage::Platform,
     condition: "a link has a latency of more than {} s",
     threshold: 1.0,
-    reason: "half a second is a link over a satellite; s for ms is a factor of 1000",
+    reason: "half a second is the latency of a link over a satellite; writing s instead of ms makes a factor of 1000",
     advice: "check the unit of `latency` (us, ms)",
 };
 
@@ -58,7 +58,7 @@ pub(super) const SMALL_CLUSTERS: Rule = Rule {
     stage: RuleStage::Platform,
     condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
     threshold: 2.0,
-    reason: "a cluster has a manager and hosts that it offers; one or two hosts leave no choice",
+    reason: "a cluster has a manager that offers hosts; one or two hosts leave no choice",
     advice: "choose the clusters with `--clusters zone|level=N|name|FILE`",
 };
 
@@ -69,16 +69,16 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
     threshold: 1.0,
     reason: "MigBSP as its papers use it moves processes to other clusters only, so there is no destination",
-    advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
+    advice: "form several clusters (on a platform of SimGrid zones with the flag `--clusters`, in a JSON file with the key `clusters`), or choose a policy that also moves processes between hosts of a cluster (`--policy refine`)",
 };
 
 /// Rule about an option that should be a fraction but has a value above 1.
 pub(super) const FRACTION: Rule = Rule {
     name: "share-above-one",
     stage: RuleStage::Settings,
-    condition: "an option that is a share, as D, is above {}",
+    condition: "an option that is a share, such as D, is above {}",
     threshold: 1.0,
-    reason: "a share above 1 is possible, but percent are more likely",
+    reason: "a share above 1 is possible, but the value was more likely meant in percent",
     advice: "write percent as a share, 50 % as 0.5",
 };
 
@@ -89,7 +89,7 @@ pub(super) const EPOCH_TIME: Rule = Rule {
     condition: "a load begins at {} s or later",
     threshold: 1e9,
     reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
-    advice: "the times of the load look like seconds since 1970; with `from=first` the load begins with the run",
+    advice: "the times of the load look like seconds since 1970; to let the load begin with the run, set `from=first`",
 };
 
 /// Rule about processes that neither compute nor exchange messages.
@@ -108,7 +108,7 @@ pub(super) const LATE_LOAD: Rule = Rule {
     stage: RuleStage::Result,
     condition: "a load begins after the end of the run",
     threshold: 1.0,
-    reason: "it changes nothing",
+    reason: "such a load has no effect",
     advice: "the load has no effect; let the load begin with the run (`from=first`), or simulate more supersteps",
 };
 
@@ -128,7 +128,7 @@ pub(super) const LONG_SUPERSTEP: Rule = Rule {
     stage: RuleStage::Result,
     condition: "the computation of a superstep takes more than {} s, a day",
     threshold: 86_400.0,
-    reason: "supersteps of programs take from microseconds to minutes; Ginstr for instr is a factor of 1e9",
+    reason: "supersteps of programs take from microseconds to minutes; writing Ginstr instead of instr makes a factor of 1e9",
     advice: "check the unit of the work, as in the column `work [Ginstr]` (plain instructions are `instr`)",
 };
 
@@ -138,7 +138,7 @@ pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     stage: RuleStage::Result,
     condition: "processes compute, but in no superstep for {} s",
     threshold: 1e-6,
-    reason: "a microsecond is some thousand instructions, less than a barrier takes; instr for Ginstr is a factor of 1e9",
+    reason: "a core executes some thousand instructions in a microsecond, which is less than a barrier takes; writing instr instead of Ginstr makes a factor of 1e9",
     advice: "check the unit of the work, as in the column `work [instr]` (1e9 instructions are 1 `Ginstr`)",
 };
 

@@ -61,7 +61,7 @@ fn check_fractions(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
         // The text is the same for all values of a sweep, so that it is reported once.
-        let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
+        let what = || format!("`policy.{}.{key}` is a share, but is above 1", policy.name);
         finding_above_threshold(FRACTION, value, what)
     };
     policy.share_options().iter().filter_map(one).collect()
@@ -134,7 +134,7 @@ mod tests {
             findings.first().map(Finding::note_text)
         };
         let expected =
-            "`policy.migbsp.d` is above 1, the whole: write percent as a share, 50 % as 0.5";
+            "`policy.migbsp.d` is a share, but is above 1: write percent as a share, 50 % as 0.5";
         assert_eq!(of("migbsp", 1.5).as_deref(), Some(expected));
         assert!(of("migbsp-2007", 1.5).is_some());
         assert_eq!(of("migbsp", 1.0), None);

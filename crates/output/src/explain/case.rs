@@ -156,7 +156,7 @@ pub(super) fn describe_effect(
         )
     ));
     sentences.push(say!(
-        "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
+        "  parts of the realised times: computation {} with the moves instead of {} without them, communication and barrier {} instead of {}.",
         quantity::COMPUTATION_WITH.with_value(with.computation.get()),
         quantity::COMPUTATION_WITHOUT.with_value(without.computation.get()),
         quantity::COMMUNICATION_WITH.with_value(with.after_computation.get()),
@@ -173,7 +173,7 @@ pub(super) fn describe_effect(
         ("earlier", quantity::NET_GAIN.with_value(net))
     };
     sentences.push(say!(
-        "With the price of the moves, superstep {} ended {} {} than it would have without them.",
+        "Including the cost of the moves, superstep {} ended {} {} than it would have without these moves.",
         superstep_quantity(effect.last_superstep),
         net,
         word
@@ -187,7 +187,7 @@ fn describe_prediction(effect: &CallEffect) -> Sentence {
         return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
-        "  predicted (from {}, with the times of moved processes multiplied by t2 / t1): {}.",
+        "  predicted (from {}, with the times of moved processes multiplied by t2 / t1, the ratio of their predicted times with and without the move): {}.",
         superstep_range(
             predicted.first_observed_superstep,
             predicted.last_observed_superstep
@@ -222,7 +222,7 @@ fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
             quantity::LOSS_PER_SUPERSTEP.with_value(-rate)
         ),
         None => say!(
-            "The moves delayed the run by {} and gain nothing: they do not pay for themselves.",
+            "The moves delayed the run by {} and save no time: they do not pay for themselves.",
             price
         ),
         Some(0) => "The moves delayed no process: there is nothing to pay back.".into(),
@@ -246,7 +246,8 @@ fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
 /// Formats the number of supersteps after the call together with a verb, as a part of a sentence: `56 are`.
 fn format_supersteps_left(left: u64) -> Sentence {
     let verb = singular_or_plural(left, ["is", "are"]);
-    say!("{} {}", quantity::SUPERSTEPS_LEFT.with_count(left), verb)
+    let count = quantity::SUPERSTEPS_LEFT.with_count(left);
+    say!("{} {}", count.with_shown_text(format_count(left, "superstep")), verb)
 }
 
 /// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,

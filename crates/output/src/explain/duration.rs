@@ -49,7 +49,7 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     longest.truncate(MAX_DESCRIBED_PIECES);
     longest.sort_unstable();
     let mut sentences = vec![say!(
-        "Superstep {} takes {} of the critical path:",
+        "Superstep {} takes {} of the critical path, the chain of activities that ends last:",
         superstep_quantity(number),
         CRITICAL_PATH_TIME.with_value(whole)
     )];
@@ -61,7 +61,7 @@ pub fn describe_superstep_time(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let rest = parts.len().saturating_sub(MAX_DESCRIBED_PIECES);
     if rest > 0 {
         let rest = format_count(rest, "shorter piece");
-        sentences.push(say!("  and {}.", rest));
+        sentences.push(say!("  and {} of the path.", rest));
     }
     sentences
 }

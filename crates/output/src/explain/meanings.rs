@@ -25,7 +25,7 @@ pub(super) const MIGRATION_TIME_AFTER_CALL: Meaning = meaning_in_seconds(
 /// Explanation of the quantity `migrations`: the number of migrations that took place after one rescheduling call.
 pub(super) const MIGRATION_COUNT_AFTER_CALL: Meaning = meaning_of_count(
     "migrations",
-    "the number of migrations after the call that happened",
+    "the number of migrations that the call decided and that happened",
 );
 /// Explanation of the quantity `move_start_s`: the simulated time at which a migration began \[s\].
 pub(super) const MIGRATION_START: Meaning =
@@ -43,31 +43,31 @@ pub(super) const MIGRATED_MEMORY: Meaning = Meaning::new(
 /// \[s\]. Since processes run in parallel, this sum is not a part of the makespan.
 pub(super) const PREDICTED_GAIN_SUM: Meaning = meaning_in_seconds(
     "t1_minus_t2_sum_s",
-    "the sum of t1 - t2 of the accepted candidates; a sum over processes, not a time of the run, since processes overlap",
+    "the sum of the predicted savings t1 - t2 of the accepted candidates; a sum over processes, not a time of the run, since processes compute at the same time",
 );
 /// Explanation of the quantity `supersteps_took_s`: the sum of the durations of the supersteps until the next call, in the
 /// scenario that is explained \[s\].
 pub(super) const SUPERSTEPS_DURATION: Meaning = meaning_in_seconds(
     "supersteps_took_s",
-    "the sum of the times of these supersteps in this scenario",
+    "the total time of the supersteps until the next call in this scenario",
 );
 /// Explanation of the quantity `supersteps_took_in_i_s`: the sum of the durations of the supersteps until the next call, in
 /// scenario i (application only) \[s\].
 pub(super) const SUPERSTEPS_DURATION_IN_I: Meaning = meaning_in_seconds(
     "supersteps_took_in_i_s",
-    "the sum of the times of these supersteps in scenario i",
+    "the total time of the same supersteps in scenario i",
 );
 /// Explanation of the quantity `predicted_without_s`: the predicted makespan of the supersteps until the next call if the call
 /// moves no process \[s\].
 pub(super) const PREDICTED_WITHOUT: Meaning = meaning_in_seconds(
     "predicted_without_s",
-    "supersteps until the next call times the mean time of a superstep since the call before",
+    "the predicted time until the next call without the moves: the number of supersteps until then times the mean time of a superstep since the previous call",
 );
 /// Explanation of the quantity `predicted_with_s`: the predicted makespan of the supersteps until the next call with the moves of
 /// the call, without the cost of these moves \[s\].
 pub(super) const PREDICTED_WITH: Meaning = meaning_in_seconds(
     "predicted_with_s",
-    "the same with the times of the moved processes multiplied by t2 / t1 of a superstep, without the price of the moves",
+    "the predicted time until the next call with the moves: as predicted_without_s, but with the times of the moved processes multiplied by t2 / t1 of a superstep, and without the cost of the moves",
 );
 /// Explanation of the quantity `predicted_gain_s`: the predicted makespan without the moves of a call, minus the predicted
 /// makespan with these moves \[s\].
@@ -101,25 +101,25 @@ pub(super) const REALISED_LOSS: Meaning =
 /// still computed \[s\].
 pub(super) const COMPUTATION_WITH: Meaning = meaning_in_seconds(
     "computation_with_s",
-    "the part of realised_with_s until the last process had computed",
+    "the part of realised_with_s in which processes compute: in each superstep, until the last process has computed",
 );
 /// Explanation of the quantity `computation_without_s`: the part of the makespan `realised_without_s` in which at least one
 /// process still computed \[s\].
 pub(super) const COMPUTATION_WITHOUT: Meaning = meaning_in_seconds(
     "computation_without_s",
-    "the part of realised_without_s until the last process had computed",
+    "the part of realised_without_s in which processes compute: in each superstep, until the last process has computed",
 );
 /// Explanation of the quantity `communication_barrier_with_s`: the part of the makespan `realised_with_s` in which processes only
 /// communicated or waited at barriers \[s\].
 pub(super) const COMMUNICATION_WITH: Meaning = meaning_in_seconds(
     "communication_barrier_with_s",
-    "the rest of realised_with_s: communication and barrier",
+    "the rest of realised_with_s, after the computation of each superstep: communication and barrier",
 );
 /// Explanation of the quantity `communication_barrier_without_s`: the part of the makespan `realised_without_s` in which
 /// processes only communicated or waited at barriers \[s\].
 pub(super) const COMMUNICATION_WITHOUT: Meaning = meaning_in_seconds(
     "communication_barrier_without_s",
-    "the rest of realised_without_s: communication and barrier",
+    "the rest of realised_without_s, after the computation of each superstep: communication and barrier",
 );
 /// Explanation of the quantity `price_s`: the cost of the moves of a call, which is the time by which these moves delayed the run
 /// \[s\].
@@ -155,12 +155,12 @@ pub(super) const NET_GAIN: Meaning = meaning_in_seconds("net_gain_s", "realised_
 /// end later, that is, their cost minus their gain \[s\].
 pub(super) const NET_LOSS: Meaning = meaning_in_seconds("net_loss_s", "price_s - realised_gain_s");
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a run.
-pub(super) const CALL_COUNT: Meaning = meaning_of_count("calls", "the number of calls");
+pub(super) const CALL_COUNT: Meaning = meaning_of_count("calls", "the number of rescheduling calls");
 /// Explanation of the quantity `moving_calls`: the number of rescheduling calls whose migrations took place. In scenario ii, in
 /// which nothing moves, it is the number of calls that decided at least one migration.
 pub(super) const MOVING_CALL_COUNT: Meaning = meaning_of_count(
     "moving_calls",
-    "the number of calls whose migrations happened; in scenario ii, of calls that decided some",
+    "the number of calls whose migrations happened; in scenario ii, where nothing moves, of calls that decided migrations",
 );
 /// Explanation of the quantity `moved`: the number of migrations that the rescheduling calls of a run decided and that took
 /// place.
@@ -176,7 +176,7 @@ pub(super) const MIGRATIONS_DECIDED_TOO_LATE: Meaning = meaning_of_count(
 /// run \[s\].
 pub(super) const TOTAL_CALL_COST: Meaning = meaning_in_seconds(
     "scheduling_s",
-    "the time for which the application waited for all calls",
+    "the total time for which the application waited for rescheduling calls",
 );
 /// Explanation of the quantity `mean_call_cost_s`: the mean time for which the application waited for a rescheduling call \[s\].
 pub(super) const MEAN_CALL_COST: Meaning = meaning_in_seconds(
@@ -194,21 +194,27 @@ pub(super) const MAKESPAN: Meaning =
     meaning_in_seconds("makespan_s", "the execution time of the scenario");
 /// Explanation of the quantity `less_than_i_percent`: by how much the makespan of a scenario is below the makespan of scenario i,
 /// relative to scenario i \[%\].
-pub(super) const PERCENT_BELOW_SCENARIO_I: Meaning =
-    Meaning::new("less_than_i_percent", Unit::Percent, "100 (T_i - T) / T_i");
+pub(super) const PERCENT_BELOW_SCENARIO_I: Meaning = Meaning::new(
+    "less_than_i_percent",
+    Unit::Percent,
+    "100 (T_i - T) / T_i, where T is the makespan of this scenario and T_i that of scenario i",
+);
 /// Explanation of the quantity `more_than_i_percent`: by how much the makespan of a scenario is above the makespan of scenario i,
 /// relative to scenario i \[%\].
-pub(super) const PERCENT_ABOVE_SCENARIO_I: Meaning =
-    Meaning::new("more_than_i_percent", Unit::Percent, "100 (T - T_i) / T_i");
+pub(super) const PERCENT_ABOVE_SCENARIO_I: Meaning = Meaning::new(
+    "more_than_i_percent",
+    Unit::Percent,
+    "100 (T - T_i) / T_i, where T is the makespan of this scenario and T_i that of scenario i",
+);
 /// Explanation of the quantity `missed_by_s`: the predicted loss t2 - t1 because of which a candidate was not moved \[s\]. It is
 /// shown as the range from the smallest to the largest value of a group of calls.
 pub(super) const SHORTFALL_OF_CANDIDATE: Meaning = meaning_in_seconds(
     "missed_by_s",
-    "t2 - t1 of a candidate that stayed: the least and the largest of these calls",
+    "t2 - t1 of a candidate that stayed, by which it missed the condition of a move: the least and the largest value in these calls",
 );
 /// Explanation of the quantity `candidates`: the number of candidates of a rescheduling call. It is shown as the range from the
 /// smallest to the largest number of a group of calls.
 pub(super) const CANDIDATE_COUNT: Meaning = meaning_of_count(
     "candidates",
-    "the number of candidates of a call: the least and the largest of these calls",
+    "the number of candidates of a call: the least and the largest number in these calls",
 );

@@ -38,22 +38,27 @@ impl Answer<'_> {
         let decided = call.migrations.len() as u64;
         let cost = quantity::CALL_COST.with_value(call.cost_s);
         if decided == 0 {
-            return say!("No process moved; the call cost {}.", cost);
+            return say!("No process moved; the call took {}.", cost);
         }
         if !call.applied {
             let why = if self.scenario_records.scenario == Scenario::Ii {
                 "in scenario ii nothing moves"
             } else {
-                "the run was over"
+                "the run ended with this call"
             };
             let decided = MIGRATIONS_DECIDED
                 .with_count(decided)
                 .with_shown_text(format_count(decided, "migration"));
-            return say!("{} decided, but {}; the call cost {}.", decided, why, cost);
+            return say!(
+                "The call decided {}, but {}; the call took {}.",
+                decided,
+                why,
+                cost
+            );
         }
         let moved = self.scenario_records.moves_after(call.superstep).count() as u64;
         say!(
-            "{} happened; the call cost {}, the migrations {}.{}",
+            "The call caused {}; the call took {}, and the migrations took {}.{}",
             quantity::MIGRATION_COUNT_AFTER_CALL
                 .with_count(moved)
                 .with_shown_text(format_count(moved, "migration")),
@@ -92,7 +97,7 @@ impl Answer<'_> {
         );
         let base = self.run.scenario(Scenario::I).filter(|_| from <= until)?;
         Some(say!(
-            "Supersteps {} to {} took {}, and {} in scenario i, without moves.",
+            "Supersteps {} to {} took {}, but in scenario i, without moves, they took {}.",
             superstep_quantity(from),
             superstep_quantity(until),
             quantity::SUPERSTEPS_DURATION.with_value(total_superstep_time(
@@ -110,7 +115,7 @@ impl Answer<'_> {
 fn describe_predicted_gain_sum(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
-        "t1 - t2 of the accepted candidates add up to {}: a sum over processes, not a time of the run.",
+        "The predicted savings t1 - t2 of the accepted candidates add up to {}, a sum over processes and not a time of the run.",
         quantity::PREDICTED_GAIN_SUM.with_value(sum)
     ))
 }

@@ -104,6 +104,15 @@ impl<'a> Overview<'a> {
             sheet.add_line("");
             sheet.add_table(self.reasons_table());
             add_omitted_rows(&mut sheet, self.reasons_without_moves.len(), "more reason");
+            if self
+                .reasons_without_moves
+                .iter()
+                .any(|group| group.reason.text().contains("t1"))
+            {
+                sheet.add_line(
+                    "t1 and t2 are the predicted times of a candidate without and with its move.",
+                );
+            }
         }
         sheet
     }
@@ -149,7 +158,7 @@ impl<'a> Overview<'a> {
                 "{}: {}.",
                 quantity::CALL_COUNT
                     .with_count(calls)
-                    .with_shown_text(format_count(calls, "call")),
+                    .with_shown_text(format_count(calls, "rescheduling call")),
                 self.describe_moves()
             ),
             self.describe_cost(),
@@ -180,7 +189,7 @@ impl<'a> Overview<'a> {
         };
         let count = done.iter().sum();
         let moved = match done.len() as u64 {
-            0 => say!("none of them {} a move", would),
+            0 => say!("no call {} a move", would),
             moving => say!(
                 "{} of them {} {}",
                 quantity::MOVING_CALL_COUNT.with_count(moving),
@@ -195,9 +204,11 @@ impl<'a> Overview<'a> {
             .iter()
             .find(|call| !self.is_listed(call));
         let late = late.map_or_else(Sentence::default, |call| {
-            let late =
-                quantity::MIGRATIONS_DECIDED_TOO_LATE.with_count(call.migrations.len() as u64);
-            say!("; {} decided at the end of the run did not happen", late)
+            let count = call.migrations.len() as u64;
+            let late = quantity::MIGRATIONS_DECIDED_TOO_LATE
+                .with_count(count)
+                .with_shown_text(format_count(count, "move"));
+            say!("; {} decided after the last superstep did not happen", late)
         });
         say!("{}{}", moved, late)
     }
@@ -208,12 +219,12 @@ impl<'a> Overview<'a> {
         let moves = match this.migration_s {
             0.0 => Sentence::default(),
             price => say!(
-                ", the migrations {}",
+                "; the migrations took {}",
                 quantity::TOTAL_MIGRATION_TIME.with_value(price)
             ),
         };
         say!(
-            "The calls cost {}, {} each on average{}.",
+            "The calls took {}, {} each on average{}.",
             quantity::TOTAL_CALL_COST.with_value(this.scheduling_s),
             quantity::MEAN_CALL_COST.with_value(this.scheduling_s / this.calls.len() as f64),
             moves
@@ -339,7 +350,7 @@ impl<'a> Overview<'a> {
         }
         let one = first.candidates.first().map_or(1, |one| one.process);
         sheet.add_line(format!(
-            "Add --process p{one} or --why-not p{one} to --superstep to see one process."
+            "Add --process p{one} or --why-not p{one} besides --superstep to see what a call decided on one process."
         ));
     }
 
@@ -445,7 +456,7 @@ fn format_range(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Se
 fn add_omitted_rows(sheet: &mut Sheet, count: usize, noun: &str) {
     if count > MAX_ROWS {
         sheet.add_line(format!(
-            "and {}; --json has all",
+            "and {}; add --json to see all of them",
             format_count(count - MAX_ROWS, noun)
         ));
     }

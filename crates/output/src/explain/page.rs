@@ -39,8 +39,11 @@ impl Overview<'_> {
                 self.scenario_records.calls.len() - MAX_DESCRIBED_CALLS,
                 "more call",
             );
-            writeln!(calls, "<p>And {more}: `--superstep` tells each.</p>")
-                .expect("a string can be written to");
+            writeln!(
+                calls,
+                "<p>And {more}: add `--superstep N` to see one of them.</p>"
+            )
+            .expect("a string can be written to");
         }
         let body = [
             section_html("overview", "All calls", &sheet.to_html(VISIBLE_ROWS)),

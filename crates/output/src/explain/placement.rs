@@ -43,7 +43,7 @@ impl Answer<'_> {
             let moved = rest.iter().filter(|one| one.accepted).count() as u64;
             let count = rest.len() as u64;
             sentences.push(say!(
-                "{}, {} accepted; see one of them with --process.",
+                "{}, {} of them accepted; add --process to see one of them.",
                 UNDESCRIBED_CANDIDATES
                     .with_count(count)
                     .with_shown_text(format_count(count, "more candidate")),
@@ -58,12 +58,12 @@ impl Answer<'_> {
             };
             if call.migrations.iter().any(is_moved) {
                 sentences.push(say!(
-                    "p{} did not stay: the call decided to move it.",
+                    "p{} did not stay: the call decided to move this process.",
                     process
                 ));
             } else if asked.is_empty() {
                 sentences.push(say!(
-                    "p{} was not a candidate, so that no host was sought and no times were compared.",
+                    "p{} was not a candidate, so that the policy sought no host for it and compared no predicted times.",
                     process
                 ));
             }

@@ -17,7 +17,7 @@
         ];
         if (call.applied && call.decided.length > 0) parts.push(`migrations ${report.duration(call.migration_s)}`);
         parts.push(`${report.counted(call.candidates.length, "candidate")}, ${call.decided.length} accepted`);
-        if (call.t1_minus_t2_sum_s !== null) parts.push(`t1 - t2 of the accepted ones add up to ${report.duration(call.t1_minus_t2_sum_s)}`);
+        if (call.t1_minus_t2_sum_s !== null) parts.push(`the predicted savings t1 - t2 of the accepted candidates add up to ${report.duration(call.t1_minus_t2_sum_s)}`);
         const gain = call.gain_on_i_until_next_call_s;
         if (gain !== null && call.applied) parts.push(`the supersteps until the next call took ${report.duration(Math.abs(gain))} ${gain < 0 ? "longer" : "less"} than in scenario i (all moves so far have their part in it)`);
         const heading = parts.join("; ");

@@ -138,7 +138,7 @@
       const { lane } = this;
       const { facts } = report;
       const [first, last] = [report.find(lane.start, this.from), Math.min(lane.units - 1, report.find(lane.start, this.to))];
-      if ((last - first + 1) * facts.processes > MOST_ROWS) throw new Error(`more than ${MOST_ROWS} rows; zoom in, or take processes.csv`);
+      if ((last - first + 1) * facts.processes > MOST_ROWS) throw new Error(`the table would have more than ${MOST_ROWS} rows; zoom in, or use processes.csv`);
       const rows = [["process", "cluster", "host", "first superstep", "last superstep", "start_s", "compute_s", "communication_s", "wait_s"]];
       for (let process = 0; process < facts.processes; process += 1) {
         for (let unit = first; unit <= last; unit += 1) {

@@ -40,11 +40,11 @@ pub(super) fn supersteps_per_unit(report: &Report) -> usize {
 /// is not drawn. `unit` is the number of supersteps per unit.
 pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut ArrayPack) -> Value {
     let Some(all) = &report.activity else {
-        return json!({ "reason": "The run folder has no data on the activities of the processes. Add them with: migsim run ... --out DIR --processes" });
+        return json!({ "reason": "The run folder has no data on the activities of the processes. To add them, repeat the run with: migsim run ... --out DIR --processes" });
     };
     let processes = report.process_count();
     if processes > MAX_PROCESS_ROWS {
-        return json!({ "reason": format!("{processes} processes are more than the {MAX_PROCESS_ROWS} rows that can be drawn.") });
+        return json!({ "reason": format!("The run has {processes} processes, more than the {MAX_PROCESS_ROWS} rows that can be drawn.") });
     }
     let mut rows = UniqueRows::new(processes);
     let mut levels = Vec::new();

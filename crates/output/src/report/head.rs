@@ -128,7 +128,7 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
         .filter_map(|run| Some((run, run.makespan_difference.as_ref()?)))
         .collect();
     if ledgers.is_empty() {
-        return "<p>Without scenario i there is nothing to compare with.</p>\n".to_owned();
+        return "<p>Scenario i was not run, so that the other scenarios cannot be compared with it.</p>\n".to_owned();
     }
     let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.contributions);
     let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
@@ -139,7 +139,7 @@ pub(super) fn makespan_differences_table(report: &Report) -> String {
     for (run, _) in &ledgers {
         write!(
             html,
-            "<th scope=\"col\" colspan=\"2\">{} less i [s]</th>",
+            "<th scope=\"col\" colspan=\"2\">scenario {} less scenario i [s]</th>",
             run.scenario.name()
         )
         .expect("a string can be written to");

@@ -127,7 +127,7 @@
       };
     }, rows);
     if (isDense) {
-      const note = "Of many supersteps that follow each other the line is the mean, and the band goes from the least to the most; zoomed in, there is each of them.";
+      const note = "Where a point stands for many consecutive supersteps, the line is their mean, and the band reaches from the least to the largest value; zoom in to see each superstep.";
       frame.nextSibling.after(report.element("p", note, "note"));
     }
   }
@@ -156,7 +156,7 @@
     const frame = report.byId("interval-chart");
     const known = facts.scenarios.map((scenario, at) => [scenario, at]).filter(([, at]) => facts.intervals[at].length > 0);
     if (known.length === 0) {
-      report.instead(frame, `The policy ${facts.policy} tells of no interval, or there was no call.`);
+      report.instead(frame, `The policy ${facts.policy} recorded no intervals between calls, or there was no call.`);
       return;
     }
     const last = known[known.length - 1];
@@ -198,7 +198,7 @@
         series: [
           { label: "superstep", value: shown("", 1) },
           ...known.map(([scenario, at]) => ({
-            label: `interval of ${scenario.name}`, stroke: colours.scenarios[at % 3], width: 2, spanGaps: true, dash: at === 1 ? [6, 3] : undefined,
+            label: `interval of scenario ${scenario.name}`, stroke: colours.scenarios[at % 3], width: 2, spanGaps: true, dash: at === 1 ? [6, 3] : undefined,
             look: "steps", paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: shown("", 1),
           })),
           mark(`stable (${last[0].name})`, colours.stable, 6),
@@ -207,7 +207,7 @@
       },
     }));
     const isCut = facts.intervals[last[1]].some((one) => one.votes.length < one.length);
-    const note = `The interval is the number of supersteps from call to call. Marks: how scenario ${last[0].name} judged each superstep (green: stable, all times near their mean; large, vermilion: unstable).${isCut ? " Of long intervals the first 64 supersteps are on record." : ""}`;
+    const note = `The interval is the number of supersteps from call to call. Marks: the result of the stability test for each superstep in scenario ${last[0].name} (green: stable, all times near their mean; large, vermilion: unstable).${isCut ? " Of long intervals only the first 64 supersteps are recorded." : ""}`;
     frame.nextSibling.after(report.element("p", note, "note"));
   }
 
@@ -227,7 +227,7 @@
     if (!facts.scenarios.some((_, at) => has(at))) {
       section.querySelectorAll(".controls").forEach((element) => element.remove());
       const isMany = scenarios.some((one) => one && one.too_many);
-      report.instead(frame, isMany ? "There are too many scores for a page; calls.jsonl has all of them." : `The policy ${facts.policy} left no scores on record.`);
+      report.instead(frame, isMany ? "There are too many scores for a page; the file calls.jsonl has all of them." : `The policy ${facts.policy} recorded no scores.`);
       return;
     }
     report.scenarioOptions("score-scenario", has);
@@ -268,7 +268,7 @@
       const names = [...terms, sum, "threshold of candidates"];
       const value = shown(unit, 1);
       report.byId("score-note").textContent = chosen.every((one) => one === undefined)
-        ? "On record are no scores of this process."
+        ? "The policy recorded no scores of this process."
         : `Cluster by call: ${calls.map((call, at) => (chosen[at] === undefined ? null : `${call}: ${facts.clusters[chosen[at]]}`)).filter(Boolean).slice(0, 40).join(", ")}.`;
       return {
         data: [calls.map((_, at) => at), ...lines.map((line) => line.map((one) => (one === null || one === undefined ? null : one / size)))],

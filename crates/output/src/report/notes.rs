@@ -16,7 +16,10 @@ pub(super) fn notes_html(report: &Report) -> String {
         let policy = policy.unwrap_or("the policy");
         push_paragraph(
             &mut html,
-            &format!("Readings of {policy}: {}.", run.interpretations.join("; ")),
+            &format!(
+                "Rules of {policy} that its papers leave open, as used here: {}.",
+                run.interpretations.join("; ")
+            ),
         );
     }
     for note in &run.notes {

@@ -4,7 +4,7 @@
   try {
     await report.load();
   } catch (error) {
-    page.tell(typeof DecompressionStream === "undefined" ? new Error("this browser is too old; any of 2023 or later will do") : error);
+    page.tell(typeof DecompressionStream === "undefined" ? new Error("this browser is too old for the page; use a browser of 2023 or later") : error);
     return;
   }
   for (const start of [report.startGantt, report.startLines, report.startUsage, report.startPlatform, report.startDecisions]) {

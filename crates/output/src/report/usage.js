@@ -260,7 +260,7 @@
         };
         page.saves(report.byId(id), id, { svg, csv: () => heat.csv() });
         heats.push(heat);
-      } else report.instead(report.byId(id), facts.bars.reason || "The run was written without it.");
+      } else report.instead(report.byId(id), facts.bars.reason || "The run was written without these data.");
     };
     start("host-usage", facts.host_usage, hosts);
     start("link-usage", facts.link_usage, links);

@@ -11,7 +11,7 @@ use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a scenario.
-const CALL_COUNT: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
+const CALL_COUNT: Meaning = Meaning::new("calls", Unit::Count, "the number of rescheduling calls");
 /// Explanation of the quantity `migrations_of_run`: the number of migrations that took place in a scenario.
 const MIGRATION_COUNT: Meaning = Meaning::new(
     "migrations_of_run",
@@ -95,7 +95,7 @@ fn verdict_on_run(run: &Run) -> Sentence {
     match (run.scenario(Scenario::I), moved, run.scenario(Scenario::Ii)) {
         (Some(base), Some(moved), _) => verdict_with_static_starts(&run.static_starts, base, moved),
         (Some(base), None, Some(decided)) => say!(
-            "The {} of scenario ii cost {}: {} instead of {}. Nothing moves there, so this run does not tell what migration gains.",
+            "The {} of scenario ii cost {}: the application takes {} instead of {}. No process moves in scenario ii, so this run does not show what migration gains.",
             calls_quantity(decided),
             OVERHEAD.with_value(100.0 * decided.relative_overhead.unwrap_or(0.0)),
             makespan_quantity(decided),
@@ -106,13 +106,13 @@ fn verdict_on_run(run: &Run) -> Sentence {
             makespan_quantity(base)
         ),
         (None, Some(moved), _) => say!(
-            "With {} and {} the application takes {}; there is no scenario i to compare it with.",
+            "With {} and {} the application takes {}; scenario i, which shows the time without rescheduling, was not run.",
             calls_quantity(moved),
             migrations_quantity(moved),
             makespan_quantity(moved)
         ),
         (None, None, Some(decided)) => say!(
-            "With {} the application takes {}; there is no scenario i to compare it with.",
+            "With {} the application takes {}; scenario i, which shows the time without rescheduling, was not run.",
             calls_quantity(decided),
             makespan_quantity(decided)
         ),
@@ -155,14 +155,14 @@ fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: boo
     // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
         say!(
-            "The policy moved no process in scenario iii; its {} cost {}, and the scenario takes {}.",
+            "The policy moved no process in scenario iii; its {} cost {}, and scenario iii takes {}.",
             calls_quantity(moved),
             time_quantity(&CALLS_COST, moved.scheduling_s),
             times
         )
     } else if gain >= 0.05 {
         let pays = if is_beaten {
-            "Migration pays against the start of this run only"
+            "Migration pays only in comparison with the start of this run"
         } else {
             "Migration pays"
         };
@@ -182,7 +182,7 @@ fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: boo
         )
     } else {
         say!(
-            "Migration neither gains nor loses: scenario iii takes {}, with {}.",
+            "Migration neither saves nor loses time: scenario iii takes {}, with {}.",
             times,
             paid
         )

@@ -23,13 +23,13 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: us
     let lines: [ChartLine; 3] = [
         ("work", |load| load.work, format_work),
         ("messages", |load| load.messages as f64, format_four_digits),
-        ("h", |load| load.h_relation, format_size),
+        ("h-relation", |load| load.h_relation, format_size),
     ];
     for (name, of, shown) in lines {
         let values: Vec<f64> = loads.iter().map(of).collect();
         let highest = values.iter().copied().fold(0.0, f64::max);
         let course = sparkline(&values);
-        sheet.add_line(format!("{name:<8}  {course}  up to {}", shown(highest)));
+        sheet.add_line(format!("{name:<10}  {course}  up to {}", shown(highest)));
     }
     sheet.add_line("");
     sheet.add_table(mean_loads_table(loads, rows));
@@ -43,7 +43,7 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[SuperstepLoad], rows: us
         })
         .sum();
     sheet.add_line(format!(
-        "in all {}, {} with {}; the memory of all processes is {}",
+        "all supersteps together: work {}, {} with {}; the memory of all processes is {}",
         format_work(total(|load| load.work)),
         format_count(
             loads.iter().map(|load| load.messages).sum::<usize>(),
@@ -64,7 +64,7 @@ fn mean_loads_table(loads: &[SuperstepLoad], rows: usize) -> Table {
         number_column("imbalance", "imbalance"),
         number_column("messages", "messages"),
         number_column("volume", "volume_bytes"),
-        number_column("largest h", "largest_h_bytes"),
+        number_column("largest h-relation", "largest_h_bytes"),
     ];
     let title = "Means over ranges of supersteps";
     let is_single = loads.len() <= rows;

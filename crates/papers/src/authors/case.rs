@@ -216,13 +216,15 @@ impl Reader<'_> {
             of_runs.iter().find(|key| has(key)),
             of_runs.iter().find(|key| !has(key)),
         ) {
-            let message = format!("the case has `{given}` and no `{missing}`");
+            let message = format!("the case has `{given}`, but no `{missing}`");
             let problem = self.problem_at("", message);
-            return Err(problem.hint("a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`").into());
+            return Err(problem.hint("give a case of a whole run all of `placement`, `superstep_starts_of_process_1` and `end`").into());
         }
         if heuristic.is_none() && !raw.calls.is_empty() {
-            let problem = self.problem_at("heuristic", "the case has calls and no heuristic");
-            return Err(problem.hint("name the heuristic that decided them").into());
+            let problem = self.problem_at("heuristic", "the case has calls, but no heuristic");
+            return Err(problem
+                .hint("name the heuristic that decided the calls")
+                .into());
         }
         if heuristic == Some(Heuristic::Percentage) && parameters.x.is_none() {
             let problem = self.problem_at("parameters.x", "the heuristic `percentage` has no x");
@@ -231,7 +233,7 @@ impl Reader<'_> {
         if parameters.processes == 0 || parameters.alpha == 0 || raw.sets.is_empty() {
             let problem = self.problem_at(
                 "parameters",
-                "a case needs a process, a Set, and alpha of at least 1",
+                "the case has no process, no Set (cluster), or an `alpha` below 1",
             );
             return Err(problem.into());
         }
@@ -269,7 +271,7 @@ impl Reader<'_> {
         let power = InstructionsPerSecond::new(raw.power).ok_or_else(|| {
             self.problem_at(
                 &format!("sets[{set}].power"),
-                format!("{} is no power", raw.power),
+                format!("the power {} of the Set is out of range", raw.power),
             )
         })?;
         Ok(Set {
@@ -283,7 +285,7 @@ impl Reader<'_> {
         let key = |key: &str| format!("calls[{at}].{key}");
         let sets = self.raw.sets.len();
         if call.iset.len() != sets {
-            let message = format!("{} indices of {sets} Sets", call.iset.len());
+            let message = format!("the call has {} indices for {sets} Sets", call.iset.len());
             return Err(self.problem_at(&key("iset"), message).into());
         }
         let left = "candidates_left_from_earlier_calls";
@@ -298,7 +300,7 @@ impl Reader<'_> {
             reports: match &call.reports {
                 Some(table) => {
                     let order = call.order.as_ref().ok_or_else(|| {
-                        let message = "the call has reports and no order";
+                        let message = "the call has reports, but no order of the processes";
                         self.problem_at(&format!("calls[{at}]"), message)
                     })?;
                     let order = self.read_sorted_processes(&key("order"), order)?;
@@ -425,12 +427,16 @@ impl Reader<'_> {
         for (at, (_, row, _)) in measured.rows.iter().enumerate() {
             let key = format!("{key}.rows[{at}][1]");
             if row.len() != supersteps {
-                let message = format!("{} times of {supersteps} supersteps", row.len());
+                let message = format!(
+                    "the list has {} times for {supersteps} supersteps",
+                    row.len()
+                );
                 return Err(self.problem_at(&key, message));
             }
             for (times, time) in times.iter_mut().zip(row) {
-                let time = Seconds::new(*time)
-                    .ok_or_else(|| self.problem_at(&key, format!("{time} is no time")))?;
+                let time = Seconds::new(*time).ok_or_else(|| {
+                    self.problem_at(&key, format!("the time {time} s is out of range"))
+                })?;
                 times.push(time);
             }
         }
@@ -454,7 +460,10 @@ impl<'a> TableRows<'a> {
         let columns = table.columns.len();
         match table.rows.iter().position(|row| row.len() != columns) {
             Some(at) => {
-                let message = format!("{} values of {columns} columns", table.rows[at].len());
+                let message = format!(
+                    "the row has {} values for {columns} columns",
+                    table.rows[at].len()
+                );
                 Err(reader.problem_at(&format!("{key}.rows[{at}]"), message))
             }
             None => Ok(Self {
@@ -472,7 +481,9 @@ impl<'a> TableRows<'a> {
             .position(|column| column == name)
             .ok_or_else(|| {
                 let key = format!("{}.columns", self.key_of_table);
-                let problem = self.reader.problem_at(&key, format!("no column `{name}`"));
+                let problem = self
+                    .reader
+                    .problem_at(&key, format!("the table has no column `{name}`"));
                 problem.with_known_names("columns", columns.iter().map(String::as_str))
             })
     }

@@ -120,9 +120,9 @@ pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> 
         return Ok(None);
     }
     let stored = StoredRun::deserialize(case).map_err(|error| {
-        let problem = Problem::new(format!("the case has not the stored form: {error}"));
+        let problem = Problem::new(format!("the case does not have the form of the stored cases: {error}"));
         problem.hint(
-            "a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`",
+            "give a case of a whole run all of `placement`, `superstep_starts_of_process_1` and `end`",
         )
     })?;
     let experiment = case_settings(&stored)?.load()?;
@@ -216,8 +216,8 @@ fn simulated_host_name(name: &str) -> Result<String, Problem> {
         Some((cluster, number.checked_sub(1)?))
     });
     let (cluster, number) = number.ok_or_else(|| {
-        Problem::new(format!("`{name}` is no host of the program"))
-            .hint("hosts are written like `suno-1`")
+        Problem::new(format!("`{name}` is not a host of the authors' program"))
+            .hint("write a host as its cluster and its number, such as `suno-1`")
     })?;
     Ok(format!("{cluster}-{number}"))
 }

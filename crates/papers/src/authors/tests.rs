@@ -107,7 +107,11 @@ fn faults_of_a_folder_are_named_with_their_place() {
     };
     for (from, to, expected) in [
         ("\"one\"", "\"two\"", "unknown heuristic `two`"),
-        ("\"one\"", "\"none\"", "the case has calls and no heuristic"),
+        (
+            "\"one\"",
+            "\"none\"",
+            "the case has calls, but no heuristic",
+        ),
         (
             "\"one\"",
             "\"percentage\"",
@@ -134,7 +138,7 @@ fn faults_of_a_folder_are_named_with_their_place() {
         (
             "\"end\":",
             "\"finish\":",
-            "the case has `placement` and no `end`",
+            "the case has `placement`, but no `end`",
         ),
         (
             "\"calls\":",
@@ -149,7 +153,8 @@ fn faults_of_a_folder_are_named_with_their_place() {
         );
     }
     let error = fault("\"pattern_margin\":", "\"margin\":");
-    let form = "the case has not the stored form: missing field `pattern_margin`";
+    let form =
+        "the case does not have the form of the stored cases: missing field `pattern_margin`";
     assert!(
         error.contains(form) && error.contains("case.json"),
         "{error}"

@@ -19,7 +19,7 @@ pub(super) struct ParameterChecks {
 impl ParameterChecks {
     /// Checks that the number `value` of the parameter `key` lies in `range`.
     pub(super) fn check_number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
-        let mut hint = format!("it must be from {} to {}", range.start(), range.end());
+        let mut hint = format!("give a value from {} to {}", range.start(), range.end());
         if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
             hint = format!("{hint}: {share}");
         }
@@ -34,14 +34,14 @@ impl ParameterChecks {
         range: &RangeInclusive<f64>,
     ) -> Self {
         let (least, most) = (range.start(), range.end());
-        let hint = format!("it must be from {least:?} s to {most:?} s");
+        let hint = format!("give a time from {least:?} s to {most:?} s");
         self.require(range.contains(&value.get()), key, &value.to_string(), hint)
     }
 
     /// Adds an error about the parameter `key`, whose value is `value`, if `is_right` is false.
     fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
         if !is_right {
-            let problem = Problem::new(format!("`{key}` is {value}"));
+            let problem = Problem::new(format!("`{key}` is {value}, which is out of range"));
             self.problems.push(problem.key(key).hint(hint));
         }
         self

@@ -165,7 +165,7 @@ impl MappingTable<'_> {
                 None => row
                     .problem_at_field(0, format!("there is no process `{text}`"))
                     .hint(format!(
-                        "write a process from p1 to p{count}: the application has {count}"
+                        "write a process from p1 to p{count}, the last of the {count} processes"
                     )),
             },
         };

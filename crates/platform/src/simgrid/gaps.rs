@@ -64,8 +64,8 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         let others = match gaps.len() - 1 {
             0 => String::new(),
             others => format!(
-                " (and {} likewise)",
-                migsim_base::words::format_count(others, "zone")
+                " (the same holds in {})",
+                migsim_base::words::format_count(others, "more zone")
             ),
         };
         let note = format!("zone `{name}` {what} {first}{others}: {effect}, as in SimGrid");

@@ -35,7 +35,14 @@ pub(super) fn parse_leniently<'t>(
 /// Creates the error that a text is not valid XML, with the line and column of the fault.
 fn invalid_xml_error(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
     let full = error.to_string();
-    let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
+    // The position is removed from the text: `attribute 'speed' at 3:9 is already defined`.
+    let message = match full.rsplit_once(" at ") {
+        Some((before, after)) => {
+            let rest = after.find(' ').map_or("", |end| &after[end..]);
+            format!("{before}{rest}")
+        }
+        None => full.clone(),
+    };
     let (line, column) = match error {
         // The parser reports the beginning, whatever is missing.
         roxmltree::Error::UnexpectedEndOfStream => line_column(text, text.len()),

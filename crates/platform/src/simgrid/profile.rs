@@ -94,7 +94,10 @@ impl Events {
                 ("PERIODICITY", Some(value), 2) => period = Some(value),
                 ("LOOPAFTER", Some(value), 2) => pause = Some(value),
                 ("STOCHASTIC", ..) => {
-                    return Err((number, "stochastic profiles are not supported".to_owned()));
+                    return Err((
+                        number,
+                        "the profile is stochastic, which migsim does not support".to_owned(),
+                    ));
                 }
                 (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
                     let date = date.parse().unwrap_or(f64::NAN);
@@ -115,7 +118,11 @@ impl Events {
             return Err((1, "the profile has no events".to_owned()));
         };
         if period.is_some() && pause.is_some() {
-            return Err((1, "PERIODICITY and LOOPAFTER cannot be combined".to_owned()));
+            return Err((
+                1,
+                "the profile has both PERIODICITY and LOOPAFTER, which cannot be combined"
+                    .to_owned(),
+            ));
         }
         Ok(Self {
             steps,

@@ -305,8 +305,8 @@ fn what_has_no_meaning_here_is_noted() {
     assert_eq!(
         notes,
         [
-            "1 number without unit: read as flop/s (f), bytes per second (Bps) or seconds",
-            "ignored, since it has no effect in migsim: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
+            "the file has 1 number without unit, which migsim reads as flop/s (f), bytes per second (Bps) or seconds",
+            "elements of the file that migsim ignores, since they would have no effect: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
         ]
     );
     let text = "<platform version='4'><config id='General'><prop id='network/TCP-gamma' value='20000'/><prop id='tracing' value='1'/></config>

@@ -128,7 +128,7 @@ fn read_topology(
             return Err((
                 "topology",
                 message,
-                "known are FLAT, TORUS, FAT_TREE and DRAGONFLY",
+                "choose FLAT, TORUS, FAT_TREE or DRAGONFLY",
             ));
         }
     };
@@ -138,7 +138,7 @@ fn read_topology(
         (
             "topo_parameters",
             message,
-            "reduce the sizes: a platform has fewer than 2^32 hosts and links",
+            "reduce the sizes so that the platform has fewer than 2^32 hosts and links",
         )
     })
 }
@@ -156,7 +156,8 @@ fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
 fn split_at_semicolons<const N: usize>(text: &str) -> Result<[&str; N], String> {
     let parts: Vec<&str> = text.split(';').collect();
     let count = parts.len();
-    <[&str; N]>::try_from(parts).map_err(|_| format!("`{text}` has {count} parts, not {N}"))
+    <[&str; N]>::try_from(parts)
+        .map_err(|_| format!("`{text}` has {count} instead of {N} parts separated by semicolons"))
 }
 
 /// Reads the parameters of a torus; `None` if the torus has too many hosts or links.
@@ -203,8 +204,8 @@ fn read_fat_tree(
         let list = parse_numbers(list)?;
         if list.len() != levels {
             return Err(format!(
-                "there are {} numbers of {what}, but {levels} levels",
-                list.len()
+                "the list of {what} has {}, but the number of levels is {levels}",
+                migsim_base::words::format_count(list.len(), "value")
             ));
         }
         lists.push(list);
@@ -242,8 +243,12 @@ fn read_dragonfly(
             ([size], 3) => sizes[at] = *size,
             _ => {
                 return Err(format!(
-                    "`{part}` should be {}",
-                    if at < 3 { "two numbers" } else { "one number" }
+                    "`{part}` is not {}",
+                    if at < 3 {
+                        "two numbers separated by a comma"
+                    } else {
+                        "one number"
+                    }
                 ));
             }
         }

@@ -337,7 +337,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 SettingMeaning::Setting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
-                        "the file sets `{key}` = `{value}`; it is used as `{flag}`, unless the experiment sets another value"
+                        "the file sets `{key}` = `{value}`; migsim uses this as `{flag}`, unless the experiment sets another value"
                     ));
                     self.settings.push((format!("network.{ours}"), taken));
                 }
@@ -355,7 +355,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         if self.numbers_without_unit > 0 && self.version == Version::Four {
             let numbers = migsim_base::words::format_count(self.numbers_without_unit, "number");
             notes.push(format!(
-                "{numbers} without unit: read as flop/s (f), bytes per second (Bps) or seconds"
+                "the file has {numbers} without unit, which migsim reads as flop/s (f), bytes per second (Bps) or seconds"
             ));
         }
         if !self.ignored_elements.is_empty() {
@@ -364,7 +364,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 .map(|(what, count)| format!("{count} `<{what}>`"))
                 .collect();
             notes.push(format!(
-                "ignored, since it has no effect in migsim: {}",
+                "elements of the file that migsim ignores, since they would have no effect: {}",
                 kinds.join(", ")
             ));
         }
@@ -376,6 +376,6 @@ impl<'a, 'input> Reader<'a, 'input> {
 fn out_of_range_message(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
     let (least, most) = (range.start(), range.end());
     format!(
-        "{quantity} `{text}` is out of range (it must be from {least:?} to {most:?} in its own unit)"
+        "{quantity} `{text}` is out of range (it must be from {least:?} to {most:?} in the basic unit: f, Bps or s)"
     )
 }

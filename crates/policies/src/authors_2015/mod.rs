@@ -243,11 +243,11 @@ fn candidates_and_migrations(
             .map(|set| ClusterId::from_index(deployment.cluster_of_set(set)));
         let reason = match (to, wanted) {
             (Some(_), _) => {
-                "it prefers this cluster, and the policy does not test whether the move pays"
+                "the process prefers this cluster, and the policy does not test whether the move pays"
             }
-            (None, None) => "no PM is above 0",
-            (None, Some(wanted)) if wanted == own => "it prefers its own cluster",
-            (None, Some(_)) => "it must stay where it is",
+            (None, None) => "no potential of migration (PM) is above 0",
+            (None, Some(wanted)) if wanted == own => "the process prefers its own cluster",
+            (None, Some(_)) => "the process must stay on its host",
         };
         Candidate {
             process: ProcessId::from_index(wish.process),

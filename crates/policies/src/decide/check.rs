@@ -32,15 +32,15 @@ impl<'p> CaseCheck<'p> {
     /// Adds a problem if the value of `key` is not finite, not in the range, or larger than 1e30 in absolute value.
     pub(super) fn check_value(&mut self, key: &str, value: f64, range: AllowedRange) {
         let (is_right, words) = match range {
-            AllowedRange::Any => (true, "finite"),
-            AllowedRange::NotNegative => (value >= 0.0, "not negative"),
-            AllowedRange::Positive => (value >= 1.0 / MAX_NUMBER, "positive, at least 1e-30"),
+            AllowedRange::Any => (true, "-1e30"),
+            AllowedRange::NotNegative => (value >= 0.0, "0"),
+            AllowedRange::Positive => (value >= 1.0 / MAX_NUMBER, "1e-30"),
         };
         if !(is_right && value.is_finite() && value.abs() <= MAX_NUMBER) {
             self.add_problem(
                 key,
-                format!("`{key}` is {value}"),
-                &format!("it must be {words}, at most 1e30"),
+                format!("`{key}` is {value}, which is out of range"),
+                &format!("give a number from {words} to 1e30"),
             );
         }
     }

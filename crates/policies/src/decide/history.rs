@@ -241,11 +241,11 @@ impl GrowingLoad {
             check.add_problem(
                 "processors",
                 "the case has no processors".into(),
-                "it must be at least 1",
+                "set `processors` to at least 1",
             );
         }
         if self.iterations > MAX_GROWTH_STEPS {
-            let message = format!("`iterations` is {}", self.iterations);
+            let message = format!("`iterations` is {}, which is too many", self.iterations);
             check.add_problem("iterations", message, "set it to at most 20000");
         }
         for (key, value) in [

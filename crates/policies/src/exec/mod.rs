@@ -233,7 +233,9 @@ fn parse_assignment(
     let (processes, hosts) = (instance.process_count(), instance.host_count());
     let found = read.assignment.len();
     if found != processes {
-        let message = format!("the policy assigned {found} processes of {processes}");
+        let message = format!(
+            "the policy assigned hosts to {found} processes, but the barrier has {processes}"
+        );
         return Err(
             Problem::new(message).hint("give one host in `assignment` for each entry of `current`")
         );

@@ -151,7 +151,9 @@ impl Program {
         if words.is_empty() {
             return Problem::new(message);
         }
-        Problem::new(format!("{message}; the end of its error output: {words}"))
+        Problem::new(format!(
+            "{message}; the error output of the program ends with: {words}"
+        ))
     }
 
     /// Ends the program and all other processes of its process group, and returns the exit status of the program as a text.
@@ -185,7 +187,7 @@ impl Program {
             return status.to_string(); // a program that it started went on
         }
         let _ = self.child.wait();
-        "it closed its output, and migsim stopped it".into()
+        "the program closed its output, and migsim stopped the program".into()
     }
 }
 

@@ -54,7 +54,10 @@ fn each_fault_of_a_program_names_the_call_and_its_words() {
         ("read l; echo hello", ["answered `hello`", "one line"]),
         (
             "read l; echo '{\"assignment\": [0]}'",
-            ["assigned 1 processes of 3", "each entry of `current`"],
+            [
+                "assigned hosts to 1 processes, but the barrier has 3",
+                "each entry of `current`",
+            ],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 99]}'",

@@ -10,7 +10,11 @@ pub const SUPERSTEP: Meaning = Meaning::new(
 );
 
 /// Meaning of the quantity `supersteps`: a number of supersteps.
-pub const SUPERSTEPS: Meaning = Meaning::new("supersteps", Unit::Count, "a number of supersteps");
+pub const SUPERSTEPS: Meaning = Meaning::new(
+    "supersteps",
+    Unit::Count,
+    "the number of supersteps of a run",
+);
 
 /// Meaning of the quantity `candidates`: the number of processes that a rescheduling call considered for migration.
 pub const CANDIDATES: Meaning = Meaning::new(
@@ -30,7 +34,7 @@ pub const MIGRATIONS_DECIDED: Meaning = Meaning::new(
 pub const TIME_STAYING: Meaning = Meaning::new(
     "t1_s",
     Unit::Seconds,
-    "t1: the predicted time of a candidate where it is",
+    "t1: the predicted time of a candidate if it stays on its host",
 );
 
 /// Meaning of the quantity `t2_s`: the predicted time t2 of a candidate at its destination, with the costs that the policy
@@ -38,21 +42,21 @@ pub const TIME_STAYING: Meaning = Meaning::new(
 pub const TIME_MOVING: Meaning = Meaning::new(
     "t2_s",
     Unit::Seconds,
-    "t2: the predicted time of a candidate at its destination, as far as the policy counts it",
+    "t2: the predicted time of a candidate at its destination, with the parts of the cost of its move that the policy counts",
 );
 
 /// Meaning of the quantity `t1_minus_t2_s`: the predicted time that a candidate would save by its move \[s\].
 pub const TIME_SAVED: Meaning = Meaning::new(
     "t1_minus_t2_s",
     Unit::Seconds,
-    "t1 - t2 of one candidate; not a time of the run, since processes overlap",
+    "t1 - t2, the predicted saving of one candidate; not a time of the run, since processes compute at the same time",
 );
 
 /// Meaning of the quantity `t2_minus_t1_s`: the predicted time that a candidate would lose by its move \[s\].
 pub const TIME_LOST: Meaning = Meaning::new(
     "t2_minus_t1_s",
     Unit::Seconds,
-    "t2 - t1 of one candidate; not a time of the run, since processes overlap",
+    "t2 - t1, the predicted loss of one candidate; not a time of the run, since processes compute at the same time",
 );
 
 /// Returns the number of a superstep, counted from 1, as a quantity that can be inserted into a sentence.

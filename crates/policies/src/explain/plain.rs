@@ -86,7 +86,7 @@ pub fn list_explanation(
             ),
         }];
     }
-    let mut sentences = vec![say!("The policy `{}` says:", policy)];
+    let mut sentences = vec![say!("The policy `{}` recorded these values:", policy)];
     let explained = call.explanation.iter();
     for (key, value) in explained.filter(|(key, _)| !told.contains(&key.as_str())) {
         let of_process = |entry: &&Value| {

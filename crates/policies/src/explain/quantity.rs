@@ -69,7 +69,7 @@ impl Meaning {
         Self {
             name: Cow::Owned(name.to_owned()),
             unit: Unit::Number,
-            definition: "as the record of the policy has it",
+            definition: "a value that the policy recorded under this name",
         }
     }
 

@@ -10,32 +10,42 @@ impl MigBspConfig {
     /// present cluster is included, and x.
     pub(super) fn interpretations(&self) -> Vec<String> {
         let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
-            (false, false) => "t2 without the price of the move".to_owned(),
+            (false, false) => {
+                "t2, the predicted time after a move, without the cost of the move".to_owned()
+            }
             (false, true) => format!(
-                "t2 with {} for the move, whatever its size",
+                "t2, the predicted time after a move, with {} for the move, whatever its size",
                 self.viability_cost
             ),
-            (true, false) => "t2 with the transfer of the memory".to_owned(),
+            (true, false) => {
+                "t2, the predicted time after a move, with the transfer of the memory".to_owned()
+            }
             (true, true) => format!(
-                "t2 with the transfer of the memory and {}",
+                "t2, the predicted time after a move, with the transfer of the memory and {}",
                 self.viability_cost
             ),
         };
         let price = match self.viability {
             Viability::Tested => price,
-            Viability::None => "PM decides: t1 and t2 are not compared".to_owned(),
+            Viability::None => "the potential of migration (PM) alone decides, without a comparison of predicted times".to_owned(),
         };
         let memory = match (self.memory_transfer, self.memory_rate) {
-            (false, _) => "Mem(i,j) without the transfer of the memory",
-            (true, MemoryRate::Backbone) => {
-                "Mem(i,j) at the rate of the narrowest link between clusters"
+            (false, _) => {
+                "Mem(i,j), the memory term of the potential, without the transfer of the memory"
             }
-            (true, MemoryRate::Managers) => "Mem(i,j) at the rate between the two managers",
+            (true, MemoryRate::Backbone) => {
+                "Mem(i,j), the memory term of the potential, at the rate of the narrowest link between clusters"
+            }
+            (true, MemoryRate::Managers) => {
+                "Mem(i,j), the memory term of the potential, at the rate between the managers of the two clusters"
+            }
         };
         let own = match self.own_cluster {
-            OwnCluster::Competes => "the own cluster competes",
+            OwnCluster::Competes => "the present cluster of a process competes with the others",
             OwnCluster::Within => "processes may move inside their own cluster",
-            OwnCluster::Excluded => "the own cluster does not compete",
+            OwnCluster::Excluded => {
+                "the present cluster of a process does not compete with the others"
+            }
         };
         let mut readings = vec![price, memory.to_owned(), own.to_owned()];
         if self.heuristic == Heuristic::One {
@@ -54,9 +64,9 @@ mod tests {
     fn readings_are_those_of_the_options() {
         let plain = MigBspConfig::default();
         let expected = [
-            "t2 with the transfer of the memory",
-            "Mem(i,j) at the rate between the two managers",
-            "the own cluster does not compete",
+            "t2, the predicted time after a move, with the transfer of the memory",
+            "Mem(i,j), the memory term of the potential, at the rate between the managers of the two clusters",
+            "the present cluster of a process does not compete with the others",
             "x = 0.8",
         ];
         assert_eq!(plain.interpretations(), expected);
@@ -69,9 +79,9 @@ mod tests {
             ..plain
         };
         let expected = [
-            "t2 with 0.052 s for the move, whatever its size",
-            "Mem(i,j) without the transfer of the memory",
-            "the own cluster competes",
+            "t2, the predicted time after a move, with 0.052 s for the move, whatever its size",
+            "Mem(i,j), the memory term of the potential, without the transfer of the memory",
+            "the present cluster of a process competes with the others",
         ];
         assert_eq!(other.interpretations(), expected);
         let untested = MigBspConfig {
@@ -79,6 +89,9 @@ mod tests {
             ..other
         };
         let first = &untested.interpretations()[0];
-        assert_eq!(first, "PM decides: t1 and t2 are not compared");
+        assert!(
+            first.contains("without a comparison of predicted times"),
+            "{first}"
+        );
     }
 }

@@ -252,9 +252,9 @@ impl CallContext<'_> {
         };
         let Some((cluster, offer)) = self.find_destination(candidate, reservations) else {
             record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
-                "no cluster has room for all processes of its group".into()
+                "no cluster has room for all processes of the group of the process".into()
             } else {
-                "no host of the cluster is free for it".into()
+                "no host of the cluster is free for the process".into()
             };
             return (record, None);
         };
@@ -263,7 +263,7 @@ impl CallContext<'_> {
         record.to = Some(host);
         let residents = reservations.resident_count(self.config, host.index());
         if self.config.sharing == Sharing::Alone && residents > 0 {
-            record.reason = "the host is not empty".into();
+            record.reason = "the offered host already has a process".into();
             return (record, None);
         }
         let weighing = self.predict_times(process, offer, residents, reservations);
@@ -275,7 +275,7 @@ impl CallContext<'_> {
             record.reason = if is_tested {
                 "viable: t1 > t2".into()
             } else {
-                "its PM alone decides: viability is not tested".into()
+                "the potential (PM) alone decides, and predicted times are not compared".into()
             };
             reservations.reserve_move(process, host, self.forecasts, self.view);
         } else if residents > 0 {

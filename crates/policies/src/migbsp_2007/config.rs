@@ -115,21 +115,16 @@ impl MigBsp2007Config {
             "threshold",
             (-1.0..=2.0).contains(&self.threshold),
             self.threshold.to_string(),
-            "from -1 to 2, where PM lies",
+            "from -1 to 2, the range of the potential of migration",
         );
         check(
             "load_window",
             self.load_window.get() > 0.0,
             self.load_window.to_string(),
-            "longer than nothing",
+            "longer than 0 s",
         );
         if let Some(ping) = self.ping {
-            check(
-                "ping",
-                ping.get() > 0.0,
-                ping.to_string(),
-                "more than nothing",
-            );
+            check("ping", ping.get() > 0.0, ping.to_string(), "more than 0 B");
         }
         problems
     }

@@ -147,12 +147,15 @@ fn place_candidate(elected: &Potential, offers: &mut HostOffers<'_>, view: &View
     let (accepted, reason) = match to {
         None => (
             false,
-            "no host of the cluster has enough free memory for it",
+            "no host of the cluster has enough free memory for the process",
         ),
-        Some(to) if to == from => (false, "it is on the best host of the cluster"),
+        Some(to) if to == from => (
+            false,
+            "the process already is on the best host of the cluster",
+        ),
         Some(to) => {
             offers.reserve(elected.process, to);
-            (true, "its potential is above the threshold")
+            (true, "the potential of the process is above the threshold")
         }
     };
     Candidate {

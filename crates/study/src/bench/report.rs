@@ -101,7 +101,7 @@ impl BenchResults {
     /// Returns the remarks below the table of policies, one sentence each: what was run, new best results, and failures.
     pub fn remarks(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "Suite {}, {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
+            "Suite {}, {}: {}, {}. A ratio is a makespan divided by the best known makespan of the same case; its 95 % interval is bootstrapped over the cases.",
             self.suite,
             self.draw_description(),
             format_count(self.cases.len(), "case"),
@@ -114,12 +114,12 @@ impl BenchResults {
         {
             let runs = self.cases.len() * self.seeds.len();
             let remark = if self.is_best_static_start(one) {
-                "; the start is chosen after the runs and is no part of the best known"
+                "; this start is chosen after the runs and does not count as best known"
             } else {
                 ""
             };
             lines.push(format!(
-                "New best: `{}` is below the best known in {} ({} of {runs} runs){remark}.",
+                "New best: `{}` is faster than the best known makespan in {} ({} of {runs} runs){remark}.",
                 one.policy,
                 format_count(one.new_best_counts[0], "case"),
                 one.new_best_counts[1]
@@ -127,7 +127,7 @@ impl BenchResults {
         }
         for one in self.standings.iter().filter(|one| one.failed_cases > 0) {
             lines.push(format!(
-                "`{}` failed in {}, which count with the largest ratio of the default set.",
+                "`{}` failed in {}; a failed case counts with the largest ratio of the default set.",
                 one.policy,
                 format_count(one.failed_cases, "case")
             ));

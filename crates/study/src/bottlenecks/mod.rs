@@ -185,7 +185,7 @@ pub fn prepare_profile<'a>(
     if wanted.keeps_decisions && scenario == Scenario::I {
         let problem =
             Problem::new("in scenario i no policy decides, so that there are no decisions to hold");
-        let hint = "leave out the flag, or choose `--scenario ii` or `iii`";
+        let hint = "leave out `--hold-decisions`, or choose `--scenario ii` or `--scenario iii`";
         return Err(problem.source("--hold-decisions").hint(hint).into());
     }
     let mut seeds = wanted.seeds.clone();
@@ -234,7 +234,7 @@ impl PreparedProfile<'_> {
         let possible = experiment.possible_changes(outcome);
         if possible.omitted_link_count > 0 {
             self.notes.push(format!(
-                "{} more links are left out; change one of them by `--change`",
+                "{} more links are not tried; to try one of them, add `--change` with its name",
                 possible.omitted_link_count
             ));
         }

@@ -95,8 +95,8 @@ fn gains_are_those_of_the_closed_form() {
     let verdict = profile.verdict();
     assert_eq!(verdict.matches(". ").count(), 3, "{verdict}");
     assert!(
-        verdict.contains("`processes per host +1` gains most")
-            && verdict.contains("`link wan bandwidth` gains most"),
+        verdict.contains("the change of `processes per host +1` shortens the run most")
+            && verdict.contains("`link wan bandwidth` would gain most"),
         "{verdict}"
     );
     assert!(

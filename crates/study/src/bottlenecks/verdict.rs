@@ -35,7 +35,7 @@ impl CausalProfile {
         let time = self.makespan.format();
         match self.quantity_rows.first() {
             Some(row) if self.mean_ranking_gain(&row.step) >= super::MIN_GAIN_PERCENT => format!(
-                "The run takes {time} s. Of all changes by {step} % or by one process per host, `{name}` gains most: {gain} %.",
+                "The run takes {time} s. Of all changes by {step} % or by one process per host, the change of `{name}` shortens the run most, by {gain} %.",
                 step = super::STEP_PERCENT,
                 name = row.label(),
                 gain = format_short(self.mean_ranking_gain(&row.step)),
@@ -68,15 +68,15 @@ impl CausalProfile {
                 let end = if self.quantity_rows.iter().any(exceeds) {
                     ""
                 } else {
-                    ": no change of a single quantity gains more"
+                    ": no change of a single quantity would gain more"
                 };
                 format!(
-                    "Without limit `{}` gains most, {} %{end}.",
+                    "If one quantity had no limit, `{}` would gain most, {} % of the time{end}.",
                     one.change.quantity,
                     format_short(gain),
                 )
             }
-            _ => "Even without limit, no single quantity makes the run faster.".to_owned(),
+            _ => "Even if one quantity had no limit, the run would not be faster.".to_owned(),
         }
     }
 
@@ -94,7 +94,7 @@ impl CausalProfile {
             .find(|row| row.step.change.amount != Amount::Count(1));
         match first {
             Some(row) => format!(
-                "{count} of the {all} quantities change the time by less than {} % even without limit, such as `{}`.",
+                "{count} of the {all} quantities change the time by less than {} % even if they have no limit, for example `{}`.",
                 super::MIN_GAIN_PERCENT,
                 row.quantity
             ),

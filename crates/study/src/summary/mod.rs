@@ -196,10 +196,10 @@ impl Summary {
         let text = if self.test_conditions.is_random {
             let seeds = format_count(self.test_conditions.seeds, "seed");
             format!(
-                "  {others} not separated from it by {seeds} (95 %, corrected for all pairs of settings, margin {margin} %)."
+                "  {others} not significantly worse with {seeds} (95 %, corrected for all pairs of settings, margin of indifference {margin} %)."
             )
         } else {
-            format!("  {others} within {margin} % of it, the margin of indifference.")
+            format!("  {others} worse by at most {margin} %, the margin of indifference.")
         };
         (count > 0).then_some(text)
     }
@@ -226,7 +226,7 @@ impl Summary {
             }
         }
         if ties > MAX_NAMED {
-            lines.push(format!("  and {} more", ties - MAX_NAMED));
+            lines.push(format!("  and {} more settings", ties - MAX_NAMED));
         }
         let SettingStatistics {
             difference_from_baseline: difference,
@@ -236,14 +236,14 @@ impl Summary {
         if let Some(difference) = difference.filter(|_| baseline != best) {
             let name = format_setting(&plan.names, &plan.settings[baseline]);
             lines.push(format!(
-                "  against {name}: {}",
+                "  difference from the baseline, {name}: {}",
                 format_with_interval(difference)
             ));
         }
         lines.extend(self.not_separated_line());
         if tried > 1 && plan.seeds.len() > 1 {
             lines.push(format!(
-                "  This setting is the best of {tried} on the same seeds, so its result is too good: `migsim tune` compares the best setting on fresh seeds."
+                "  This setting is the best of {tried} on the same seeds, so its result is probably too good: `migsim tune` compares the best setting on fresh seeds."
             ));
         }
         lines

@@ -200,7 +200,7 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
         (&[0][..], &[1][..])
     );
     let lines = summary.best_lines(&plan).join("\n");
-    let expected = "1 other setting is not separated from it by 2 seeds (95 %, corrected for all pairs of settings, margin 0.5 %).";
+    let expected = "1 other setting is not significantly worse with 2 seeds (95 %, corrected for all pairs of settings, margin of indifference 0.5 %).";
     assert!(lines.contains(expected), "{lines}");
     let table = summary
         .ranking_table(&plan, &summary.ranked_settings())

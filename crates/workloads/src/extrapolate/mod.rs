@@ -179,7 +179,7 @@ fn check_prediction(
     ] {
         if off.abs() > most {
             let message = format!(
-                "the smaller recordings predict its {what} with an error of {:+.0} %, more than the {:.0} % that are accepted",
+                "the smaller recordings predict the {what} of this recording with an error of {:+.0} %, more than the {:.0} % that are accepted",
                 100.0 * off,
                 100.0 * most
             );

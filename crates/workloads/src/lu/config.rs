@@ -138,18 +138,20 @@ pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
     ] {
         if value == 0 || value > most {
             problems.push(
-                Problem::new(format!("`{key}` is {value}"))
+                Problem::new(format!("`{key}` is {value}, which is out of range"))
                     .key(format!("workload.{key}"))
-                    .hint(format!("it must be from 1 to {most}")),
+                    .hint(format!("give a number from 1 to {most}")),
             );
         }
     }
     let cycles = config.cycles_per_instruction;
     if !CYCLES.contains(&cycles) {
         problems.push(
-            Problem::new(format!("`cycles_per_instruction` is {cycles}"))
-                .key("workload.cycles_per_instruction")
-                .hint(CYCLES_HINT),
+            Problem::new(format!(
+                "`cycles_per_instruction` is {cycles}, which is out of range"
+            ))
+            .key("workload.cycles_per_instruction")
+            .hint(CYCLES_HINT),
         );
     }
     problems

@@ -169,7 +169,7 @@ fn check_equal_events(first: &RunInPieces, run: &RunInPieces, number: usize) -> 
                 .map_or_else(|| "ends".into(), Operation::description)
         };
         return refused(format!(
-            "rank {rank} {} as its event {}, but in the first run it {}",
+            "in this repetition rank {rank} {} as its event number {}, but in the first run rank {rank} {}",
             shown(&other),
             at + 1,
             shown(&one)

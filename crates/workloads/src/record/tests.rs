@@ -252,14 +252,14 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
         convert_to_trace(&runs, in_ghz()).unwrap_err().to_string()
     };
     let other = error(&SENDER.replace(" 800", " 801"), RECEIVER);
-    let expected = "rank 0 sends 801 B to rank 1 as its event 1, but in the first run it sends 800 B to rank 1";
+    let expected = "in this repetition rank 0 sends 801 B to rank 1 as its event number 1, but in the first run rank 0 sends 800 B to rank 1";
     assert!(
         other.contains(expected) && other.contains("--> repetition 2"),
         "{other}"
     );
     let more = error(&SENDER.replace("m 4096", "s 0 1 6 8\nm 4096"), RECEIVER);
     assert!(
-        more.contains("rank 0 sends 8 B to rank 1 as its event 2, but in the first run it ends"),
+        more.contains("in this repetition rank 0 sends 8 B to rank 1 as its event number 2, but in the first run rank 0 ends"),
         "{more}"
     );
     let runs = [

@@ -276,18 +276,18 @@ impl SyntheticConfig {
     /// Returns a problem for each option that is out of range.
     pub(super) fn value_problems(&self) -> Vec<Problem> {
         let count = |key: &str, value: u64, most: u64| {
-            let problem =
-                Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
+            let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
+                .key(format!("workload.{key}"));
             (value == 0 || value > most)
-                .then(|| problem.hint(format!("it must be from 1 to {most}")))
+                .then(|| problem.hint(format!("give a number from 1 to {most}")))
         };
         let within = |key: &str, value: f64, least: f64, most: f64| {
-            let problem =
-                Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
+            let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))
+                .key(format!("workload.{key}"));
             let share = percent_hint(value).filter(|_| most <= 1.0);
             let share = share.map_or_else(String::new, |share| format!(": {share}"));
             (!(least..=most).contains(&value))
-                .then(|| problem.hint(format!("it must be from {least} to {most}{share}")))
+                .then(|| problem.hint(format!("give a number from {least} to {most}{share}")))
         };
         let part = |key: &str, value: f64| within(key, value, 0.0, 1.0);
         let hot = &self.hot_spot;

@@ -371,7 +371,7 @@ impl<'a> TableFile<'a> {
                 Ok(usize::try_from(index).unwrap_or(usize::MAX))
             }
             Some(Some(_)) => wrong(
-                format!("the number of {what} {text} is too large"),
+                format!("the number {text} of a {what} is too large"),
                 "use at most 10 million processes and supersteps",
             ),
         }

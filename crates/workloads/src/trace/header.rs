@@ -37,7 +37,11 @@ impl TraceParser<'_> {
     /// Parses the line `processes P`. The number P is accepted only if it is small or the file has as many lines.
     pub(super) fn parse_processes_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if !self.trace.memory.is_empty() {
-            return word_error(0, "a second `processes` line", "remove one of the lines");
+            return word_error(
+                0,
+                "there is a second `processes` line",
+                "remove one of the lines",
+            );
         }
         let count = parse_whole_number(line, 1, "processes")?;
         match usize::try_from(count) {
@@ -47,11 +51,11 @@ impl TraceParser<'_> {
             _ => word_error(
                 1,
                 format!(
-                    "{count} processes are more than the {} lines of the file",
+                    "the header announces {count} processes, but the file has only {} lines",
                     self.line_count
                 ),
                 format!(
-                    "correct the number, or check whether the file is cut off: with more than {MAX_UNCHECKED_PROCESSES} processes, each needs a line"
+                    "correct the number, or check whether the file is cut off: with more than {MAX_UNCHECKED_PROCESSES} processes, each process needs a line"
                 ),
             ),
         }
@@ -67,7 +71,7 @@ impl TraceParser<'_> {
         if u32::try_from(processes).is_err() {
             return word_error(
                 word,
-                format!("{processes} processes are too many"),
+                format!("the header announces {processes} processes, which is too many"),
                 format!("set P to at most {}", u32::MAX),
             );
         }
@@ -95,7 +99,7 @@ impl TraceParser<'_> {
         if self.has_setting("runtime.barrier.kind") {
             return word_error(
                 0,
-                "a second `barrier` line",
+                "there is a second `barrier` line",
                 "remove one of the lines: a trace has one barrier",
             );
         }
@@ -112,14 +116,14 @@ impl TraceParser<'_> {
         if !["early", "late"].contains(&kind) {
             return word_error(
                 1,
-                format!("unknown kind of receives `{kind}`"),
+                format!("unknown kind `{kind}` in the `recv` line"),
                 "known kinds: early, late",
             );
         }
         if self.has_setting("runtime.receives") {
             return word_error(
                 0,
-                "a second `recv` line",
+                "there is a second `recv` line",
                 "remove one of the lines: a trace has one kind of receives",
             );
         }
@@ -132,7 +136,7 @@ impl TraceParser<'_> {
         if key.split('.').any(str::is_empty) {
             return word_error(
                 1,
-                format!("`{key}` is not a key of the runtime"),
+                format!("`{key}` is not a key of the object `runtime`"),
                 "write a key of `runtime` in an experiment, such as `sends` or `barrier.kind`",
             );
         }
@@ -174,13 +178,20 @@ impl TraceParser<'_> {
     /// Parses the line `cycles X`, the number of clock cycles per instruction.
     pub(super) fn parse_cycles_line(&mut self, line: &TraceLine<'_>) -> Result<(), WordError> {
         if std::mem::replace(&mut self.has_cycles, true) {
-            return word_error(0, "a second `cycles` line", "remove one of the lines");
+            return word_error(
+                0,
+                "there is a second `cycles` line",
+                "remove one of the lines",
+            );
         }
         let cycles = parse_nonnegative_number(line, 1, "cycles")?;
         if !CYCLES.contains(&cycles) {
             return word_error(
                 1,
-                format!("cycles `{}` is out of range", line.words[1]),
+                format!(
+                    "the cycles per instruction are `{}`, which is out of range",
+                    line.words[1]
+                ),
                 CYCLES_HINT,
             );
         }
@@ -198,7 +209,7 @@ impl TraceParser<'_> {
         if place.end > 0 {
             return word_error(
                 1,
-                format!("a second host for process {}", process.0),
+                format!("process {} has a second `host` line", process.0),
                 "remove one of the lines: a process starts on one host",
             );
         }
@@ -217,7 +228,7 @@ impl TraceParser<'_> {
                 None => Ok(()),
                 Some(_) => word_error(
                     0,
-                    "a second `memory` line for all processes",
+                    "there is a second `memory` line for all processes",
                     "remove one of the lines, or name a process: `memory p bytes`",
                 ),
             };
@@ -227,7 +238,7 @@ impl TraceParser<'_> {
             None => Ok(()),
             Some(_) => word_error(
                 1,
-                format!("a second memory of process {}", process.0),
+                format!("process {} has a second `memory` line", process.0),
                 "remove one of the lines: the memory of a process is the same in all supersteps",
             ),
         }
@@ -267,7 +278,10 @@ impl TraceParser<'_> {
         if let Some(first) = homeless.next() {
             let more = homeless.count();
             let others = if more > 0 {
-                format!(" and {more} more processes")
+                format!(
+                    " and for {}",
+                    migsim_base::words::format_count(more, "more process")
+                )
             } else {
                 String::new()
             };

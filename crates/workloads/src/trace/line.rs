@@ -80,7 +80,7 @@ pub(super) fn parse_whole_number(
         Ok(value) if !text.starts_with('+') => Ok(value),
         _ => word_error(
             word,
-            format!("`{text}` is not a whole number ({what})"),
+            format!("the value of `{what}` is `{text}`, which is not a whole number"),
             "write digits only, without sign, decimal point or exponent",
         ),
     }
@@ -93,7 +93,7 @@ pub(super) fn parse_whole_bytes(line: &TraceLine<'_>, word: usize) -> Result<Byt
         Some(size) if value <= MAX_SIZE_BYTES => Ok(size),
         _ => word_error(
             word,
-            format!("{value} bytes are out of range"),
+            format!("the size of {value} bytes is out of range"),
             format!("write a whole number of bytes up to 2^53 = {MAX_SIZE_BYTES}"),
         ),
     }
@@ -112,7 +112,7 @@ pub(super) fn parse_nonnegative_number(
         }
         Err(_) => word_error(
             word,
-            format!("{what} `{text}` is not a number"),
+            format!("the value of `{what}` is `{text}`, which is not a number"),
             "write a number such as 1000, 0.5 or 1e9",
         ),
     }
@@ -150,7 +150,7 @@ fn out_of_range_error(word: usize, what: &str, text: &str) -> WordError {
     let hint = "write a number without sign, from 0 to 1e21; a time up to 1e15 s";
     (
         word,
-        format!("{what} `{text}` is out of range"),
+        format!("the value of `{what}` is `{text}`, which is out of range"),
         hint.into(),
     )
 }

@@ -340,7 +340,7 @@ impl<'a> TraceParser<'a> {
         if self.trace.memory.is_empty() && name != "processes" {
             return word_error(
                 0,
-                format!("there is a `{name}` line before the number of processes"),
+                format!("there is a `{name}` line before the `processes` line"),
                 "write `processes P` below the first line",
             );
         }
@@ -365,7 +365,7 @@ impl<'a> TraceParser<'a> {
             "processes" => self.parse_processes_line(line),
             "bsp" => word_error(
                 0,
-                "a second `bsp` line",
+                "there is a second `bsp` line",
                 "remove the line: a file holds one trace",
             ),
             _ => {
@@ -467,10 +467,10 @@ impl<'a> TraceParser<'a> {
             .iter()
             .filter(|record| !record.syntax_by_version[self.version - 1].is_empty());
         let hint = Problem::new("")
-            .with_known_names("records", known.map(|record| record.keyword))
+            .with_known_names("kinds of lines", known.map(|record| record.keyword))
             .hint
             .map_or_else(String::new, String::from);
-        (0, format!("unknown record `{}`", line.words[0]), hint)
+        (0, format!("unknown kind of line `{}`", line.words[0]), hint)
     }
 
     /// Parses a word as the number of a process, which must be less than the number of processes.
@@ -485,9 +485,9 @@ impl<'a> TraceParser<'a> {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),
             _ => word_error(
                 word,
-                format!("process {id} is out of range"),
+                format!("there is no process {id}"),
                 format!(
-                    "write a process below {count}, the number in the header; processes are counted from 0"
+                    "write a process number below {count}, the number of processes in the header; processes are counted from 0"
                 ),
             ),
         }

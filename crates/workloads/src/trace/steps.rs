@@ -33,7 +33,7 @@ impl TraceParser<'_> {
         word_error(
             1,
             format!(
-                "there is superstep {} where {expected} is expected",
+                "superstep {} comes where superstep {expected} is expected",
                 line.words[1]
             ),
             "write all supersteps in order, counted from 0",
@@ -47,14 +47,14 @@ impl TraceParser<'_> {
         let hint = match self.announced_supersteps {
             Some(announced) => {
                 format!(
-                    "write a superstep below {announced}, the number in the header; supersteps are counted from 0"
+                    "write a superstep number below {announced}, the number of supersteps in the header; supersteps are counted from 0"
                 )
             }
             None => "write all supersteps in order, counted from 0".to_owned(),
         };
         match usize::try_from(given) {
             Ok(given) if given < self.announced_supersteps.unwrap_or(self.line_count) => Ok(given),
-            _ => word_error(1, format!("superstep {given} is out of range"), hint),
+            _ => word_error(1, format!("there is no superstep {given}"), hint),
         }
     }
 

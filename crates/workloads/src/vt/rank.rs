@@ -129,8 +129,8 @@ const TASK_KEYS: [&str; 7] = [
     "attributes",
 ];
 
-const WHOLE: &str = "it must be a whole number that is not negative";
-const NUMBER: &str = "it must be a finite number that is not negative";
+const WHOLE: &str = "write a whole number that is not negative";
+const NUMBER: &str = "write a finite number that is not negative";
 
 impl Reader<'_> {
     /// Stores a problem about the value with this JSON path, unless the maximum number of problems is reached.

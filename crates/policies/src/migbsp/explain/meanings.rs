@@ -15,7 +15,7 @@ const fn count_meaning(name: &'static str, definition: &'static str) -> Meaning 
 /// Meaning of the quantity PM(i,j), the potential of migration of process i to cluster j \[s\].
 pub(super) const POTENTIAL: Meaning = seconds_meaning(
     "potential_s",
-    "PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) of process i and cluster j",
+    "the potential of migration PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) of process i and cluster j: its gains in computation and communication, minus the memory and operations of the move",
 );
 /// Meaning of the quantity Comp(i,j), the computation term of PM, the potential of migration \[s\].
 pub(super) const COMPUTATION_TERM: Meaning = seconds_meaning(
@@ -37,18 +37,18 @@ pub(super) const MEMORY_TERM: Meaning = seconds_meaning(
 /// present one \[s\].
 pub(super) const HIGHEST_POTENTIAL_ELSEWHERE: Meaning = seconds_meaning(
     "highest_elsewhere_s",
-    "the highest PM among the processes whose own highest PM is not that of the cluster where they stay",
+    "the highest PM among the processes whose best cluster is not the one where they are",
 );
 /// Meaning of the quantity: the highest PM (potential of migration) of all processes, including those that prefer their present
 /// cluster \[s\].
 pub(super) const HIGHEST_POTENTIAL: Meaning = seconds_meaning(
     "highest_potential_s",
-    "the highest PM of all processes, those that are best where they are included",
+    "the highest PM of all processes, including those whose best cluster is the one where they are",
 );
 /// Meaning of the quantity: the threshold that the PM (potential of migration) of a candidate must exceed \[s\].
 pub(super) const POTENTIAL_THRESHOLD: Meaning = seconds_meaning(
     "threshold_s",
-    "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
+    "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x · highest_elsewhere_s if this value is positive",
 );
 /// Meaning of the quantity: the lowest PM (potential of migration) of a candidate, if the option x is a share of the processes
 /// \[s\].
@@ -60,13 +60,13 @@ pub(super) const LOWEST_CANDIDATE_POTENTIAL: Meaning = seconds_meaning(
 /// candidates \[s\].
 pub(super) const BELOW_THRESHOLD: Meaning = seconds_meaning(
     "below_threshold_s",
-    "threshold_s less the highest PM of the process",
+    "threshold_s minus the highest PM of the process",
 );
 /// Meaning of the quantity: the absolute value of the highest PM (potential of migration) of a process if this PM is negative
 /// \[s\].
 pub(super) const BELOW_ZERO: Meaning = seconds_meaning(
     "below_zero_s",
-    "the size of the highest PM of the process, which is negative",
+    "the absolute value of the highest PM of the process, which is negative",
 );
 /// Meaning of the quantity: the sum Comp + Comm in the highest PM (potential of migration) to another cluster, before the cost
 /// Mem is subtracted \[s\].
@@ -78,12 +78,12 @@ pub(super) const COMP_PLUS_COMM: Meaning = seconds_meaning(
 /// highest PM to another cluster.
 pub(super) const HIGHER_AT_PRESENT_CLUSTER: Meaning = count_meaning(
     "higher_at_home",
-    "the number of processes that have a higher PM than highest_elsewhere_s, to the cluster where they are",
+    "the number of processes that have a PM above highest_elsewhere_s for the cluster where they already are",
 );
 /// Meaning of the quantity: the rank of a process by decreasing PM (potential of migration), counted from 1.
 pub(super) const RANK: Meaning = count_meaning(
     "rank",
-    "the rank of the process among all with a PM, the highest PM first",
+    "the rank of the process among all processes that have a PM; the highest PM has rank 1",
 );
 /// Meaning of the quantity: the number of processes with a PM (potential of migration) in the decision record.
 pub(super) const RANKED_PROCESSES: Meaning =
@@ -109,7 +109,7 @@ pub(super) const OFFERED_HOSTS: Meaning = count_meaning(
 pub(super) const OFFERED_POWER: Meaning = Meaning::new(
     "power_instructions_per_s",
     Unit::InstructionsPerSecond,
-    "ICPU: the speed of the host that is left by its load",
+    "ICPU: the speed of the offered host that its background load leaves",
 );
 /// Meaning of the quantity: the number of processes that count as being on the offered host.
 pub(super) const RESIDENTS: Meaning = count_meaning(
@@ -153,7 +153,7 @@ pub(super) const GO_OPERATIONS: Meaning =
 /// Meaning of the quantity: the cost of the move in t2, which is the transfer of the memory plus the operations \[s\].
 pub(super) const GO_COST: Meaning = seconds_meaning(
     "t2_price_s",
-    "the price of the move in t2: t2_transfer_s + t2_operations_s",
+    "the cost of the move in t2: t2_transfer_s + t2_operations_s",
 );
 /// Meaning of the quantity: the factor on the computation time in t2 that accounts for other processes on the destination.
 pub(super) const SLOWDOWN: Meaning = Meaning::new(
@@ -166,28 +166,30 @@ pub(super) const SLOWDOWN: Meaning = Meaning::new(
 pub(super) const SLOWDOWN_OWN: Meaning = Meaning::new(
     "slowdown_own",
     Unit::Number,
-    "processes per core of the offered host with the newcomer, at least 1",
+    "processes per core of the offered host including the new process, at least 1",
 );
 /// Meaning of the quantity: the part of the slowdown factor in t2 that accounts for the slowdown of the processes already on the
 /// destination.
 pub(super) const SLOWDOWN_INFLICTED: Meaning = Meaning::new(
     "slowdown_inflicted",
     Unit::Number,
-    "residents times the rise of processes per core, which is counted as a loss of the newcomer",
+    "residents times the increase of processes per core, which is counted as a loss of the new process",
 );
 /// Meaning of the quantity α: the number of supersteps from the previous call to this call.
-pub(super) const ALPHA: Meaning =
-    count_meaning("alpha", "α: supersteps from the call before to this call");
+pub(super) const ALPHA: Meaning = count_meaning(
+    "alpha",
+    "α: the number of supersteps from the previous call to this call",
+);
 /// Meaning of the quantity α': the number of supersteps from this call to the next one.
 pub(super) const NEXT_ALPHA: Meaning = count_meaning(
     "next_alpha",
-    "α': supersteps from this call to the next one",
+    "α': the number of supersteps from this call to the next call",
 );
 /// Meaning of the quantity D: the tolerance of the stability test, as a share of the mean time.
 pub(super) const TOLERANCE: Meaning = Meaning::new(
     "d",
     Unit::Number,
-    "D: a superstep is stable if the times of all processes lie within D of their mean",
+    "D: a superstep is stable if the time of each process differs from their mean by at most the fraction D",
 );
 /// Meaning of the quantity: the number of supersteps of the interval whose results of the stability test are in the record.
 pub(super) const TEST_RESULTS: Meaning = count_meaning(
@@ -205,5 +207,5 @@ pub(super) const UNSTABLE_SUPERSTEPS: Meaning = count_meaning(
 /// Meaning of the quantity: the number of supersteps of the interval between calls for which no stability test was made.
 pub(super) const UNTESTED_SUPERSTEPS: Meaning = count_meaning(
     "not_judged",
-    "the number of supersteps of the interval that were not judged",
+    "the number of supersteps of the interval that were not tested for stability",
 );

@@ -65,7 +65,7 @@ impl CandidateTimes {
             .with_shown_text(shown);
         let power = quantity::OFFERED_POWER.with_value(self.power_instructions_per_s);
         say!(
-            " (the fastest of {}, counting load: {}{})",
+            " (the fastest of {} when their loads are counted: {}{})",
             hosts,
             power,
             residents
@@ -88,8 +88,16 @@ impl CandidateTimes {
         let there = [
             say!("{}{}", computation, self.describe_slowdown()),
             self.describe_communication(&quantity::GO_COMMUNICATION, self.go_communication_s),
-            describe_single_time("{} transfer", &quantity::GO_TRANSFER, self.go_transfer_s),
-            describe_single_time("{} move", &quantity::GO_OPERATIONS, self.go_operations_s),
+            describe_single_time(
+                "{} transfer of the memory",
+                &quantity::GO_TRANSFER,
+                self.go_transfer_s,
+            ),
+            describe_single_time(
+                "{} operations of the move",
+                &quantity::GO_OPERATIONS,
+                self.go_operations_s,
+            ),
         ];
         let sum = |parts: &[Sentence]| {
             let parts = parts.iter().filter(|part| !part.text().is_empty());
@@ -123,9 +131,14 @@ impl CandidateTimes {
         };
         if price > 0.0 {
             let price = quantity::GO_COST.with_value(price);
-            say!("{} {}, the {} of the move included.", saving, steps, price)
+            say!(
+                "{} {}, where {} for the move are included.",
+                saving,
+                steps,
+                price
+            )
         } else {
-            say!("{} {}, before the price of the move.", saving, steps)
+            say!("{} {}, without the cost of the move.", saving, steps)
         }
     }
 
@@ -164,7 +177,7 @@ impl CandidateTimes {
         }
         let own = self.slowdown - self.slowdown_inflicted;
         say!(
-            " (times {} = {} for its share of the host + {} for the harm to the {} there)",
+            " (times {} = {} for its share of the host + {} for the slowdown of the {} there)",
             factor,
             quantity::SLOWDOWN_OWN.with_value(own),
             quantity::SLOWDOWN_INFLICTED.with_value(self.slowdown_inflicted),

@@ -253,7 +253,7 @@ fn describe_candidates(
     if is_by_cluster && scene.options["heuristic"] == "one" && count > 0 {
         let x = scene.options["x"].as_f64().unwrap_or_default();
         return say!(
-            "A candidate needs a PM above {} times the highest PM of its own cluster: {}.",
+            "A candidate needs a PM above {} times the highest PM among the processes of its present cluster: {}.",
             quantity::OPTION_X.with_value(x),
             passed
         );
@@ -265,13 +265,16 @@ fn describe_candidates(
         .as_f64()
         .map(|x| quantity::OPTION_X.with_value(x));
     if options["heuristic"] == "two" {
-        return say!("Only the highest can be a candidate: {}.", passed);
+        return say!(
+            "Only the process with the highest PM can be a candidate: {}.",
+            passed
+        );
     }
     if options["x_of"] == "of-processes" {
         let share = x.map_or_else(Sentence::default, |x| say!(", a share x = {} of all", x));
         let least = quantity::LOWEST_CANDIDATE_POTENTIAL.with_value(threshold);
         return say!(
-            "The processes with the highest PM are candidates{}: {}, with {} at least.",
+            "The processes with the highest PM are candidates{}: {}, each with a PM of at least {}.",
             share,
             passed,
             least
@@ -285,7 +288,10 @@ fn describe_candidates(
                 quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(leader.value_s)
             )
         } else {
-            say!(", lower by the share of its size that x = {} leaves", x)
+            say!(
+                " (x = {}: the higher x is, the nearer to the highest PM)",
+                x
+            )
         }
     });
     say!(
@@ -326,7 +332,7 @@ fn describe_no_candidate(call: DecisionRecord<'_>, ranks: &[&Potential]) -> Sent
         .get("potentials_left_out")
         .and_then(Value::as_u64);
     match (left_out, number("highest_elsewhere_s")) {
-        (None, _) => "No process has a PM, so no process is a candidate.".into(),
+        (None, _) => "No potential of migration (PM) was computed for any process, so no process is a candidate.".into(),
         (Some(count), Some(highest)) => say!(
             "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {}.",
             quantity::HIGHEST_POTENTIAL_ELSEWHERE.with_value(highest),

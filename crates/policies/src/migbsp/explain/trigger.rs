@@ -84,7 +84,7 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let all: Vec<Sentence> = known
         .filter_map(|call| {
             let alpha = quantity::ALPHA.with_count(recorded_interval(call.explanation)?.length);
-            Some(say!("{} at {}", alpha, superstep_quantity(call.superstep)))
+            Some(say!("{} at superstep {}", alpha, superstep_quantity(call.superstep)))
         })
         .collect();
     let shown = all.len().saturating_sub(8);
@@ -92,7 +92,7 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     (all.len() > 1).then(|| {
         let listed = Sentence::joined(all[shown..].iter().cloned(), ", ");
         say!(
-            "α at the supersteps of the calls so far: {}{}.",
+            "α, the number of supersteps between two calls, at the calls so far: {}{}.",
             more,
             listed
         )
@@ -114,7 +114,7 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: CallInterval<'_>) ->
             superstep_quantity(next.superstep)
         ),
         None => say!(
-            "There was no further call: the next one was due after superstep {}, but the run has {}.",
+            "There was no further call: the next call was due after superstep {}, but the run has only {} supersteps.",
             superstep_quantity(due),
             SUPERSTEPS.with_count(scene.supersteps)
         ),
@@ -135,7 +135,7 @@ fn describe_test_results(
     let idle = match of('.') {
         0 => Sentence::default(),
         idle => say!(
-            ", {} not judged",
+            ", {} not tested",
             quantity::UNTESTED_SUPERSTEPS.with_count(idle)
         ),
     };
@@ -147,13 +147,13 @@ fn describe_test_results(
     let tolerance = call.explanation.get("d").and_then(Value::as_f64);
     let tolerance = tolerance.map_or_else(Sentence::default, |d| {
         say!(
-            " (stable: the time of each process is within a fraction D = {} of the mean)",
+            " (stable: the time of each process differs from the mean by at most the fraction D = {})",
             quantity::TOLERANCE.with_value(d)
         )
     });
     let change = if is_doubled_without_migration(scene, interval, of('+')) {
         say!(
-            "and α doubles from {} to {}, since ω calls in a row or more made no migration",
+            "and α doubles from {} to {}, since at least ω calls in a row (option `omega`) moved no process",
             quantity::ALPHA.with_count(interval.length),
             quantity::NEXT_ALPHA.with_count(interval.next_length)
         )
