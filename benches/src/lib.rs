@@ -12,7 +12,7 @@ pub fn experiment(settings: Value) -> Experiment {
     let flags = settings
         .into_iter()
         .map(|(key, value)| Flag {
-            flag: key.clone(),
+            source_text: key.clone(),
             key,
             value,
         })

@@ -9,7 +9,7 @@
 //! ```
 //! A trigger decides after which supersteps the policy is called. The options of a trigger are keys under `policy.trigger.<its
 //! name>`, wherever the trigger is named; options in the name override these keys. A strategy needs a trigger; the default is
-//! [`trigger::USUAL`]. A policy that itself decides when it is called (`MigBSP`) may get another trigger instead.
+//! [`trigger::DEFAULT_TRIGGER`]. A policy that itself decides when it is called (`MigBSP`) may get another trigger instead.
 //!
 //! The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, skips
 //! calls whose cost the remaining supersteps cannot earn, whichever trigger requests them. Options that the user chose override

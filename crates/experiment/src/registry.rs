@@ -136,7 +136,7 @@ impl Registry {
     /// struct Crowd {}
     ///
     /// impl StrategyOptions for Crowd {
-    ///     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    ///     fn into_strategy(self) -> Result<Box<dyn Strategy>, Error> {
     ///         Ok(Box::new(self))
     ///     }
     /// }
@@ -144,8 +144,8 @@ impl Registry {
     /// impl Strategy for Crowd {
     ///     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
     ///         let speed = |core: &usize| instance.speeds[*core];
-    ///         let fastest = (0..instance.hosts()).rev().max_by(|a, b| speed(a).total_cmp(&speed(b)));
-    ///         Ok(Assignment::central(vec![fastest.unwrap_or(0); instance.processes()], instance.hosts() as u64))
+    ///         let fastest = (0..instance.host_count()).rev().max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    ///         Ok(Assignment::central(vec![fastest.unwrap_or(0); instance.process_count()], instance.host_count() as u64))
     ///     }
     /// }
     ///

@@ -3,7 +3,7 @@
 //! The gain compares scenario iii with scenario i from the same initial placement, called the start. If that start leaves fast
 //! cores idle, moves repair it and the gain is large, although a better start would have cost nothing. On a platform that no
 //! paper used, a run therefore also simulates scenario i from the start of every rule of [`Rule::ALL`], with the same workload,
-//! load and seed. The default start on such a platform is [`Rule::USUAL`].
+//! load and seed. The default start on such a platform is [`Rule::DEFAULT`].
 //!
 //! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
 //! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.

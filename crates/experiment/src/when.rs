@@ -6,7 +6,7 @@
 //! ```text
 //! best_j = min_{i<j} best_i + E_i(j-1) - E_i(i-1)        E_0: the run without a call
 //! ```
-//! is a shortest path ([`when_optimum`]). A segment contains the cost of its call. The path is optimal over all triggers under
+//! is a shortest path ([`best_balancings`]). A segment contains the cost of its call. The path is optimal over all triggers under
 //! two conditions: the policy maps the state at a barrier to the same placement whatever happened before, and loads do not change
 //! with time. In other cases the path may not be optimal. The search therefore simulates the calls of the path. The result is the
 //! fastest of all simulated runs, including the runs with a single call and without calls.

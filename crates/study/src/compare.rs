@@ -5,7 +5,7 @@
 //! gain of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
 //! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); it is an upper limit of what a policy loses compared
 //! with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest policy with the same
-//! seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
+//! seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::search_in_hindsight) found; its key is `regret_percent`.
 
 use std::collections::BTreeMap;
 

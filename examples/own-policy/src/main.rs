@@ -28,8 +28,8 @@ impl Policy for Roulette {
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
-        let process = random.below(view.processes());
-        let to = random.below(view.platform.hosts.len());
+        let process = random.draw_below(view.processes());
+        let to = random.draw_below(view.platform.hosts.len());
         Ok(Decision::from_migrations(vec![Migration::new(process, to)]))
     }
 }
@@ -45,8 +45,8 @@ struct Ring {
 }
 
 impl WorkloadOptions for Ring {
-    fn application(self) -> Result<Built, Error> {
-        Ok(Built::new(self))
+    fn application(self) -> Result<BuiltWorkload, Error> {
+        Ok(BuiltWorkload::new(self))
     }
 }
 

@@ -115,7 +115,7 @@ impl<'p> Engine<'p> {
         self.simulation.send_message(from, to, message, token)
     }
 
-    /// Starts a wait of the given duration by [`Simulation::wait`], and records its start in the trace. The end of the wait is
+    /// Starts a wait of the given duration by [`Simulation::start_wait`], and records its start in the trace. The end of the wait is
     /// reported with `token`.
     #[inline]
     pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {

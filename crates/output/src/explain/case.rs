@@ -247,7 +247,11 @@ fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
 fn format_supersteps_left(left: u64) -> Sentence {
     let verb = singular_or_plural(left, ["is", "are"]);
     let count = quantity::SUPERSTEPS_LEFT.with_count(left);
-    say!("{} {}", count.with_shown_text(format_count(left, "superstep")), verb)
+    say!(
+        "{} {}",
+        count.with_shown_text(format_count(left, "superstep")),
+        verb
+    )
 }
 
 /// Converts the effect of the moves of a rescheduling call in a run of `supersteps` supersteps to JSON; if the effect is unknown,

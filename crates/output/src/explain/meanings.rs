@@ -155,7 +155,8 @@ pub(super) const NET_GAIN: Meaning = meaning_in_seconds("net_gain_s", "realised_
 /// end later, that is, their cost minus their gain \[s\].
 pub(super) const NET_LOSS: Meaning = meaning_in_seconds("net_loss_s", "price_s - realised_gain_s");
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a run.
-pub(super) const CALL_COUNT: Meaning = meaning_of_count("calls", "the number of rescheduling calls");
+pub(super) const CALL_COUNT: Meaning =
+    meaning_of_count("calls", "the number of rescheduling calls");
 /// Explanation of the quantity `moving_calls`: the number of rescheduling calls whose migrations took place. In scenario ii, in
 /// which nothing moves, it is the number of calls that decided at least one migration.
 pub(super) const MOVING_CALL_COUNT: Meaning = meaning_of_count(

@@ -165,7 +165,10 @@ fn choice_with_settings(
                 .iter()
                 .position(|variant| variant.name == name);
             1 + at.ok_or_else(|| {
-                let message = format!("unknown variant `{name}` of the policy `{}`", known.entry_name);
+                let message = format!(
+                    "unknown variant `{name}` of the policy `{}`",
+                    known.entry_name
+                );
                 let problem = Problem::new(message).with_unknown_name("variant", name);
                 let names = known.variants.iter().map(|variant| variant.name);
                 Error::from(

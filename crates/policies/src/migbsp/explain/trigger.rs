@@ -84,7 +84,11 @@ fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let all: Vec<Sentence> = known
         .filter_map(|call| {
             let alpha = quantity::ALPHA.with_count(recorded_interval(call.explanation)?.length);
-            Some(say!("{} at superstep {}", alpha, superstep_quantity(call.superstep)))
+            Some(say!(
+                "{} at superstep {}",
+                alpha,
+                superstep_quantity(call.superstep)
+            ))
         })
         .collect();
     let shown = all.len().saturating_sub(8);
