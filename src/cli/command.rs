@@ -288,7 +288,7 @@ impl<'r> PluginFlags<'r> {
             order.push(id.to_owned());
             match id {
                 APPLICATION_FLAG => {
-                    order.extend(self.application_flags.iter().map(|flag| flag_id(flag)))
+                    order.extend(self.application_flags.iter().map(|flag| flag_id(flag)));
                 }
                 POLICY => order.extend(self.policy_flags.iter().map(|flag| flag_id(flag))),
                 _ => {}

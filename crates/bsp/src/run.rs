@@ -475,7 +475,7 @@ impl<'a, 'r> Run<'a, 'r> {
                     migrations.on_transferred(index, world, self.recorder)?;
                 }
                 Token::Settled(index) => {
-                    migrations.on_migration_ended(index, world, self.recorder)?
+                    migrations.on_migration_ended(index, world, self.recorder)?;
                 }
                 _ => {}
             }

@@ -552,7 +552,7 @@ mod tests {
         let next = flows.next_end();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
         flows.end_flows((next, SAME_TIME_TOLERANCE), |group, _, _| {
-            assert_eq!(group, 0)
+            assert_eq!(group, 0);
         });
         flows.update_shares(next);
         assert!(

@@ -4,7 +4,7 @@
 //! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
 //! ```
 //! base(t) is the value of the profile of the host or link at time t, or the nominal capacity if the host or link has no profile.
-//! u_1(t), u_2(t), ... are the shares of the capacity that the background loads take at time t. The factors are multiplied in
+//! `u_1(t)`, `u_2(t)`, ... are the shares of the capacity that the background loads take at time t. The factors are multiplied in
 //! this order, so that a load yields bit for bit the same capacity as a profile whose values are these products.
 
 use std::fmt;

@@ -8,7 +8,7 @@
 //! f_h      1 − alpha on an overloading host, 1 + alpha·a on the others; the time of host h is to be f_h·T, T = Σ (work + b_h·s_h) / Σ s_h
 //! ```
 //! `s_h` is the speed and `b_h` the background load of host h; T is the time of all hosts if the load were balanced. On equal
-//! hosts the factors f_h are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) if N of P hosts are overloading.
+//! hosts the factors `f_h` are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) if N of P hosts are overloading.
 //! The z-score of a host cannot exceed (P − 1)/√P: with the threshold 3 of that program, no host is overloading if there are
 //! fewer than 11 hosts (cores), or if no work grows.
 //!
@@ -17,7 +17,7 @@
 //! first give the processes whose work grows least (ties: the process with the most work, then the lowest number), since an
 //! overloading host should keep the growing work. A process goes to the host with enough memory whose time over f is smallest
 //! after the move, if this is less than the quotient of the old host before the move. The work of a process is the value of its
-//! least-squares line in the next superstep. The original program distributes the rates r_i by gossip; here the call gathers them
+//! least-squares line in the next superstep. The original program distributes the rates `r_i` by gossip; here the call gathers them
 //! together with the loads.
 //!
 //! Source: Boulmier, Raynaud, Abdennadher and Chopard, On the benefits of anticipating load imbalance for performance

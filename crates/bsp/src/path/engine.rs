@@ -68,7 +68,7 @@ impl<'p> Engine<'p> {
     ) -> Result<(), Error> {
         if self.trace.is_some() {
             self.with_trace(|trace, engine| {
-                trace.start_computation(host, token, engine.now().get())
+                trace.start_computation(host, token, engine.now().get());
             });
         }
         self.simulation.execute(host, work, token)

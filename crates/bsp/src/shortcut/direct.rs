@@ -511,7 +511,7 @@ impl Direct {
         let ended = |message: u32, date| delivered[message as usize] = date;
         match changes {
             Some(changes) => {
-                batch.solve_while_capacities_change((input.platform, changes), paths, ended)
+                batch.solve_while_capacities_change((input.platform, changes), paths, ended);
             }
             None => batch.solve(input.platform, paths, ended),
         }

@@ -519,7 +519,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
             match child.tag_name().name() {
                 "prop" if child.attribute("id") == Some(MEMORY_PROPERTY) => {}
                 name @ ("prop" | "disk" | "mount" | "storage") => {
-                    self.reader.count_ignored_element(name)
+                    self.reader.count_ignored_element(name);
                 }
                 _ => self.reader.report_unknown_element(child, &["prop", "disk"]),
             }

@@ -34,7 +34,6 @@ pub(crate) struct Dragonfly {
 }
 
 /// The position of a blade in the dragonfly; all numbers are counted from 0.
-#[expect(clippy::struct_field_names, reason = "its number in the chassis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Blade {
     /// Number of the group.

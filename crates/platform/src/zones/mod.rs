@@ -45,7 +45,6 @@ pub(super) const OWN_GATEWAY: HostOrRouterId = HostOrRouterId::MAX;
 
 /// The tree of zones of a platform.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_field_names, reason = "the zones are what it holds")]
 pub struct Zones {
     /// All zones, by number.
     zones: Vec<Zone>,
