@@ -53,7 +53,7 @@ fn on_another_platform_messages_carry_their_bytes_with_a_note() {
         .lines()
         .filter(|line| line.starts_with("note: neutral"));
     assert_eq!(of_settings.count(), 1, "{errors}");
-    assert!(errors.starts_with("note: neutral settings for `lu` on "));
+    assert!(errors.starts_with("note: neutral settings are used for `lu` on "));
     assert!(errors.contains("`--set extends=lu`"), "{errors}");
 
     let shown = succeeded(migsim(
@@ -181,7 +181,7 @@ fn a_row_of_a_sweep_over_platforms_is_the_run_that_it_names() {
     let notes = said(&output);
     assert_eq!(
         notes
-            .matches("neutral settings for `lu` on `tests/")
+            .matches("neutral settings are used for `lu` on `tests/")
             .count(),
         1,
         "{notes}"
@@ -248,7 +248,7 @@ fn tune_and_explain_print_the_same_note() {
         let output = succeeded(migsim(&[command, &*options].concat()));
         let errors = said(&output);
         let notes = errors
-            .matches("note: neutral settings for `lu` on ")
+            .matches("note: neutral settings are used for `lu` on ")
             .count();
         assert_eq!(notes, 1, "{command:?}: {errors}");
     }

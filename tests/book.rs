@@ -144,7 +144,10 @@ fn commands_in_the_book_have_the_flags_that_they_are_shown_with() {
         for line in shown.flat_map(str::lines) {
             let line = line.trim_start_matches("$ ");
             let line = line.split(" #").next().unwrap();
-            let Some((_, arguments)) = line.split_once("migsim ") else {
+            let command = line
+                .split_once("migsim ")
+                .filter(|_| !line.starts_with("note: "));
+            let Some((_, arguments)) = command else {
                 continue;
             };
             let words: Vec<&str> = arguments.split_whitespace().collect();
@@ -591,14 +594,14 @@ fn names_of_simgrid() -> BTreeSet<String> {
             "check_attributes(node, &[",
             "check_attributes(child, &[",
             "let known = [",
-            "const KNOWN: [",
-            "const KINDS: [",
-            "const ROUTINGS: [",
-            "const ELEMENTS: [",
+            "KNOWN: [",
+            "KINDS: [",
+            "ROUTINGS: [",
+            "ELEMENTS: [",
         ] {
             for list in source.split(start).skip(1) {
                 // In a constant, the list follows the type.
-                let list = match (start.starts_with("const"), list.split_once("= [")) {
+                let list = match (start.ends_with(": ["), list.split_once("= [")) {
                     (true, Some((_, list))) => list,
                     _ => list,
                 };

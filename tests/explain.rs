@@ -56,7 +56,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
         "{told}"
     );
     assert!(told.contains("5 processes are candidates"), "{told}");
-    assert!(told.contains("5 migrations happened"), "{told}");
+    assert!(told.contains("caused 5 migrations"), "{told}");
     // The record has the parts of communication and computation of t1 and t2.
     let story = Story::new(
         &run,
@@ -366,7 +366,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
         "by the time of supersteps 3 to 6, until the next call:",
         "predicted: nothing, since the policy predicts no times.",
         "realised: 4.000 s without these moves, 2.400 s with them, a gain of 1.600 s",
-        "The moves delayed the run by 3.000 s and do not pay for themselves: at a gain of 400.000 ms per superstep that takes 8 supersteps, and 6 are left.",
+        "The moves delayed the run by 3.000 s and do not pay for themselves: at a gain of 400.000 ms per superstep that takes 8 supersteps, and 6 supersteps are left.",
         "Including the cost of the moves, superstep 6 ended 1.400 s later than it would have without these moves.",
     ] {
         assert!(told.to_text().contains(sentence), "{}", told.to_text());

@@ -410,7 +410,7 @@ mod tests {
             },
         );
         breaks(
-            "its last migration ended on another host than the one it is on",
+            "the last migration of the process did not end on its present host",
             |run| {
                 run.world.outcome.migrations.push(moved(1, 0));
             },

@@ -258,12 +258,13 @@ mod tests {
         assert!(error.contains("ideal, mpich, open-mpi"), "{error}");
         for name in ["missing.json", "folder/missing"] {
             let error = open_library(name).unwrap_err().to_string();
-            assert!(error.contains(&format!("`{name}` does not exist")));
+            let message = format!("the file `{name}` with the costs of an MPI library does not exist");
+            assert!(error.contains(&message), "{error}");
             let place = std::path::absolute(name).unwrap();
             assert!(error.contains(place.to_str().unwrap()), "{error}");
         }
         let error = open_library("./").unwrap_err().to_string();
-        assert!(error.contains("is a directory"), "{error}");
+        assert!(error.contains("is a folder"), "{error}");
     }
 
     #[test]
@@ -274,7 +275,7 @@ mod tests {
         };
         let told = refusal(r#"{"schema": "migsim-library-1", "costs": {}}"#);
         assert!(
-            told.contains("mine.json:1:") && told.contains("no key `costs`"),
+            told.contains("mine.json:1:") && told.contains("unknown key `costs`"),
             "{told}"
         );
         let told = refusal(r#"{"network": 3}"#);

@@ -554,7 +554,7 @@ fn broken_profiles_and_origins_say_what_and_where() {
         (with_keys(twice), "given twice", (15, 61), "latencies[1]"),
         (
             with_keys(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
-            "later than that of the step before",
+            "later than the time of the step before",
             (15, 21),
             "profiles.p",
         ),

@@ -455,7 +455,7 @@ mod tests {
         assert!(error("1..5:0").contains("is 0"));
         assert!(error("1..5:x").contains("not a number"));
         assert!(error("1,,2").contains("empty value"));
-        assert!(error("").contains("no value"));
+        assert!(error("").contains("the list of values is empty"));
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl Winners {
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
-                    "`{policy}` is fastest at {} of {} pairs of values, and faster than all others by more than the margin of indifference at {separated} of these pairs.",
+                    "`{policy}` is fastest at {} of {} pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at {separated} of these pairs.",
                     won.len(),
                     self.cells.len()
                 ));
@@ -235,7 +235,7 @@ impl Winners {
                 self.axes[0].0, self.axes[1].0
             ),
             policy_names: self.policies.clone(),
-            remark: "%: advantage over the next policy; hatched: not more than the margin of indifference".into(),
+            remark: "%: advantage over the next policy; hatched: not clearly faster".into(),
             parameters: axes,
             cells: self.cells.iter().filter_map(of_cell).collect(),
         };
@@ -289,14 +289,14 @@ mod tests {
         assert!(!left.is_separated() && right.is_separated());
         assert_eq!(right.comparison.standings[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
-        let verdict = "`a` is fastest at 1 of 2 pairs of values, and faster than all others by more than the margin of indifference at 0 of these pairs. \
-                       `b` is fastest at 1 of 2 pairs of values, and faster than all others by more than the margin of indifference at 1 of these pairs.";
+        let verdict = "`a` is fastest at 1 of 2 pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at 0 of these pairs. \
+                       `b` is fastest at 1 of 2 pairs of values, and clearly faster than all others (by more than the margin of indifference, and significantly if the seed changes results) at 1 of these pairs.";
         assert_eq!(winners.verdict_text(), verdict);
         assert!(
             winners
                 .figure(&Style::default())
                 .to_svg()
-                .contains("not separated")
+                .contains("not clearly faster")
         );
         // With one seed, a single run is sufficient only for policies that draw nothing.
         let mut single = Plan {

@@ -162,11 +162,12 @@ mod tests {
         assert_eq!(
             said,
             "app.trace: 1 process, 1 superstep, 0 messages\nlibrary: open-mpi 4.1.4\n\
-             work: wall time x 2.5 GHz (the measured clock of the core; `--speed` gives another one)\nrecorder: 0 ns a call\n"
+             work: measured wall time multiplied by 2.5 GHz (the measured clock of the core; `--speed` gives another one)\n\
+             recorder: it adds 0 ns to each MPI call\n"
         );
         let given = arguments(&["--speed", "2 GHz"]);
         let said = describe_recording(&given, &made(&[1_000_000], &given));
-        assert!(said.contains("time x 2 GHz (given by `--speed`)"), "{said}");
+        assert!(said.contains("time multiplied by 2 GHz (given by `--speed`)"), "{said}");
     }
 
     #[test]

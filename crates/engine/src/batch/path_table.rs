@@ -538,8 +538,8 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     (0..platform.hosts.len()).map(&mut endpoint_class).collect()
 }
 
-/// Returns a fixed pseudo-random number of 128 bits for a pair of endpoint classes. It has so many bits that equal sums of a few
-/// such numbers by chance are practically impossible.
+/// Returns a fixed pseudo-random number for a pair of endpoint classes. With 128 bits, it is practically impossible that sums of a
+/// few such numbers are equal by chance.
 fn random_number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash_of_pair(pair)) << 64 | u128::from(mix_bits(pair, 0x6a09_e667_f3bc_c909))

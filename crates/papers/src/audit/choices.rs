@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(*default, json!("blocking"));
         assert_eq!(
             description("policy.migbsp.own_cluster"),
-            "whether the present cluster of a process is included when its highest PM is determined (A31)"
+            "whether the present cluster of a process is included when its highest potential of migration PM is determined (ambiguity A31)"
         );
     }
 }

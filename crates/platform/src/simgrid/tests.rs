@@ -245,7 +245,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='FAT_TREE' topo_parameters='2;4,4;1;1,1'/>",
-            "1 numbers of parents, but 2 levels",
+            "the list of parents has 1 value, but the number of levels is 2",
             (5, 119),
         ),
         (
@@ -313,7 +313,7 @@ fn what_has_no_meaning_here_is_noted() {
         <zone id='z' routing='Full'><host id='a' speed='1f'/></zone></platform>";
     let notes = from_simgrid("a.xml", text).unwrap().notes;
     assert!(
-        notes[0].contains("used as `--net tcp_gamma=20000`"),
+        notes[0].contains("uses this as `--net tcp_gamma=20000`"),
         "{notes:?}"
     );
     assert!(notes[1].ends_with("1 `<config>`"), "{notes:?}");
@@ -481,7 +481,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     };
     let found = notes(&[inner("x"), inner("y")].concat());
     assert!(
-        found.len() == 1 && found[0].contains("(and 1 zone likewise)"),
+        found.len() == 1 && found[0].contains("(the same holds in 1 more zone)"),
         "{found:?}"
     );
 }

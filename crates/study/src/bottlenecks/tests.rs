@@ -100,7 +100,7 @@ fn gains_are_those_of_the_closed_form() {
         "{verdict}"
     );
     assert!(
-        verdict.contains("such as `cluster slow links latency`"),
+        verdict.contains("for example `cluster slow links latency`"),
         "{verdict}"
     );
 }
