@@ -77,7 +77,7 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
     let unknown = loaded("recorded library fantasy\n", &[], None);
     assert!(
         unknown.config.library.is_none()
-            && unknown.setting_notes[0].contains("there is no library")
+            && unknown.setting_notes[0].contains("whose costs migsim does not know")
     );
 }
 
@@ -95,8 +95,9 @@ fn a_library_beside_the_trace_is_taken_first() {
     let found = loaded(RECORDED, &files, None);
     assert_eq!(found.network.overhead.get(), 5e-6);
     assert!(
-        found.setting_notes[0]
-            .ends_with("`own` is in use, whose overhead was measured on this kind of machine"),
+        found.setting_notes[0].ends_with(
+            "the library model `own` says, whose overhead was measured on this kind of machine"
+        ),
         "{}",
         found.setting_notes[0]
     );
@@ -149,7 +150,7 @@ fn the_default_library_is_taken_by_recordings_of_its_mpi_library() {
         "{mine}"
     );
     let other = said(&path("work/other.trace"));
-    assert!(other.contains("the library `mpich` is in use"), "{other}");
+    assert!(other.contains("the library model `mpich` says"), "{other}");
 }
 
 /// Returns the arguments that choose a trace on `ufrgs`.
@@ -236,7 +237,7 @@ fn a_comparison_of_a_recording_ends_with_the_length_from_which_moves_pay() {
         "{said}"
     );
     assert!(
-        notes.contains("the library `open-mpi` is in use"),
+        notes.contains("the library model `open-mpi` says"),
         "{notes}"
     );
 }

@@ -224,7 +224,7 @@ fn nothing_is_best_or_separated_where_all_others_failed() {
     assert_eq!(map.verdict_text(), words);
     let comparison = &map.cells[0].comparison;
     assert_eq!(comparison.failed_policies, ["a", "b"]);
-    let words = "Only `never` completed its runs with all seeds (100.0 s), so that nothing is compared. There are no results of `a` and `b`.";
+    let words = "Only `never` completed its runs with all seeds (mean makespan 100.0 s), so that nothing is compared. There are no results of `a` and `b`.";
     assert_eq!(comparison.verdict(), words);
     assert_eq!(comparison.to_json()["failed"], json!(["a", "b"]));
 }

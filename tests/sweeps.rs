@@ -193,7 +193,10 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     };
     let (code, errors) = merge(["1", "other"]);
     assert_eq!(code, Some(2));
-    assert!(errors.contains("the plan differs from that of"), "{errors}");
+    assert!(
+        errors.contains("the plan differs from the plan of"),
+        "{errors}"
+    );
     assert!(
         errors.contains("the fixed settings or the input files are different"),
         "{errors}"
@@ -232,7 +235,7 @@ fn an_inconsistent_plan_is_refused() {
         (
             "names",
             serde_json::json!(["alpha"]),
-            "2 values of 1 parameters",
+            "the setting has 2 values, but the plan has 1 parameters",
         ),
     ] {
         let mut plan = plan.clone();
@@ -419,7 +422,7 @@ fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
     let errors = String::from_utf8_lossy(&first.stderr);
     assert_eq!(first.status.code(), Some(1), "{errors}");
     assert!(
-        errors.starts_with("error: 1 of 3 tasks did not complete their part: 2\n"),
+        errors.starts_with("error: 1 of 3 tasks did not complete their part: tasks 2\n"),
         "{errors}"
     );
     let second = submit(&["--slurm"]);
@@ -487,7 +490,10 @@ fn a_damaged_record_is_reported_once_and_its_run_repeated() {
         damaged[40] ^= 1;
         fs::write(&path, &damaged).unwrap();
         let errors = said(&succeeded(migsim(&arguments)));
-        assert!(errors.contains("1 record cut off or damaged"), "{errors}");
+        assert!(
+            errors.contains("removed 1 record, cut off or damaged"),
+            "{errors}"
+        );
         let errors = said(&succeeded(migsim(&arguments)));
         assert!(!errors.contains("damaged"), "{errors}");
         assert_eq!(fs::read(&path).unwrap().len(), whole.len());
@@ -742,7 +748,10 @@ fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
         let errors = said(&output);
         assert_eq!(output.status.code(), Some(130), "{errors}");
         let last = errors.lines().last().unwrap();
-        assert!(last.ends_with("; the same command goes on"), "{errors}");
+        assert!(
+            last.ends_with("; to continue, repeat the same command"),
+            "{errors}"
+        );
         let kept: usize = last.split(' ').next().unwrap().parse().unwrap();
         let records = fs::read_to_string(&runs).unwrap();
         assert_eq!(records.lines().count(), kept, "{errors}");

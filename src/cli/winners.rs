@@ -176,7 +176,10 @@ mod tests {
             ("procs=1,2", "the map varies 1 instead of two parameters"),
             ("1,2", "`1` is a value without a key"),
             ("procs=1,procs=2", "`procs` appears twice in the map"),
-            ("policy=never,procs=2", "policies are named with `--policies`"),
+            (
+                "policy=never,procs=2",
+                "policies are named with `--policies`",
+            ),
         ] {
             let error = parse_map_parameters(&registry, map)
                 .unwrap_err()

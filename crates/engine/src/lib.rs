@@ -90,7 +90,7 @@ pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventLog;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
-pub use profile::BandwidthChanges;
+pub use profile::{BandwidthChanges, SteadyUntil};
 
 pub use queue::{EventKey, EventQueue};
 pub use simulation::{AvailabilityStart, Simulation};
@@ -98,4 +98,3 @@ pub use simulation::{AvailabilityStart, Simulation};
 pub use batch::{FlowBatch, FlowStart, PathId, PathTable};
 pub use checks::END_TIME_TOLERANCE;
 pub use clock::SAME_TIME_TOLERANCE;
-pub use simulation::SteadyUntil;

@@ -12,6 +12,17 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
+/// Local times until which the capacities of hosts and links do not change \[s\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyUntil {
+    /// Local time of the next change of the speed of any of the hosts considered \[s\].
+    pub hosts: f64,
+    /// Local time of the next change of the latency of any link \[s\].
+    pub latencies: f64,
+    /// Local time of the next change of the bandwidth or latency of any link \[s\], as far as it is known.
+    pub links: f64,
+}
+
 /// A quantity of a host or link that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChangingQuantity {

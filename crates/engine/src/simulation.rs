@@ -12,22 +12,13 @@ use super::clock::{Clock, last_simultaneous};
 use super::cpu::Cpus;
 use super::event::{Event, EventList};
 use super::model::NetworkModel;
-use super::profile::{BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity};
+use super::profile::{
+    BandwidthChanges, CapacityChange, CapacitySchedule, ChangingQuantity, SteadyUntil,
+};
 use super::transport::{Message, Transport, new_network, packet_count_if_too_large};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
-
-/// Local times until which the capacities of hosts and links do not change \[s\].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SteadyUntil {
-    /// Local time of the next change of the speed of any of the hosts considered \[s\].
-    pub hosts: f64,
-    /// Local time of the next change of the latency of any link \[s\].
-    pub latencies: f64,
-    /// Local time of the next change of the bandwidth or latency of any link \[s\], as far as it is known.
-    pub links: f64,
-}
 
 /// A simulation of the hosts and links of a platform. `T` is the type of the token by which the owner of an activity recognises
 /// the activity.

@@ -310,7 +310,6 @@ impl Experiment {
 mod tests {
     use super::*;
     use migsim_bsp::{CallRecord, Sent, SuperstepDates, Wait};
-    use migsim_policies::Decision;
 
     fn at(seconds: f64) -> Time {
         Time::ZERO + Seconds::of(seconds)
@@ -332,7 +331,7 @@ mod tests {
             has_messages: false,
             delayed_until: paid + Seconds::of(held),
             answer_times: Vec::new(),
-            decision: Decision::default(),
+            decision: migsim_policies::Decision::default(),
             origins: Vec::new(),
             migrations_applied: true,
         }

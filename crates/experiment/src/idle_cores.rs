@@ -63,7 +63,10 @@ mod tests {
             told.starts_with("1 host has more processes than cores while 4 cores are idle"),
             "{told}"
         );
-        assert!(told.ends_with("to count them, use `--mapping by-core`"), "{told}");
+        assert!(
+            told.ends_with("to count them, use `--mapping by-core`"),
+            "{told}"
+        );
         // With 20 processes each host has four, so that no core is idle. Mappings that the user chose host by host get no note.
         assert_eq!(note("contiguous", 20), None);
         assert_eq!(note("by-core", 8), None);

@@ -258,7 +258,8 @@ mod tests {
         assert!(error.contains("ideal, mpich, open-mpi"), "{error}");
         for name in ["missing.json", "folder/missing"] {
             let error = open_library(name).unwrap_err().to_string();
-            let message = format!("the file `{name}` with the costs of an MPI library does not exist");
+            let message =
+                format!("the file `{name}` with the costs of an MPI library does not exist");
             assert!(error.contains(&message), "{error}");
             let place = std::path::absolute(name).unwrap();
             assert!(error.contains(place.to_str().unwrap()), "{error}");

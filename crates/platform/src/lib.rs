@@ -32,6 +32,8 @@
 mod assemble;
 mod backbone;
 mod built_in;
+#[cfg(test)]
+mod built_in_tests;
 mod capacity;
 mod copies;
 mod find;

@@ -80,7 +80,7 @@ pub(in crate::cli) struct SettingsArguments {
     pub(in crate::cli) constants: Vec<(String, String)>,
     /// Set any key of the experiment by its path
     ///
-    /// This flag overrides the other flags. The page *Settings* of the book and `migsim run --show` list the keys.
+    /// This flag overrides the other flags. `migsim run --show` and the page *Settings* of the book list the keys.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(in crate::cli) settings: Vec<(String, String)>,
 

@@ -167,7 +167,10 @@ mod tests {
         );
         let given = arguments(&["--speed", "2 GHz"]);
         let said = describe_recording(&given, &made(&[1_000_000], &given));
-        assert!(said.contains("time multiplied by 2 GHz (given by `--speed`)"), "{said}");
+        assert!(
+            said.contains("time multiplied by 2 GHz (given by `--speed`)"),
+            "{said}"
+        );
     }
 
     #[test]

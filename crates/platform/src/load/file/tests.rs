@@ -59,7 +59,9 @@ fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
 fn a_trace_that_repeats_too_often_is_refused() {
     let problem = loads("a.prof", "PERIODICITY 1e-12\n0 0.5\n1e-13 0.7\n").unwrap_err();
     assert!(
-        problem.message.contains("the period of the profile is 1e-12 s"),
+        problem
+            .message
+            .contains("the period of the profile is 1e-12 s"),
         "{problem:?}"
     );
 }
