@@ -399,7 +399,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     assert!(
         story
             .to_text()
-            .contains("gain nothing: they do not pay for themselves.")
+            .contains("save no time: they do not pay for themselves.")
     );
 }
 

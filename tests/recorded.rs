@@ -113,7 +113,7 @@ fn a_library_beside_the_trace_is_taken_first() {
     );
     let found = loaded(RECORDED, &files[..1], None);
     assert!(found.setting_notes[0].ends_with(
-        "`other` is in use, which does not say on what kind of machine it was measured"
+        "the library model `other` says, which does not say on what kind of machine it was measured"
     ));
 }
 

@@ -216,7 +216,7 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     printed(scratch.path(), &["report", "run"]);
     let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
     assert!(page.contains("Migration pays only in comparison with the start of this run: scenario iii takes 23.25 s instead of 34.95 s, a gain of 33.5 %"));
-    assert!(page.contains("Scenario iii takes 2.0 times as long as a start by cores that never migrates (<code>--mapping by-core</code>, 11.68 s), the best of the built-in starts."));
+    assert!(page.contains("Scenario iii takes 2.0 times as long as a start by cores without moves (<code>--mapping by-core</code>, makespan 11.68 s), the best of the built-in starts."));
     assert!(page.contains("data-name=\"static_starts\""));
     let summary: Value =
         serde_json::from_str(&printed(scratch.path(), &[&poor[..], &["--json"]].concat())).unwrap();

@@ -32,12 +32,14 @@ pub(in crate::cli) struct BottleneckArguments {
     /// The seeds with which each change of the platform or settings is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<ValuesSpec>,
-    /// Also run each change with the decisions that the policy made in the unchanged run, and show this gain beside the gain with
-    /// new decisions
+    /// Also run each change with the decisions of the unchanged run
+    ///
+    /// The gain with the same decisions is shown beside the gain with new decisions.
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) hold_decisions: bool,
-    /// Also combine the changes with the largest gains in pairs, and show how much the gain of a pair exceeds the sum of both
-    /// single gains
+    /// Also combine the changes with the largest gains in pairs
+    ///
+    /// The output shows how much the gain of a pair exceeds the sum of both single gains.
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
     /// Draw the gains of the changes as a figure into this file, whose name ends in .svg, .pdf or .png

@@ -45,7 +45,7 @@ pub(in crate::cli) struct SettingsArguments {
     #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
     pub(in crate::cli) seed: Option<ValuesSpec>,
 
-    /// Background load that slows hosts and links (see `migsim list loads`)
+    /// Background load on hosts and links (see `migsim list loads`)
     ///
     /// The value is a kind of load with its parameters; repeatable; `none` means no load. In a sweep, one flag lists alternative
     /// loads: `none,walk,step=0.1,on-off` are three loads.

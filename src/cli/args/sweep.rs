@@ -79,7 +79,7 @@ pub(in crate::cli) struct SweepArguments {
     /// The default is a folder below sweeps/ with the name of the application.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print the number of runs and the estimated time of all runs, and run nothing
+    /// Print the number of runs and their time, and run nothing
     #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) dry_run: bool,
     /// Print the sweep as a sweep file, and run nothing

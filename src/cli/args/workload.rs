@@ -22,7 +22,7 @@ pub(in crate::cli) enum WorkloadCommand {
 pub(in crate::cli) struct WorkloadShowArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// Also draw work, imbalance, messages and h-relation of the application into this SVG file
+    /// Also draw work, imbalance, messages and h-relation into this SVG file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) svg: Option<PathBuf>,
     /// The maximum number of rows of the table; each row is a superstep or a range of supersteps
