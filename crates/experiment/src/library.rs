@@ -285,7 +285,7 @@ mod tests {
             "{told}"
         );
         assert!(
-            told.contains("expected `migsim-library-1` as the `schema`"),
+            told.contains("the key `schema` is not `migsim-library-1`"),
             "{told}"
         );
     }

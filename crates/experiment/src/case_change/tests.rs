@@ -37,8 +37,8 @@ fn a_change_that_cannot_be_made_is_refused_with_its_forms() {
         ("link wan bandwidth 10%", "`10%` does not say by how much"),
         ("link wan bandwidth +10", "`+10` does not say by how much"),
         ("link wan bandwidth -100%", "out of range"),
-        ("load +10%", "cannot add load"),
-        ("processes per host +2", "by one process"),
+        ("load +10%", "adds load"),
+        ("processes per host +2", "instead of one process"),
     ] {
         let problem = refusal(text);
         assert!(problem.message.contains(what), "{text}: {problem}");

@@ -188,7 +188,7 @@ const WRONG: &[[&str; 5]] = &[
         "superstep,process,work\n99999999999,1,5\n",
         MESSAGES,
         "w.csv:2:1",
-        "superstep 99999999999 is too large",
+        "the number 99999999999 of a superstep is too large",
         "10 million",
     ],
     [
