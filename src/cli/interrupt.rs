@@ -20,7 +20,7 @@ const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 /// The signals that request the end of a command on systems other than Unix: from a terminal (SIGINT) and from the system
 /// (SIGTERM).
 #[cfg(not(unix))]
-const ENDS: [i32; 2] = [SIGINT, SIGTERM];
+const END_SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The flags by which the handlers of SIGINT and the running command exchange information.
 #[derive(Debug)]

@@ -270,7 +270,7 @@ fn measure(
 }
 
 #[cfg(not(unix))]
-fn measured(
+fn measure(
     _: &[String],
     _: Option<Platform>,
     _: Option<(String, String)>,
