@@ -24,19 +24,14 @@ GOLDEN: dict[str, dict[str, str]] = {}
 for row in csv.DictReader((ROOT / "tests/data/golden.csv").open()):
     GOLDEN.setdefault(row["run"], {})[row["scenario"]] = row["event_hash"]
 LU: dict[str, migsim.Value] = {"platform": "ufrgs", "app": "lu", "n": 100, "procs": 25}
-#: The golden runs by name, as in `tests/determinism.rs`; all others are a small LU with the policy of that name.
+#: A small application with unequal work, in which each strategy moves processes.
+WORK: dict[str, migsim.Value] = {"platform": "ufrgs", "app": "synthetic", "procs": 20, "workload.supersteps": 30, "workload.spread": 0.5}
+#: The golden runs by name, as in `tests/determinism.rs`; all others are `WORK` with the policy of that name.
 RUNS: dict[str, dict[str, migsim.Value]] = {
     "lu": {"app": "lu", "n": 1000, "procs": 25},
     "sw": {"app": "sw", "n": 25},
     "lbm": {"app": "lbm", "workload.supersteps": 50},
-    "synthetic": {
-        "platform": "ufrgs",
-        "app": "synthetic",
-        "procs": 20,
-        "workload.supersteps": 30,
-        "workload.spread": 0.5,
-        "load": ["walk", {"kind": "ar", "on": "links", "mean": 0.2}, "on-off", "daily"],
-    },
+    "synthetic": {**WORK, "load": ["walk", {"kind": "ar", "on": "links", "mean": 0.2}, "on-off", "daily"]},
     "trace": {
         "platform": "tests/oracle/rnd-migrations/platform.xml",
         "app": "trace",
@@ -50,6 +45,7 @@ RUNS: dict[str, dict[str, migsim.Value]] = {
         "work": "tests/data/table/work.csv",
         "messages": "tests/data/table/messages.csv",
     },
+    "never": {**LU, "policy": "never"},
     "migbsp-2007": {**LU, "n": 200, "policy": "migbsp-2007"},
     "brute-force": {
         "platform": "lbm",
@@ -74,7 +70,7 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_event_hashes_are_the_golden_ones(name: str) -> None:
-    run = migsim.run("sw-dynamic", n=25) if name == "sw-dynamic" else migsim.run(**RUNS.get(name, {**LU, "policy": name}))
+    run = migsim.run("sw-dynamic", n=25) if name == "sw-dynamic" else migsim.run(**RUNS.get(name, {**WORK, "policy": name}))
     assert {scenario: one.event_hash for scenario, one in run.scenarios.items()} == GOLDEN[name]
 
 
