@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 
 # The computing time of a run, addresses of objects, and temporary folders.
 VARYING = [
-    (re.compile(r"in [0-9.e-]+ s of CPU \([0-9.e-]+ (\S+) a message\)"), r"in [..] s of CPU ([..] \1 a message)"),
+    (re.compile(r"in [0-9.e-]+ s of CPU time \([0-9.e-]+ (\S+) per message\)"), r"in [..] s of CPU time ([..] \1 per message)"),
     (re.compile(r" at 0x[0-9a-f]+"), ""),
     (re.compile(r"/tmp/migsim-\w+"), "/tmp/migsim-[..]"),
 ]

@@ -143,7 +143,7 @@ def _run(seed: int) -> migsim.Run:
 
 
 def _without_cpu_time(run: migsim.Run) -> list[str]:
-    return [line for line in str(run).splitlines() if not line.endswith("of CPU")]
+    return [line for line in str(run).splitlines() if not line.endswith("of CPU time")]
 
 
 def test_a_run_can_be_pickled_and_returned_by_a_worker(tmp_path: Path) -> None:
