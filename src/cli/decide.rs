@@ -55,20 +55,7 @@ pub(super) fn run_decide(
     let is_one = arguments.cases.len() == 1
         || document.value.get("cases").is_none() && document.value.is_object();
     if arguments.json {
-        let mut answers = answers
-            .iter()
-            .map(|(name, answer)| (name, answer.to_json()));
-        let all = match (is_one, answers.next()) {
-            (true, Some((_, answer))) => Value::Object(answer),
-            (_, first) => {
-                let named = |(name, mut answer): (&String, Map<String, Value>)| {
-                    answer.shift_insert(0, "case".to_owned(), json!(name));
-                    Value::Object(answer)
-                };
-                json!({ "cases": first.into_iter().chain(answers).map(named).collect::<Vec<_>>() })
-            }
-        };
-        return print_json(out, &all);
+        return print_json(out, &answers_to_json(&answers, is_one));
     }
     let mut sheet = Sheet::default();
     for (at, (name, answer)) in answers.iter().enumerate() {
@@ -82,6 +69,23 @@ pub(super) fn run_decide(
         answer.add_to_sheet(&mut sheet);
     }
     print_text(out, &sheet.render(OutputForm::Table))
+}
+
+/// Converts the decisions to JSON: the decisions of the only case, or a list `cases` with the name of each case.
+fn answers_to_json(answers: &[(String, CaseDecisions)], is_one: bool) -> Value {
+    let mut answers = answers
+        .iter()
+        .map(|(name, answer)| (name, answer.to_json()));
+    match (is_one, answers.next()) {
+        (true, Some((_, answer))) => Value::Object(answer),
+        (_, first) => {
+            let named = |(name, mut answer): (&String, Map<String, Value>)| {
+                answer.shift_insert(0, "case".to_owned(), json!(name));
+                Value::Object(answer)
+            };
+            json!({ "cases": first.into_iter().chain(answers).map(named).collect::<Vec<_>>() })
+        }
+    }
 }
 
 /// The policies, triggers and options that the user named, with which each case of the file is decided.

@@ -643,9 +643,8 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
         let spec = value
             .as_ref()
             .map(|value| ValuesSpec::from_list(vec![json!(value)], value.as_str()));
-        let is_text = true;
         given(name, name, spec).map(|given| TypedFlag {
-            are_values_names: is_text,
+            are_values_names: true,
             ..given
         })
     };
@@ -663,12 +662,8 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
         text("clusters", &arguments.clusters),
         text("app", &arguments.app),
     ];
-    all.extend(
-        registry
-            .workload_flags()
-            .into_iter()
-            .map(|flag| option(flag, false)),
-    );
+    let workload_flags = registry.workload_flags();
+    all.extend(workload_flags.into_iter().map(|flag| option(flag, false)));
     all.push(text("mapping", &arguments.mapping).map(|given| TypedFlag {
         are_values_names: false,
         ..given
@@ -676,12 +671,8 @@ pub(super) fn typed_flags(registry: &Registry, arguments: &SettingsArguments) ->
     all.push(given("seed", "seed", arguments.seed.clone()));
     all.push(text("policy", &arguments.policy));
     all.push(text("trigger", &arguments.trigger));
-    all.extend(
-        registry
-            .policy_flags()
-            .into_iter()
-            .map(|flag| option(flag, true)),
-    );
+    let policy_flags = registry.policy_flags();
+    all.extend(policy_flags.into_iter().map(|flag| option(flag, true)));
     all.push(text("network", &arguments.network));
     all.push(text("library", &arguments.library));
     all.push(given("scenarios", "scenario", scenarios));

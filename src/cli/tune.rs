@@ -155,13 +155,16 @@ fn best_run_command(
     setting: &Setting,
 ) -> Result<String, Error> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
+    let varied = varied_settings(sweep, setting);
+    let varied_words = varied
+        .iter()
+        .flat_map(|one| set_arguments(&one.key, &one.value));
     if *is_sweep_file {
         // A sweep file is not an experiment, so its settings and those of the flags are written key by key.
         let merged = layers_of_run(sweep, setting, None).merged()?;
         let own = merged.as_object().into_iter().flatten();
         // All scenarios are run, whichever scenario the goal needs.
         let is_told = |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "scenarios";
-        let varied = varied_settings(sweep, setting);
         for (key, value) in own.filter(|(key, _)| is_told(key)) {
             for (path, value) in keys::leaves(value, key) {
                 if !varied.iter().any(|one| one.key == path) {
@@ -169,11 +172,7 @@ fn best_run_command(
                 }
             }
         }
-        words.extend(
-            varied
-                .iter()
-                .flat_map(|one| set_arguments(&one.key, &one.value)),
-        );
+        words.extend(varied_words);
         if let Some(seed) = sweep.seeds.as_ref().filter(|seeds| seeds.count() == 1) {
             words.extend(["--seed".to_owned(), value_label(&seed.value_at(0))]);
         }
@@ -199,12 +198,7 @@ fn best_run_command(
         };
         words.extend(pairs("--net", &arguments.constants));
         words.extend(pairs("--set", &arguments.settings));
-        let varied = varied_settings(sweep, setting);
-        words.extend(
-            varied
-                .iter()
-                .flat_map(|one| set_arguments(&one.key, &one.value)),
-        );
+        words.extend(varied_words);
     }
     if let Some(limit) = arguments.memory.memory_limit {
         words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);

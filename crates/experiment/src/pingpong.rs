@@ -137,6 +137,13 @@ fn parse_rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> V
 /// The columns that a CSV table must have.
 const REQUIRED_COLUMNS: [&str; 4] = ["from", "to", "bytes", "time_s"];
 
+/// Splits a line of a CSV table into its cells, without spaces and quotation marks around them.
+fn split_cells(line: &str) -> Vec<&str> {
+    line.split(',')
+        .map(|cell| cell.trim().trim_matches('"'))
+        .collect()
+}
+
 /// Parses the rows of a CSV table of measured messages; problems of faulty rows are appended to `problems`.
 fn parse_csv_rows<'t>(
     source: &str,
@@ -146,10 +153,7 @@ fn parse_csv_rows<'t>(
     let mut lines = (1..).zip(text.lines());
     let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
     let header = lines.next().map_or("", |(_, line)| line);
-    let names: Vec<&str> = header
-        .split(',')
-        .map(|name| name.trim().trim_matches('"'))
-        .collect();
+    let names = split_cells(header);
     let places = REQUIRED_COLUMNS.map(|column| names.iter().position(|name| *name == column));
     let [Some(from), Some(to), Some(bytes), Some(time)] = places else {
         for (column, _) in REQUIRED_COLUMNS
@@ -170,10 +174,7 @@ fn parse_csv_rows<'t>(
     let kind = names.iter().position(|name| *name == "kind");
     let mut rows = Vec::new();
     for (number, line) in lines {
-        let cells: Vec<&str> = line
-            .split(',')
-            .map(|cell| cell.trim().trim_matches('"'))
-            .collect();
+        let cells = split_cells(line);
         if cells.len() > names.len() {
             let (fields, columns) = (cells.len(), names.len());
             let message =

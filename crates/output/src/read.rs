@@ -485,19 +485,15 @@ impl RunOfScenario {
             let text = format!("{found} {what} of scenario {scenario} instead of {expected}");
             Err((file, text))
         };
+        let (supersteps, moves) = (self.supersteps.len(), self.migrations.len());
         count(
             "supersteps.csv",
             "supersteps",
-            self.supersteps.len(),
+            supersteps,
             counts.supersteps,
         )?;
         count("calls.jsonl", "calls", self.calls.len(), counts.calls.len())?;
-        count(
-            "migrations.csv",
-            "migrations",
-            self.migrations.len(),
-            counts.moved,
-        )?;
+        count("migrations.csv", "migrations", moves, counts.moved)?;
         let is_date = |date: f64| date.is_finite() && date >= 0.0;
         for (row, expected) in self.supersteps.iter().zip(1..) {
             let dates = [row.start_s, row.computed_s, row.end_s];

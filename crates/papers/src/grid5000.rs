@@ -150,17 +150,18 @@ fn best_start_makespan_s(run: &GridRun, all: &[GridRun]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
+/// The head line of the page and its first paragraphs.
+const INTRODUCTION: &str = "# MigBSP on Grid'5000\n\n\
+    Written by `migsim reproduce grid5000 --out results`. The papers on Lattice Boltzmann and on irregular Smith-Waterman name runs on Grid'5000 as future work. \
+    This page has their applications and LU on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. The settings are neutral, that is, not \
+    fitted to a paper, and there are no published results to compare with. Each application starts by each rule of `--mapping`; rules with the same start \
+    share a row.\n\n\
+    Before a move, MigBSP compares the predicted times of a process on its host (t1) and at its destination (t2). The papers leave open whether t2 contains the messages of the process. In the neutral settings \
+    it does not. In the last columns it does (`policy.migbsp.viability_communication=uncontended`).\n";
+
 /// Creates the Markdown page on the simulated runs on Grid'5000.
 pub fn grid5000_page(all: &[GridRun]) -> String {
-    let mut text = String::from(
-        "# MigBSP on Grid'5000\n\n\
-         Written by `migsim reproduce grid5000 --out results`. The papers on Lattice Boltzmann and on irregular Smith-Waterman name runs on Grid'5000 as future work. \
-         This page has their applications and LU on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. The settings are neutral, that is, not \
-         fitted to a paper, and there are no published results to compare with. Each application starts by each rule of `--mapping`; rules with the same start \
-         share a row.\n\n\
-         Before a move, MigBSP compares the predicted times of a process on its host (t1) and at its destination (t2). The papers leave open whether t2 contains the messages of the process. In the neutral settings \
-         it does not. In the last columns it does (`policy.migbsp.viability_communication=uncontended`).\n",
-    );
+    let mut text = INTRODUCTION.to_owned();
     let number = all.len();
     let count =
         |is_meant: &dyn Fn(&GridRun) -> bool| all.iter().filter(|run| is_meant(run)).count();

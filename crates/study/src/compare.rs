@@ -356,17 +356,12 @@ pub fn additional_results(
         known.hindsight_makespan = Some(found.makespan.get().min(fastest));
         Ok(known)
     };
-    let all: Vec<SeedResults> = plan
-        .seeds
-        .par_iter()
-        .map(of_seed)
-        .collect::<Result<_, _>>()?;
+    let all = plan.seeds.par_iter().map(of_seed);
+    let all = all.collect::<Result<Vec<SeedResults>, Error>>()?;
+    let hindsight = all.iter().filter_map(|one| one.hindsight_makespan);
     Ok(AdditionalResults {
         lower_bounds: all.iter().map(|one| one.lower_bound_s).collect(),
-        hindsight_makespans: all
-            .iter()
-            .filter_map(|one| one.hindsight_makespan)
-            .collect(),
+        hindsight_makespans: hindsight.collect(),
         best_calls_makespans: Vec::new(),
         static_starts_note: all.iter().find_map(|one| one.static_starts_note.clone()),
         is_recorded: all.iter().any(|one| one.is_recorded),

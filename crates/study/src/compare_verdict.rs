@@ -166,11 +166,26 @@ impl Comparison {
                 mean
             );
         }
+        say!(
+            "The makespans of {} do not differ significantly with {} ({}, Holm's correction, margin of indifference {}); the least mean makespan is {}. {}",
+            names,
+            SEEDS
+                .with_count(seeds)
+                .with_shown_text(format_count(seeds, "seed")),
+            CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
+            self.margin_quantity(),
+            mean,
+            self.needed_seeds_sentence(seeds)
+        )
+    }
+
+    /// States how many seeds would suffice to detect a difference; the present number is `seeds`.
+    fn needed_seeds_sentence(&self, seeds: u64) -> Sentence {
         let percent = self.basis.indifference.separable_percent();
         let percent = SEPARABLE_DIFFERENCE
             .with_value(percent)
             .with_shown_text(format!("{percent} %"));
-        let needed = match self.seeds_needed.map(|needed| needed as u64) {
+        match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
                 say!(
                     "This number of seeds suffices to detect a difference of {}.",
@@ -188,18 +203,7 @@ impl Comparison {
                 "Not even ten thousand seeds would suffice to detect a difference of {}: the makespans differ too much from seed to seed.",
                 percent
             ),
-        };
-        say!(
-            "The makespans of {} do not differ significantly with {} ({}, Holm's correction, margin of indifference {}); the least mean makespan is {}. {}",
-            names,
-            SEEDS
-                .with_count(seeds)
-                .with_shown_text(format_count(seeds, "seed")),
-            CONFIDENCE_LEVEL.with_value(95.0).with_shown_text("95 %"),
-            self.margin_quantity(),
-            mean,
-            needed
-        )
+        }
     }
 
     /// Returns the margin of indifference as a quantity that can be inserted into a sentence.

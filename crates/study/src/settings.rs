@@ -120,21 +120,7 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
             .fold(1, u128::saturating_mul),
         Combine::Zip => {
             let longest = counts.iter().copied().max().unwrap_or(1);
-            let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
-            if let Some(short) = sweep.parameters.iter().find(is_short) {
-                let message = format!(
-                    "`{}` has {} values, but another parameter has {longest}",
-                    short.name,
-                    short.spec.count()
-                );
-                return Err(Problem::new(message)
-                    .source(&short.definition_text)
-                    .hint(
-                        "give each parameter the same number of values, or one value: `zip` combines the first values of all parameters, \
-                        then the second ones, and so on",
-                    )
-                    .into());
-            }
+            check_zipped_counts(sweep, longest)?;
             u128::from(longest)
         }
         Combine::Random(0) | Combine::Latin(0) => {
@@ -174,6 +160,26 @@ pub(super) fn check_run_count(sweep: &Sweep, limits: Limits) -> Result<(), Error
     .source(place)
     .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
     .into())
+}
+
+/// Checks that each parameter of a sweep with `zip` has one value or as many as the parameter with the most values, `longest`.
+fn check_zipped_counts(sweep: &Sweep, longest: u64) -> Result<(), Error> {
+    let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
+    if let Some(short) = sweep.parameters.iter().find(is_short) {
+        let message = format!(
+            "`{}` has {} values, but another parameter has {longest}",
+            short.name,
+            short.spec.count()
+        );
+        return Err(Problem::new(message)
+            .source(&short.definition_text)
+            .hint(
+                "give each parameter the same number of values, or one value: `zip` combines the first values of all parameters, \
+                then the second ones, and so on",
+            )
+            .into());
+    }
+    Ok(())
 }
 
 /// Returns the number of values of each varied parameter.

@@ -152,14 +152,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         });
         let mut members = Vec::new();
         for (local, radical) in (0..).zip(hosts.host_numbers()) {
-            self.add_host(
-                node,
-                hosts.create_host(radical),
-                Place {
-                    zone,
-                    member_number: local,
-                },
-            );
+            self.add_host(node, hosts.create_host(radical), Place::new(zone, local));
             let name = format!("{name}_link_{radical}");
             let mut member = self.add_private_links(node, &name, &links);
             member.backbone = backbone;
@@ -169,14 +162,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             star.members = members;
         }
         let local = u32::try_from(hosts.host_count()).expect("the number of hosts is checked");
-        self.add_cluster_router(
-            node,
-            &hosts,
-            Place {
-                zone,
-                member_number: local,
-            },
-        );
+        self.add_cluster_router(node, &hosts, Place::new(zone, local));
     }
 
     /// Adds the router of a cluster, which is the gateway of its zone.
@@ -336,22 +322,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         for (local, radical) in (place.member_number..).zip(hosts.host_numbers()) {
             let host = hosts.create_host(radical);
             let name = format!("link_{}", host.name);
-            self.add_host(
-                node,
-                host,
-                Place {
-                    member_number: local,
-                    ..place
-                },
-            );
+            self.add_host(node, host, Place::new(place.zone, local));
             let member = self.add_private_links(node, &name, &links);
-            self.set_private_links(
-                Place {
-                    member_number: local,
-                    ..place
-                },
-                member,
-            );
+            self.set_private_links(Place::new(place.zone, local), member);
         }
         u32::try_from(hosts.host_count()).expect("the number of hosts is checked")
     }

@@ -154,11 +154,9 @@ impl Expander {
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
             if new.len() > MAX_TEXT_LENGTH {
-                let problem = Problem::new("the expanded elements are longer than 268 MB of text");
-                return Err(at(
-                    node,
-                    problem.hint("reduce the number of hosts in the set"),
-                ));
+                let problem = Problem::new("the expanded elements are longer than 268 MB of text")
+                    .hint("reduce the number of hosts in the set");
+                return Err(at(node, problem));
             }
         }
         new.push_str(&text[done..]);

@@ -235,13 +235,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
                 ..MemberLinks::default()
             };
             let zone = part.zone;
-            self.set_private_links(
-                Place {
-                    zone,
-                    member_number: local,
-                },
-                member,
-            );
+            self.set_private_links(Place::new(zone, local), member);
         }
     }
 

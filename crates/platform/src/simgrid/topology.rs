@@ -79,23 +79,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
             return;
         };
         for (local, radical) in (0..shape.host_count).zip(hosts.host_numbers()) {
-            self.add_host(
-                node,
-                hosts.create_host(radical),
-                Place {
-                    zone,
-                    member_number: local,
-                },
-            );
+            self.add_host(node, hosts.create_host(radical), Place::new(zone, local));
         }
-        self.add_cluster_router(
-            node,
-            hosts,
-            Place {
-                zone,
-                member_number: shape.host_count,
-            },
-        );
+        self.add_cluster_router(node, hosts, Place::new(zone, shape.host_count));
     }
 }
 
@@ -325,12 +311,8 @@ fn add_topology_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, l
             (0..blades).for_each(|blade| limiter(all, format!("blade_{blade}")));
             let [_, counts @ ..] = dragonfly.connection_counts().unwrap_or_default();
             let [blue, black, green] = dragonfly.bandwidth_factors;
-            let kinds = [
-                ("local", 1),
-                ("green", green),
-                ("black", black),
-                ("blue", blue),
-            ];
+            let cables = [1, green, black, blue];
+            let kinds = ["local", "green", "black", "blue"].into_iter().zip(cables);
             for (count, (kind, cables)) in counts.into_iter().zip(kinds) {
                 (0..count).for_each(|at| cable(all, format!("{kind}_{at}"), cables));
             }

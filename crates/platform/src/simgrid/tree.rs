@@ -225,10 +225,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         part: &mut UnroutedZone<'a>,
         inner: &mut Vec<(Node<'a>, Place)>,
     ) {
-        let place = Place {
-            zone: part.zone,
-            member_number: part.member_count,
-        };
+        let place = Place::new(part.zone, part.member_count);
         match node.tag_name().name() {
             "zone" | "AS" | "cluster" => {
                 inner.push((node, place));

@@ -374,15 +374,12 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the whole platform in the form with hosts, links and one route for each pair of hosts.
-    fn write_hosts_and_routes(&mut self) -> Result<(), Error> {
+    /// Checks that the latencies between clusters can be written.
+    ///
+    /// # Errors
+    /// Latencies of pairs of clusters are computed from coordinates, or a link has a latency profile besides.
+    fn check_latencies(&self) -> Result<(), Error> {
         let platform = self.platform;
-        let count = platform.clusters.len();
-        let pairs = || (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
-        let route = |(a, b): (usize, usize)| route_between_clusters(platform, a, b);
-        self.has_pair_latencies = pairs()
-            .filter_map(route)
-            .any(|route| route.latency.is_some());
         if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {
             let problem = Problem::new(
                 "some latencies are computed from coordinates (Vivaldi), which the exported format cannot express",
@@ -404,6 +401,19 @@ impl Writer<'_> {
                 .hint("leave out one of the two: SimGrid adds up the latencies of links")
                 .into());
         }
+        Ok(())
+    }
+
+    /// Writes the whole platform in the form with hosts, links and one route for each pair of hosts.
+    fn write_hosts_and_routes(&mut self) -> Result<(), Error> {
+        let platform = self.platform;
+        let count = platform.clusters.len();
+        let pairs = || (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
+        let route = |(a, b): (usize, usize)| route_between_clusters(platform, a, b);
+        self.has_pair_latencies = pairs()
+            .filter_map(route)
+            .any(|route| route.latency.is_some());
+        self.check_latencies()?;
         self.write_file_beginning();
         for host in &platform.hosts {
             self.write_host(host);

@@ -79,6 +79,16 @@ pub(super) struct Place {
     pub(super) member_number: u32,
 }
 
+impl Place {
+    /// Creates the place of the member `member_number` of a zone.
+    pub(super) const fn new(zone: ZoneId, member_number: u32) -> Self {
+        Self {
+            zone,
+            member_number,
+        }
+    }
+}
+
 /// A member of a zone: a host, a router or an inner zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Member {

@@ -11,6 +11,16 @@ use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
+/// The known keys of the metadata of a file.
+const METADATA_KEYS: [&str; 6] = [
+    "type",
+    "rank",
+    "rank_alpha",
+    "shared_node",
+    "phases",
+    "attributes",
+];
+
 /// Maximum number of phases, including phases that only repeat the phase before.
 pub(super) const MAX_PHASES: u64 = 1_000_000;
 
@@ -201,17 +211,7 @@ impl Reader<'_> {
         let Some(metadata) = as_object(metadata) else {
             return;
         };
-        self.count_unknown_keys(
-            metadata,
-            &[
-                "type",
-                "rank",
-                "rank_alpha",
-                "shared_node",
-                "phases",
-                "attributes",
-            ],
-        );
+        self.count_unknown_keys(metadata, &METADATA_KEYS);
         if let Some(rank) = metadata.get("rank")
             && rank.as_u64() != Some(self.rank as u64)
         {
