@@ -413,23 +413,26 @@ fn difference_table(runs: &[ExampleRun]) -> String {
     let Some((_, (first, _))) = known().next() else {
         return "<p>There is no scenario i to compare with.</p>\n".to_owned();
     };
-    let cell = |seconds: f64| {
-        Cell::value(
-            seconds,
-            format!(
-                "{}{}",
-                if seconds > 0.0 { "+" } else { "" },
-                format_short(seconds)
-            ),
-        )
+    let cell = |(terms, sum): &(Vec<(_, f64)>, f64), seconds: f64| {
+        // A term that is only the rounding of the others is shown as 0.
+        let largest = terms
+            .iter()
+            .fold(sum.abs(), |largest, term| largest.max(term.1.abs()));
+        let shown = if seconds.abs() < 1e-12 * largest {
+            0.0
+        } else {
+            seconds
+        };
+        let sign = if shown > 0.0 { "+" } else { "" };
+        Cell::value(shown, format!("{sign}{}", format_short(shown)))
     };
     for (at, (term, _)) in first.iter().enumerate() {
         let mut row = vec![Cell::text(term.name())];
-        row.extend(known().map(|(_, (terms, _))| cell(terms.get(at).map_or(0.0, |one| one.1))));
+        row.extend(known().map(|(_, all)| cell(all, all.0.get(at).map_or(0.0, |one| one.1))));
         table.push_row(row);
     }
     let mut sum = vec![Cell::text("sum")];
-    sum.extend(known().map(|(_, (_, sum))| cell(*sum)));
+    sum.extend(known().map(|(_, all)| cell(all, all.1)));
     table.push_row(sum);
     table.to_html(INITIAL_ROWS)
 }

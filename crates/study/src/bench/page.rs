@@ -16,7 +16,7 @@ pub fn bench_page(bench: &BenchResults) -> String {
     let sections = [
         (
             "policies",
-            "Policies: the least mean ratio first".to_owned(),
+            "Policies, by mean ratio".to_owned(),
             format!(
                 "{}{}",
                 list_html(&bench.remarks()),

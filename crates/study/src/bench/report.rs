@@ -236,7 +236,7 @@ fn policy_row(one: &PolicyStatistics) -> Vec<Cell> {
 pub(super) fn class_table(bench: &BenchResults) -> Table {
     let mut table = Table::new(
         "classes",
-        "Classes of cases",
+        "The two policies with the lowest mean ratio in each class of cases",
         &[
             text_column("class", "class"),
             number_column("cases", "cases"),
