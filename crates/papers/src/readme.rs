@@ -250,8 +250,7 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
     push_table(text, columns, rows);
     *text += SIGNS;
-    *text +=
-        "\nThe following simulated times differ by more than 5 % from a table or figure (f):\n";
+    *text += "\nThe following simulated times differ by more than 5 % from a table or a figure (a figure has an id with `f`, such as `lu-f04`):\n";
     let cells = papers.iter().flat_map(|paper| &paper.cells);
     let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
@@ -341,7 +340,7 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
 fn push_predictions(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
     push_table(text, SPLIT_COLUMNS, committed_split_rows()?);
-    *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in the stored calls, and the same in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
+    *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in all calls whose inputs were stored, and gives the same makespan in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Creates the page `rivals.md` and the table `rivals.csv` of the study: the advice, the public draw, all combinations,
 //! interpretations of MigBSP, and the fresh draws.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -119,7 +120,7 @@ fn advice_section(outcome: &Outcome) -> String {
         "The *ratio* of a policy is its makespan divided by the best known makespan of the case. A policy is better than another if its mean ratio over a set of random cases, a *draw*, is lower. \
          The results on draw 1 led to {all} claims. Of these, {} failed on draw 1 or on at least one of {draws} new draws ([table](#the-advice-on-each-draw)). \
          The other {} held on all draws and are listed here. A claim may hold by chance. Therefore the brackets say on how many new draws it is significant (95 %). \
-         They also say how far the mean ratio of the policy is below that of the best policy of the comparison on the new draws.\n\n",
+         They also say by how many percent the mean ratio of the policy is below that of the best policy of the comparison: the smallest and the largest value over the new draws.\n\n",
         failed.len(),
         held.len()
     );
@@ -252,10 +253,11 @@ fn readings_section(outcome: &Outcome) -> String {
         let _ = writeln!(text, "- {name}: {}", options.join(", "));
     }
     text += "\n| reading | draw | mean ratio | 95 % | worst | moves |\n|---|---|---|---|---|---|\n";
-    let mut least = f64::INFINITY;
-    let mut most: f64 = 0.0;
+    let mut ranges = Vec::new();
     let all = std::iter::once(&outcome.public_draw).chain(&outcome.fresh_draws);
-    for bench in all.clone() {
+    for bench in all {
+        let mut least = f64::INFINITY;
+        let mut most: f64 = 0.0;
         let readings = outcome.study.migbsp_variants();
         let is_one = |policy: &str| readings.iter().any(|one| one.name == policy);
         let own = standing_of_policy(bench, "migbsp").into_iter();
@@ -270,10 +272,12 @@ fn readings_section(outcome: &Outcome) -> String {
                 bench.draw, one.mean_ratio, one.worst_ratio, one.call_and_move_counts[1]
             );
         }
+        ranges.push(format!("{least:.3} to {most:.3} (draw {})", bench.draw));
     }
     let _ = write!(
         text,
-        "\nThe mean ratio of MigBSP lies between {least:.3} and {most:.3}, depending on reading and draw.\n\n"
+        "\nRange of the mean ratio of MigBSP over its readings: {}.\n\n",
+        ranges.join(", ")
     );
     text
 }
@@ -387,8 +391,10 @@ fn classes_section(bench: &BenchResults) -> String {
 fn verdicts_table(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## The advice on each draw\n\nA claim holds on a draw if the mean ratio of its policy is below that of each policy with which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of their \
-         difference, paired by case. If the difference is below 0, the policy of the claim is better. A star marks a claim that is significant in all its comparisons.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
+         difference, paired by case. If the difference is below 0, the policy of the claim is better. A star marks a claim that is significant in all its comparisons. ",
     );
+    text += &compared_policies_text(&outcome.study.advice);
+    text += "\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n";
     for claim in &outcome.study.advice {
         for bench in std::iter::once(&outcome.public_draw).chain(&outcome.fresh_draws) {
             let verdict = claim
@@ -399,6 +405,26 @@ fn verdicts_table(outcome: &Outcome) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Lists the policies that the claims on a class of cases compare: each different list once, with its number of policies.
+fn compared_policies_text(claims: &[Claim]) -> String {
+    let on_a_class = claims.iter().filter(|claim| claim.class.is_some());
+    let lists: BTreeSet<BTreeSet<&str>> = on_a_class
+        .map(|claim| {
+            let others = claim.than.iter().map(String::as_str);
+            others.chain([claim.policy.as_str()]).collect()
+        })
+        .collect();
+    let texts = lists.iter().map(|policies| {
+        let names: Vec<String> = policies.iter().map(|name| format!("`{name}`")).collect();
+        format!("{} policies are {}", policies.len(), names.join(", "))
+    });
+    let texts: Vec<String> = texts.collect();
+    format!(
+        "In claims on a class of cases, the {}.",
+        texts.join("; the ")
+    )
 }
 
 /// Formats a verdict as cells of the table of verdicts: number of cases, two mean ratios, the interval, and whether the claim
