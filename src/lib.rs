@@ -23,17 +23,17 @@
 //! ```
 //! Each crate uses only the crates to its right. This crate joins them and contains the command.
 //!
-//! | here | crate | what it is |
+//! | module of this crate | crate | content |
 //! |---|---|---|
-//! | [`units`], [`error`], [`document`], [`random`], [`memory`], [`plugin`] | `base` | quantities, problems with places, files, random streams, limits, declarations of plug-ins |
+//! | [`units`], [`error`], [`document`], [`random`], [`memory`], [`plugin`] | `base` | quantities with units, errors with their places in files, files, random streams, memory limits, declarations of plug-ins |
 //! | [`platform`], [`load`] | `platform` | clusters, hosts, links, routes; background load on hosts and links |
-//! | [`engine`] | `engine` | time, hosts, links: activities that share capacities |
+//! | [`engine`] | `engine` | events: activities that share the capacities of hosts and links over time |
 //! | [`bsp`] | `bsp` | supersteps, barriers, rescheduling calls, migrations |
-//! | [`workload`] | `workloads` | what processes compute and send, superstep by superstep |
+//! | [`workload`] | `workloads` | applications: what processes compute and send, superstep by superstep |
 //! | [`policy`] | `policies` | MigBSP and its rivals |
 //! | [`experiment`], [`Registry`] | `experiment` | reads settings, runs all scenarios, returns results; policies, applications and loads by name |
-//! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, the report; charts for articles |
-//! | [`sweep`] | `study` | many runs: plans, rows that stay if the process is killed, tables, figures |
+//! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, HTML report; charts for articles |
+//! | [`sweep`] | `study` | many runs: plans, stores of results that survive the end of the process, tables, figures |
 //! | [`paper`] | `papers` | the papers: published and simulated values; the study of rivals |
 //! | [`cli`] | - | the command |
 //!
@@ -66,7 +66,8 @@ pub use migsim_policies as policy;
 pub use migsim_study as sweep;
 pub use migsim_workloads as workload;
 
-/// Carrier of the examples in the book (the manual): as its documentation they are compiled and run together with the tests.
+/// Carrier of the examples in the book (the manual): the text of the book is the documentation of this type, so that its examples
+/// are compiled and run together with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide/policy.md")]
 #[derive(Debug)]

@@ -114,7 +114,7 @@ fn bench_request(suite: Suite, arguments: &BenchArguments) -> Result<BenchReques
     })
 }
 
-/// Returns how many cases are run: the number that the user chose, or else 100 random cases or all fixed cases.
+/// Returns the number of cases that are run: the number that the user chose; by default 100 random cases, or all fixed cases.
 ///
 /// # Errors
 /// The user chose more cases than the suite has fixed cases.

@@ -62,7 +62,7 @@ pub(super) fn run_bottlenecks(
     print_result(out, form, || profile.to_json(), sheet)
 }
 
-/// Returns the settings of the experiment that is examined: the settings of the run folder that the user named, or else the
+/// Returns the settings of the experiment that is examined: the settings of the run folder if the user named one, otherwise the
 /// settings of the command line.
 fn experiment_settings(
     registry: &Registry,
@@ -87,8 +87,8 @@ fn experiment_settings(
     Ok(layers)
 }
 
-/// Returns what the user wants to examine: the scenario, the seeds, whether changes are also run with recorded decisions, and
-/// whether changes are combined in pairs.
+/// Returns the options of the bottleneck profile that the user chose: the scenario, the seeds, whether changes are also run with
+/// recorded decisions, and whether changes are combined in pairs.
 fn profile_options(arguments: &BottleneckArguments) -> Result<ProfileOptions, Error> {
     let scenario = match ScenarioChoice::chosen_scenarios(&arguments.settings.scenario)[..] {
         [] => None,

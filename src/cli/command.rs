@@ -55,11 +55,11 @@ pub(super) fn command_for_subcommand(
     }
 }
 
-/// Defines a command line that contains only the subcommand `called`, without help texts, which parses the same arguments in a
-/// third of the time.
+/// Defines a command line that contains only the subcommand `called`, without help texts. It parses the same arguments as the
+/// whole command line in a third of the time.
 ///
-/// Returns `None` for subcommands other than `run` and `sweep`, which users start thousands of times, and if the registry has
-/// errors.
+/// Returns `None` if the registry has errors, and for all subcommands except `run` and `sweep`, which users start thousands of
+/// times.
 pub(super) fn minimal_command(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
@@ -226,8 +226,8 @@ struct PluginFlags<'r> {
     policy_flags: Vec<&'static OptionFlag>,
     /// Registry whose plug-ins define the flags and names.
     registry: &'r Registry,
-    /// For each flag of a policy, its default value as help shows it; `None` if it has no default. It is computed when it is
-    /// first needed.
+    /// For each flag of a policy, its default value as the help shows it; `None` if the flag has no default. The map is computed
+    /// when it is first needed.
     default_texts: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
@@ -250,8 +250,8 @@ impl<'r> PluginFlags<'r> {
             .copied()
     }
 
-    /// Adds the flags of plug-ins to a command and its subcommands, as far as they take settings. An error is added to `problems`
-    /// for each flag that already exists.
+    /// Adds the flags of plug-ins to a command and to its subcommands, if these take settings. For each flag that a command
+    /// already has, an error is added to `problems`.
     fn add_recursively(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
         let names: Vec<String> = command
             .get_subcommands()

@@ -117,7 +117,7 @@ fn run_searches(
     Ok(known)
 }
 
-/// Prints how many runs failed and the first reason. Returns whether all runs succeeded.
+/// Prints the number of failed runs and the reason of the first failure, if there is any. Returns whether all runs succeeded.
 fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     let failed: Vec<&String> = plan
         .runs
@@ -409,9 +409,9 @@ fn policies_table(comparison: &Comparison) -> Table {
 
 /// The columns that the table of policies contains only if a policy has a value for them.
 struct OptionalColumns {
-    /// Whether the table shows by how much each policy is slower than with calls at the best supersteps.
+    /// Whether the table shows by how much each policy is slower with its trigger than with calls at the best supersteps.
     has_trigger_regret: bool,
-    /// Whether the table shows the number of moves that bring a process straight back to its previous host. On the platforms of
+    /// Whether the table shows the number of moves that bring a process directly back to its previous host. On the platforms of
     /// the papers, only the JSON output contains this number.
     has_straight_returns: bool,
 }

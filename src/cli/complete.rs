@@ -24,8 +24,8 @@ pub(super) const STUDY_REALITY: &str = "reality";
 /// Value of the argument of `migsim reproduce` that selects the study of the papers' applications on Grid'5000.
 pub(super) const STUDY_GRID5000: &str = "grid5000";
 
-/// Value of the argument of `migsim reproduce` that selects the study of rescheduling calls that the authors' own program
-/// recorded.
+/// Value of the argument of `migsim reproduce` that selects the study of recorded rescheduling calls of the 2015 simulation
+/// program of `MigBSP`'s authors.
 pub(super) const STUDY_AUTHORS: &str = "authors-2015";
 
 /// Value of the argument of `migsim reproduce` that selects the study of rival policies.
@@ -79,8 +79,8 @@ pub(super) fn text_parser(
     }
 }
 
-/// Creates a parser that accepts only the names in `choices`, and converts each name to the value beside it; help and shells list
-/// the names.
+/// Creates a parser that accepts only the names in `choices`, and converts each name to the value that is paired with it; help
+/// and shells list the names.
 pub(super) fn named_value_parser<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -136,7 +136,7 @@ fn experiment_names() -> Vec<&'static str> {
 }
 
 /// Returns the script that completes the command line of `command` in a shell. Where the script offers names of platforms or
-/// experiments, it also offers files, which the generator of scripts does not support.
+/// experiments, files are offered as well, which the generator of completion scripts does not support.
 pub(super) fn completion_script(shell: Shell, command: &mut Command) -> String {
     let mut text = Vec::new();
     let name = command.get_name().to_owned();

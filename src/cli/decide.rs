@@ -71,7 +71,8 @@ pub(super) fn run_decide(
     print_text(out, &sheet.render(OutputForm::Table))
 }
 
-/// Converts the decisions to JSON: the decisions of the only case, or a list `cases` with the name of each case.
+/// Converts the decisions to JSON: if the file contains a single case, the decisions of this case; otherwise a list `cases` with
+/// the name and the decisions of each case.
 fn answers_to_json(answers: &[(String, CaseDecisions)], is_one: bool) -> Value {
     let mut answers = answers
         .iter()
@@ -93,10 +94,12 @@ fn answers_to_json(answers: &[(String, CaseDecisions)], is_one: bool) -> Value {
 struct RequestedDecisions<'r> {
     /// Registry that contains the policies and triggers.
     registry: &'r Registry,
+    /// The policies, triggers, options and seed that the user named.
     requested: Selection,
 }
 
-/// The decisions for one case of the file, by the kind of the case.
+/// The decisions for one case of the file, by the kind of the case: the state at a barrier, a history of loads, measured times,
+/// or a growing load.
 #[derive(Debug)]
 enum CaseDecisions {
     Barrier(Box<Snapshot>, BarrierVerdict),
@@ -106,7 +109,8 @@ enum CaseDecisions {
 }
 
 impl RequestedDecisions<'_> {
-    /// Decides a case of the file with the policies or triggers that the user named, or with all if the user named none.
+    /// Decides a case of the file with the policies or triggers that the user named; if the user named none, with all policies or
+    /// triggers.
     fn decide_case(&self, case: Case) -> Result<CaseDecisions, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
@@ -482,7 +486,8 @@ fn describe_balanced_supersteps(balances: &[usize]) -> String {
 /// Maximum number of supersteps that are listed in one line.
 const MAX_LISTED_SUPERSTEPS: usize = 12;
 
-/// Formats a list of supersteps, separated by commas, with `...` at its end if there are more than are listed.
+/// Formats a list of supersteps, separated by commas; `...` at the end stands for supersteps beyond the first
+/// [`MAX_LISTED_SUPERSTEPS`].
 fn join_supersteps(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()

@@ -192,10 +192,11 @@ fn write_vt_files(
     Ok(())
 }
 
-/// Returns a command line that runs the experiment again with its application from the trace file `trace`, or `None` if flags
-/// cannot express the settings.
+/// Returns a command line that runs the experiment again with its application from the trace file `trace`; `None` if flags cannot
+/// express the settings.
 ///
-/// The flags of the command set what the trace does not contain, based on the built-in experiment that needs the fewest flags.
+/// The trace does not contain all settings; flags set the others. The command is based on the built-in experiment that needs the
+/// fewest flags.
 fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = SharedInputs::default();
     let difference = |base| settings_beyond_trace(experiment, base, (limits, &shared));
@@ -222,8 +223,8 @@ fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> O
     Some(words.join(" "))
 }
 
-/// Lists the settings that turn the built-in experiment `base` (`None`: the default for traces) into this experiment, except what
-/// a trace contains. Returns `None` if this is impossible.
+/// Lists the settings that turn the built-in experiment `base` (`None`: the default for traces) into this experiment, except
+/// settings that a trace contains; returns `None` if no settings can do so.
 fn settings_beyond_trace(
     experiment: &Experiment,
     base: Option<&str>,
@@ -280,8 +281,8 @@ fn settings_beyond_trace(
         .then_some(found)
 }
 
-/// Returns whether the command that runs a trace needs no flag for a key: the trace or the command already determines its value,
-/// or it has no effect on a run.
+/// Returns whether the command that runs a trace needs no flag for the key `key`: the trace or the command already determines the
+/// value of the key, or the key has no effect on a run.
 fn is_determined_by_trace(key: &str) -> bool {
     const TOLD: [&str; 11] = [
         "$schema",

@@ -1,7 +1,7 @@
 //! Handles Ctrl-C (SIGINT) during a command: the command prints which results are kept, and the process ends with exit code 130.
 //!
-//! When no command watches for the signal, and at the second signal, the process ends immediately, as without this module. If the
-//! signal is ignored when the process starts (`nohup`, a script in the background), it stays ignored.
+//! If no command watches for the signal, or if it arrives a second time, the process ends immediately, as it would without this
+//! module. If the signal is ignored when the process starts (`nohup`, a script in the background), it stays ignored.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,11 +36,11 @@ struct SignalFlags {
 #[derive(Debug)]
 pub(super) struct InterruptWatch(&'static SignalFlags);
 
-/// Whether signals are left to the program that runs commands inside it, such as a Python interpreter; commands then install no
-/// handlers.
+/// Whether the handling of signals is left to the host program, such as a Python interpreter, that runs commands inside its
+/// process. Commands then install no handlers.
 static IS_LEFT_TO_HOST: AtomicBool = AtomicBool::new(false);
 
-/// Leaves the handling of Ctrl-C from now on to the program that runs commands inside it.
+/// Leaves the handling of Ctrl-C from now on to the program, such as a Python interpreter, that runs commands inside its process.
 ///
 /// ```
 /// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
@@ -51,7 +51,7 @@ pub fn leave_signals_alone() {
 
 impl InterruptWatch {
     /// Starts to watch for SIGINT. Returns `None` if the signal is ignored, cannot be caught, or is left to the program that runs
-    /// the command inside it.
+    /// the command inside its process.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<SignalFlags>> = OnceLock::new();
         if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
@@ -97,18 +97,19 @@ impl SignalFlags {
     }
 }
 
-/// Records the signals that request the end of a command; while this value exists, the command itself decides when it ends.
+/// Recorder of the signals that request the end of a command; while this value exists, such a signal does not end the process,
+/// and the command itself decides when it ends.
 #[derive(Debug)]
 pub(super) struct EndSignals {
     /// Number of the signal that arrived last; 0 if none has arrived.
     last_signal_number: Arc<AtomicUsize>,
-    /// Whether this process catches the signals; false if they are left to the program that runs the command inside it.
+    /// Whether this process catches the signals; false if they are left to the program that runs the command inside its process.
     are_caught: bool,
 }
 
 impl EndSignals {
-    /// Catches the signals from now on, except ignored signals. Catches none if signals are left to the program that runs the
-    /// command inside it.
+    /// Catches the signals that request the end of a command from now on, except signals that are ignored. Catches none if
+    /// signals are left to the program that runs the command inside its process.
     pub(super) fn catch() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
         let are_caught = !IS_LEFT_TO_HOST.load(Ordering::SeqCst);
@@ -125,7 +126,8 @@ impl EndSignals {
         }
     }
 
-    /// Returns whether this process catches the signals; false if they are left to the program that runs the command inside it.
+    /// Returns whether this process catches the signals; false if they are left to the program that runs the command inside its
+    /// process.
     pub(super) fn are_caught(&self) -> bool {
         self.are_caught
     }

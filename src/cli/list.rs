@@ -33,8 +33,9 @@ pub(super) fn print_names(
     print_text(out, &sheet.render(form))
 }
 
-/// Creates the list of the names of one kind, each with a summary and the source (paper or program) of its entry. In aligned
-/// columns, the source follows the summary; in other formats it has a separate column, which Markdown omits if it is empty.
+/// Creates the list of all names of one kind, such as policies, each with a summary and the source (paper or program) of its
+/// entry. In aligned columns, the source follows the summary; in other formats it has a separate column, which Markdown omits if
+/// it is empty.
 fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
         Listing::Apps => registry

@@ -11,8 +11,8 @@ use super::threads::thread_count;
 use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// Returns the limits within which a command must remain: the memory that `--memory-limit` sets, or else the memory that is
-/// available before its threads start, and the number of threads.
+/// Returns the limits within which a command must remain: its memory and its number of threads. Without `--memory-limit`, the
+/// memory is the memory that is available before the threads start.
 pub(super) fn command_limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,

@@ -165,7 +165,7 @@ pub fn run_with(
 ///
 /// ```
 /// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
-/// let experiment = migsim::cli::experiment(&migsim::Registry::standard(), words, None)?;
+/// let experiment = migsim::cli::experiment_from_arguments(&migsim::Registry::standard(), words, None)?;
 /// assert_eq!(experiment.workload.supersteps(), 19);
 /// # Ok::<(), migsim::error::Error>(())
 /// ```
@@ -211,7 +211,7 @@ fn write_fault_dump(broken: &Broken, folder: &Path) -> String {
     }
 }
 
-/// Runs the subcommand that the user typed. Returns `false` if a run of it or a comparison failed.
+/// Runs the subcommand that the user typed. Returns `false` if one of its runs, or a comparison that it makes, failed.
 fn run_subcommand(
     registry: &Registry,
     command: &dyn Fn() -> clap::Command,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::error::{Error, Problem, escape_control_characters};
 use crate::output::{OutputForm, Sheet};
 
-/// Prints a line to `errors` (standard error); if it is closed, the line is lost.
+/// Prints a line to `errors` (standard error). If `errors` is closed, the line is lost and the command continues.
 pub(super) fn print_line(errors: &mut dyn Write, line: &str) {
     let _ = writeln!(errors, "{}", escape_control_characters(line));
 }
@@ -29,8 +29,8 @@ pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<
     }))
 }
 
-/// A writer that passes JSON on to another writer and escapes the characters that would control a terminal. Each write must
-/// consist of whole characters.
+/// A writer that passes JSON text on to another writer, and escapes the characters that would control a terminal. Each written
+/// part must consist of whole characters.
 struct TerminalSafeWriter<W>(W);
 
 impl<W: Write> Write for TerminalSafeWriter<W> {
@@ -81,8 +81,8 @@ pub(super) fn print_text(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     check_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Converts a failed write to standard output into an error with a hint. It is not an error if the reader of a pipe has closed
-/// it.
+/// Returns an error with a hint if writing to standard output failed. It is not an error if the reader of a pipe has closed the
+/// pipe.
 fn check_printed(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

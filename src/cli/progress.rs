@@ -33,8 +33,8 @@ const ESTIMATE_TIME: Duration = Duration::from_secs(30);
 /// Length of the most recent period over which the rate of progress is measured.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
 
-/// Runs `work` and shows its progress; `count` returns the number of finished items. Ctrl-C removes the progress bar and ends the
-/// process.
+/// Runs `work` and shows its progress; `count` returns the number of items that `work` has finished. Ctrl-C removes the progress
+/// bar and ends the process.
 pub(super) fn run_with_progress<R: Send>(
     bar: &ProgressDisplay,
     count: &(dyn Fn() -> u64 + Sync),
@@ -43,8 +43,8 @@ pub(super) fn run_with_progress<R: Send>(
     run_with_progress_and_farewell(bar, count, &|| None, work)
 }
 
-/// Runs `work`, whose results are kept, and shows its progress; `count` returns the number of finished items. Ctrl-C prints the
-/// text that `farewell` returns and ends the process.
+/// Runs `work`, whose results are kept if it is interrupted, and shows its progress; `count` returns the number of finished
+/// items. Ctrl-C prints the text that `farewell` returns and ends the process.
 pub(super) fn run_with_progress_and_farewell<R: Send>(
     bar: &ProgressDisplay,
     count: &(dyn Fn() -> u64 + Sync),
@@ -161,8 +161,10 @@ fn poll_progress(
     }
 }
 
-/// The counts in the last [`RATE_WINDOW`] or in the last quarter of the elapsed time, whichever is longer, each with the time
-/// since the start. The window grows because runs of one study can differ a thousandfold in duration.
+/// Samples of the number of finished items, each with the time since the start: those in the last [`RATE_WINDOW`] or in the last
+/// quarter of the elapsed time, whichever is longer.
+///
+/// The window grows with the elapsed time because the durations of the runs of one study can differ by a factor of a thousand.
 #[derive(Debug, Default)]
 struct ProgressSamples(VecDeque<(Duration, u64)>);
 
@@ -175,8 +177,8 @@ impl ProgressSamples {
         self.0.push_back((time, count));
     }
 
-    /// Computes the rate of progress over the last seconds \[1/s\]; if no item was finished in this period, the rate since the
-    /// start.
+    /// Computes the rate of progress over the window of the samples \[items/s\]; if no item was finished in the window, the rate
+    /// since the start.
     fn rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;

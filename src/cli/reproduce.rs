@@ -1,4 +1,5 @@
-//! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies.
+//! Implements `migsim reproduce`: prints published and simulated values of the papers side by side, and runs the studies (`audit`,
+//! `authors-2015`, `grid5000`, `one-reading`, `reality` and `rivals`).
 
 use std::io::Write;
 use std::path::Path;
@@ -173,7 +174,7 @@ fn write_chosen_figures(
 /// interrupted study there.
 const RIVAL_RUNS_FOLDER: &str = "rivals-runs";
 
-/// Runs the study of rival policies, prints and writes its results, and returns `true`.
+/// Runs the study of rival policies, prints and writes its results, and always returns `true`.
 fn run_rivals_study(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -239,7 +240,7 @@ fn output_study_results(
     Ok(true)
 }
 
-/// Compares simulated programs with programs that were measured on MPI, and prints and writes the results.
+/// Compares simulated programs with programs that were measured on MPI, prints and writes the results, and always returns `true`.
 fn run_reality_study(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
@@ -259,8 +260,8 @@ fn run_reality_study(
     output_study_results(arguments, "reality", &texts, &figures, (out, errors))
 }
 
-/// Decides the rescheduling calls again that the authors' program recorded, and prints both decisions. Returns whether all
-/// decisions are equal.
+/// Decides again each rescheduling call that the 2015 simulation program of `MigBSP`'s authors recorded, and prints both
+/// decisions. Returns whether all decisions are equal.
 fn run_authors_study(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::compare_with_authors(arguments.cases.as_deref())?;
     let [page, table] = [
@@ -368,7 +369,8 @@ fn with_progress<R: Send>(
     })
 }
 
-/// Runs the study that applies the rules of each paper to every other paper, and prints and writes its page.
+/// Runs the study that applies the rules of each paper to every other paper, prints and writes its page, and always returns
+/// `true`.
 fn run_one_reading_study(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -393,7 +395,8 @@ fn run_one_reading_study(
     Ok(true)
 }
 
-/// Runs the audit of all reproductions: prints its page, and writes the page and its tables into the folder of `--out`.
+/// Runs the audit of all reproductions: prints its page, and writes the page and its tables into the folder of `--out`. Always
+/// returns `true`.
 fn run_audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -419,7 +422,7 @@ fn run_audit(
 }
 
 /// Searches for a single set of rules for all papers, starting with the rules of the paper `start`, and prints the steps of the
-/// search.
+/// search. Always returns `true`.
 fn run_rule_search(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,

@@ -116,7 +116,7 @@ pub(super) fn run(
     )
 }
 
-/// Checks that the critical path is not recorded in vain: some requested output must be able to show it.
+/// Checks that at least one requested output can show the critical path if the user requested to record it.
 ///
 /// # Errors
 /// The critical path is recorded, but no requested output shows it.
@@ -135,7 +135,7 @@ fn check_critical_path_output(arguments: &RunArguments) -> Result<(), Error> {
 }
 
 /// Returns the initial placements from which scenario i is simulated for comparison (static starts); empty if the user disabled
-/// them. If there are none, prints the reason.
+/// static starts. If no placement can be simulated, prints the reason.
 fn static_starts(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -365,7 +365,7 @@ pub(super) fn join_settings(
     Ok(layers)
 }
 
-/// Returns the name of the policy that the flag `--policy` names, or else the name in the experiment file.
+/// Returns the name of the policy that the flag `--policy` names; without this flag, the name in the experiment file.
 pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy

@@ -48,7 +48,7 @@ impl SimulationSetup {
         })
     }
 
-    /// Returns the limits together with the data that all runs share, which functions that simulate runs take as one argument.
+    /// Returns the limits together with the data that all runs share; functions that simulate runs take both as one argument.
     pub(super) fn limits_and_common(&self) -> (Limits, &SharedRunData) {
         (self.limits, &self.common)
     }
@@ -64,8 +64,8 @@ impl SimulationSetup {
         Ok(plan)
     }
 
-    /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the user did not
-    /// define.
+    /// Creates the plan of a sweep, which lists its runs, without printing notes. It is used for sweeps that the command itself
+    /// defines, not the user.
     pub(super) fn plan_without_notes(&self, sweep: &Sweep) -> Result<Plan, Error> {
         let plan = || Plan::new_for_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
@@ -110,8 +110,9 @@ impl SimulationSetup {
         Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Runs `work`, which adds the results of up to `total` runs to a store, and shows its progress. Ctrl-C prints the text that
-    /// `farewell` returns and ends the process; the store keeps all results.
+    /// Runs `work`, which simulates up to `total` runs and adds their results to a store, and shows its progress.
+    ///
+    /// Ctrl-C prints the text that `farewell` returns and ends the process; the store keeps all results.
     pub(super) fn fill_store<R: Send>(
         &self,
         (store, done): (&Mutex<Store>, &FinishedRuns),

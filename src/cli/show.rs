@@ -30,8 +30,8 @@ pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Resu
     formed.map_err(|error| error.with_default_source("--clusters"))
 }
 
-/// Prints the description of a platform and, if `svg` is given, draws the platform into this file. `are_clusters_chosen` tells
-/// whether the user chose its clusters.
+/// Prints the description of a platform and, if `svg` is given, draws the platform into this file. `are_clusters_chosen` states
+/// whether the user chose how the hosts are divided into clusters.
 pub(super) fn show_platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,

@@ -1,10 +1,10 @@
-//! Implements the flag `--slurm` of `migsim sweep` and `migsim bench`: submits a Slurm job array, waits for it, and merges the
-//! results of its tasks.
+//! Implements the flag `--slurm` of `migsim sweep` and `migsim bench`: submits a Slurm job array, waits for its end, and merges
+//! the results of its tasks.
 //!
-//! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists;
-//! otherwise it submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works
-//! in a separate folder below `shards/`. Options are passed to `sbatch` as arguments, never through a shell. In the script, which
-//! a shell reads, every path is quoted.
+//! The array has one task per part of the plan (`--shard`). Each task works in a separate folder below `shards/`. The number of
+//! the job is kept in the folder of the sweep. If the same command is run again while the job array still exists, it continues to
+//! wait; otherwise it submits only the parts that lack runs. Options are passed to `sbatch` as arguments, never through a shell.
+//! In the script, which a shell reads, every path is quoted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -253,7 +253,7 @@ pub(super) struct JobArray {
     submitted_parts: Vec<usize>,
     /// Options that the user passes on to `sbatch`, in the form `--name=value`.
     sbatch_options: Vec<String>,
-    /// Whether the sweep may start a program as its policy; the tasks then need the flag `--allow-exec`.
+    /// Whether the user allows the sweep to start a program as its policy; the tasks then need the flag `--allow-exec`.
     may_start_program: bool,
 }
 
@@ -369,7 +369,8 @@ pub(super) fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Lists the parts that lack runs, counted from 1, and counts the finished runs of all parts; `whole` is the folder of the sweep.
+/// Lists the numbers of the parts that lack runs, counted from 1, followed by the number of finished runs of all parts together.
+/// `whole` is the folder of the sweep.
 fn incomplete_parts(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {

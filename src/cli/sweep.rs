@@ -230,7 +230,7 @@ pub(super) fn sweep_from_arguments(
     Ok(sweep)
 }
 
-/// A sweep that was created from the command line, with the kind of the file that the user named.
+/// A sweep that was created from the command line, and whether the user named a sweep file.
 #[derive(Debug)]
 pub(super) struct NamedSweep {
     pub(super) sweep: Sweep,

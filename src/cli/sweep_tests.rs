@@ -197,8 +197,8 @@ impl RandomComparison<'_> {
         self.random.draw_below(count)
     }
 
-    /// Draws how the settings of `base` are fixed. Returns the name of the way, the arguments for `migsim sweep`, and the
-    /// equivalent arguments for `migsim run`.
+    /// Draws how the settings of `base` are fixed: by flags, by an experiment file or by a sweep file. Returns the name of this
+    /// choice, the arguments for `migsim sweep`, and the equivalent arguments for `migsim run`.
     fn draw_fixed(
         &mut self,
         base: &[String],

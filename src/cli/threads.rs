@@ -5,7 +5,8 @@ use clap::builder::RangedU64ValueParser;
 use crate::error::{Error, Problem};
 use crate::memory::{Limits, study_plan_memory};
 
-/// Maximum number of threads that the user may request: more than any machine has cores, and few enough to start quickly.
+/// Maximum number of threads that the user may request: larger than the number of cores of any machine, and small enough that the
+/// threads start quickly.
 const MAX_THREADS: u64 = 1024;
 
 /// Returns the parser of the value of `--threads`: a whole number from 0 to 1024; 0 means one thread per core.
@@ -13,8 +14,8 @@ pub(super) fn thread_count_parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MAX_THREADS)
 }
 
-/// Returns the number of threads to start. If `wanted` is absent or 0, it is the value of `RAYON_NUM_THREADS` or else one thread
-/// per core.
+/// Returns the number of threads to start. If `wanted` is absent or 0, this is the value of the environment variable
+/// `RAYON_NUM_THREADS`, or one thread per core if the variable is not set.
 pub(super) fn thread_count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
@@ -23,8 +24,8 @@ pub(super) fn thread_count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Starts the requested number of threads, or fewer threads if the system does not allow this number; the results of runs do not
-/// depend on it.
+/// Starts the requested number of threads, or fewer threads if the system does not allow this number. The results of runs do not
+/// depend on the number of threads.
 ///
 /// For a single thread, the calling thread is used, and no thread is started.
 pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
@@ -43,7 +44,7 @@ pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, 
 }
 
 /// Starts the threads of a command that plans runs. If the memory limit does not even allow the plan of one run, only the calling
-/// thread is used, so that it can report this problem.
+/// thread is used, which then reports this problem.
 pub(super) fn start_planning_threads(
     wanted: Option<usize>,
     limits: Limits,

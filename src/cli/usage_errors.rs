@@ -28,8 +28,8 @@ pub(super) fn find_subcommand(mut command: Command, arguments: &[OsString]) -> (
     (command, name)
 }
 
-/// Converts an error of clap into an error of the program: what is wrong with the command line, in which flag, and how to correct
-/// it.
+/// Converts an error of clap into an error of the program, which states what is wrong with the command line, in which flag, and
+/// how to correct the command line.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = find_subcommand(command, arguments);
     let usage = format!("print all arguments and flags with `{name} --help`");

@@ -16,10 +16,13 @@
 //! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS
 //!             with the rules of other papers: READING + min(threads, SIDE_BY_SIDE) · CALLS
 //! ```
-//! In these equations, p is the number of processes, m the number of messages of the largest superstep, and `parallel` the number
-//! of scenarios that run in parallel, at most the number of threads. The terms `platform`, `application` and `policy` are the
-//! memory that each of them reports (`platform/assemble.rs`, `Workload::extent`, `Policy::memory`). All rescheduling calls with
-//! their decisions are counted as one call in which every process is a candidate for migration.
+//! In these equations, p is the number of processes, m the number of messages of the largest superstep, `loads` the number of
+//! hosts and links whose load varies, and `parallel` the number of scenarios that run in parallel, at most the number of threads.
+//! Words in upper case are constants of this module. The terms `platform`, `application` and `policy` are the memory that each of
+//! them reports (`platform/assemble.rs`, `Workload::extent`, `Policy::memory`). The last six equations are the memory of whole
+//! commands: `explain` is an explanation of each superstep, `page` a result page, `look` the reading of all supersteps without
+//! simulation, `trace` the writing of a trace file, and `papers` the reproduction of the published runs. All rescheduling calls
+//! with their decisions are counted as one call in which every process is a candidate for migration.
 //!
 //! The constants are measured: the growth of the peak memory (`VmHWM`) from 10⁵ to 10⁶ processes, messages or hosts, divided by
 //! the growth of their number. `results/reliability.md` compares measured and estimated peaks; `tests/memory/run` repeats the
@@ -32,16 +35,17 @@ use crate::error::Problem;
 
 /// Memory of the program itself with a small platform \[B\].
 const BASE: f64 = 10e6;
-/// Memory per process of a run: its host, its stage and times, its work, its measurements \[B\].
+/// Memory per process in a run \[B\]: for the host, the stage, the times, the work and the measurements of the process.
 const PROCESS: f64 = 110.0;
 /// Memory per message of the largest superstep \[B\]: the entry in the description of the superstep, and the flow in the engine.
 const MESSAGE: f64 = 135.0;
-/// Memory per pair of hosts whose path is stored in the engine \[B\]; the lists of paths grow by doubling.
+/// Memory per pair of hosts whose path is stored in the engine \[B\], including the spare capacity of lists of paths, which grow
+/// by doubling.
 const PATH: f64 = 170.0;
 /// Maximum number of host-to-host paths that the engine keeps from one superstep to the next. Without this limit, messages to
 /// random destinations would fill the memory with the paths of all pairs of hosts.
 pub const MOST_PATHS: usize = 1 << 21;
-/// Memory per host in the engine, including the link of the host \[B\].
+/// Memory per host in the engine, including the network link of the host \[B\].
 const HOST: f64 = 650.0;
 /// Memory per host or link whose load varies over time \[B\]: the generator of the load, and the next change of the load.
 const LOAD: f64 = 700.0;
@@ -52,11 +56,11 @@ const MEASURED: f64 = 40.0;
 /// Memory of the message counts and forecasts that a policy keeps for one process and up to four clusters with which the process
 /// communicates \[B\].
 const PARTNERS: f64 = 300.0;
-/// Memory of the message from one cluster manager to another in a rescheduling call, including the path of the message \[B\].
+/// Memory of a message from one cluster manager to another in a rescheduling call, including the path of the message \[B\].
 const MANAGERS: f64 = 550.0;
-/// Memory per superstep of a scenario for the times at which it starts and ends \[B\].
+/// Memory per superstep of a scenario for the times at which the superstep starts and ends \[B\].
 const DATES: f64 = 24.0;
-/// Maximum memory of the cache in which a run keeps the results of supersteps so that its other scenarios can reuse them \[B\].
+/// Maximum memory of the cache in which a run keeps the results of supersteps for reuse by the other scenarios of the run \[B\].
 pub const MEMO: usize = 64 << 20;
 /// Memory of one bar on a result page, as data and as text \[B\]. A bar shows the activity of one process in one superstep.
 const BAR: f64 = 30.0;
@@ -69,24 +73,25 @@ const LINE: f64 = 48.0;
 const LOOK: f64 = 100.0;
 /// Memory of the record of one superstep in one scenario: its text, and the values that are parsed from the text \[B\].
 const RECORD: f64 = 300.0;
-/// Memory per process of the description of one superstep, whose lists grow by doubling \[B\]. The next constant is the memory
-/// per message of this description.
+/// Memory per process of the description of one superstep, including the spare capacity of its lists, which grow by doubling
+/// \[B\]. The constant `MESSAGE_OF_PLAN` is the memory per message of this description.
 const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
 /// Memory per byte of a folder of results that is converted into a page or into the output of a command \[B\].
 const BYTE: f64 = 3.0;
-/// Memory of the results that are kept while migsim reproduces the runs of the published papers \[B\]. The next constant is the
+/// Memory of the results that are kept while migsim reproduces the runs of the published papers \[B\]. The constant `RUNS` is the
 /// memory of the runs that one thread simulates at a time.
 const PAPER: f64 = 60e6;
 const RUNS: f64 = 28e6;
 /// Memory that replaces [`PAPER`] if the rules of each paper are also applied to the runs of the other papers, which causes many
-/// more rescheduling calls \[B\]. The next constant replaces [`RUNS`].
+/// more rescheduling calls \[B\]. The constant `CALLS` replaces [`RUNS`] in this case.
 const READING: f64 = 500e6;
 const CALLS: f64 = 220e6;
-/// Maximum number of threads for which the estimate of the papers counts memory, because more threads seldom simulate runs at the
-/// same time.
+/// Maximum number of threads whose memory is counted in the estimate for reproducing the papers, because more threads seldom
+/// simulate runs at the same time.
 const SIDE_BY_SIDE: usize = 8;
-/// Memory per run in the list of all runs of a sweep or study \[B\]: the settings of the run, its identity, its row in the table.
+/// Memory per run in the list of all runs of a sweep or study \[B\]: the settings of the run, its identifier, and its row in the
+/// table of results.
 const RUN: f64 = 1000.0;
 
 /// Limits on what a command may use for an experiment (memory, files outside the folder, other programs), which are checked
@@ -95,7 +100,7 @@ const RUN: f64 = 1000.0;
 pub struct Limits {
     /// Maximum memory of the command \[B\]; `None` if it is not limited.
     pub memory: Option<f64>,
-    /// Number of threads of the command, whose scenarios or runs need memory at the same time; 0 counts as 1.
+    /// Number of threads of the command; each thread simulates one scenario or run at a time, which needs memory. 0 counts as 1.
     pub threads: usize,
     /// Purpose for which the command uses the experiment; the memory needed depends on this purpose.
     pub purpose: Purpose,
@@ -123,8 +128,8 @@ pub enum Purpose {
     Look,
 }
 
-/// The size of an experiment, as far as its memory depends on it: numbers of processes, messages and hosts, and the memory of its
-/// parts.
+/// The size of an experiment, as far as its memory depends on it: numbers of processes, messages and hosts, and the memory of the
+/// platform, the application and the policy.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// Number of processes of the application.

@@ -1,12 +1,12 @@
 //! Quantities with their units as types, and the identifiers of clusters, hosts, links and processes.
 //!
-//! An instant is not a duration and a byte is not an instruction, so each has its own type. The number inside is private, the
-//! constructors refuse NaN and values out of range, and only meaningful operations exist. Input files write units (`"1.5 GHz"`,
-//! `"100 Mbps"`, `"100 us"`); a bare number is refused.
+//! An instant is not a duration and a byte is not an instruction, so each has its own type. The number inside a quantity is
+//! private, the constructors refuse NaN and values out of range, and only meaningful operations exist. Input files write units
+//! (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
 //!
-//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units
-//! have other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each unit. The book has
-//! the table (`docs/reference/units.md`).
+//! Prefixes are decimal (1 kB = 1000 B); binary prefixes are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units
+//! have other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each unit. The table of
+//! all units is in the book (`docs/reference/units.md`).
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -56,12 +56,12 @@ pub enum UnitError {
     },
 }
 
-/// The units of one quantity: the names of each unit, and its factor to the base unit.
+/// The units of one quantity: the names of each unit, and the factor that converts a value in this unit to the base unit.
 #[derive(Clone, Copy, Debug)]
 struct Units {
-    /// The units that error messages list, as pairs of name and factor to the base unit.
+    /// The names of units that error messages list, each with the factor that converts a value in this unit to the base unit.
     listed: &'static [(&'static str, f64)],
-    /// Further accepted names of units, as pairs of name and factor to the base unit.
+    /// Further accepted names of units, each with the factor that converts a value in this unit to the base unit.
     aliases: &'static [(&'static str, f64)],
 }
 
@@ -289,8 +289,8 @@ quantity!(
     }
 );
 quantity!(
-    /// The speed of one core, in instructions per second \[instr/s\]; from 1e-9 to 1e21 instr/s. A clock of 1 GHz is 1e9
-    /// instructions per second for a workload of one cycle per instruction; so is 1 Gf of `SimGrid`.
+    /// The speed of one core, in instructions per second \[instr/s\]; from 1e-9 to 1e21 instr/s. A clock of 1 GHz equals 1e9
+    /// instructions per second for a workload of one cycle per instruction; the unit 1 Gf of `SimGrid` equals the same speed.
     InstructionsPerSecond, "speed", "Hz", "1.5 GHz", 1e-9..=1e21,
     Units {
         listed: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
@@ -499,8 +499,8 @@ impl FromStr for ProcessId {
     }
 }
 
-/// Deserializes the number of a process, counted from 1, from `24`, `"24"` or `"p24"`. Types of files name this function as
-/// `deserialize_with` of a key, together with the schema of [`process_number_schema`].
+/// Deserializes the number of a process, counted from 1, from `24`, `"24"` or `"p24"`. Fields of file formats use this function
+/// through the serde attribute `deserialize_with`, together with the schema of [`process_number_schema`].
 ///
 /// # Errors
 /// The value has none of these forms.

@@ -4,8 +4,8 @@
 use std::fmt::Display;
 
 /// Returns the known name that is most similar to `name`; `None` if no known name is similar. A known name is similar if it
-/// differs in case or in few letters, or if it is the only known name that begins with `name`. A name without dots is also
-/// compared with the last parts of dotted paths (`alpha` with `policy.migbsp.alpha`).
+/// differs from `name` in case or in few letters, or if it is the only known name that begins with `name`. A name without dots is
+/// also compared with the last parts of dotted paths (`alpha` with `policy.migbsp.alpha`).
 pub fn most_similar_name<'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k str>,

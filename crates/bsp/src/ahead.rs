@@ -1,11 +1,12 @@
-//! Supersteps that are open at the same time, in runs in which a process may begin a superstep before all others have completed
-//! the previous superstep. Without barriers, a process continues when the messages to it have arrived. With a barrier that
-//! process 0 releases, it continues when process 0 has released it.
+//! Supersteps that are open at the same time, in runs in which a process may begin a superstep before all other processes have
+//! completed the previous superstep. Without barriers, a process continues when the messages to it have arrived. With a barrier
+//! that process 0 releases, it continues when process 0 has released it.
 //!
 //! ```text
-//! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measurements
-//! process            in one of these supersteps, at most MOST_AHEAD ahead of k
-//! event              makes its superstep the current one: `World` and `Superstep` then handle the event as with barriers
+//! open supersteps    k      k + 1     k + 2       the content of each is stored: its plan, its messages, its measurements
+//! process            is in one of these supersteps, at most MAX_SUPERSTEPS_AHEAD after k
+//! event              belongs to one superstep: its content is moved into `RunState` and `SuperstepState`, which then handle the
+//!                    event in the same way as in runs with barriers
 //! ```
 //! A superstep is closed when all processes have completed it. All processes wait for each other where the workload moves
 //! processes, and while a rescheduling call overlaps a superstep. If some processes are in later supersteps than others when a
@@ -29,14 +30,15 @@ pub(super) const MOST_AHEAD: usize = 1024;
 /// for each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenSupersteps {
-    /// The open supersteps, beginning with the oldest; the content of the current superstep is not in its frame.
+    /// Contents of the open supersteps, beginning with the oldest superstep. While a superstep is the current superstep, its
+    /// content is in `RunState` and `SuperstepState` and not in this list.
     frames: VecDeque<Frame>,
     /// Number of the oldest open superstep, counted from 0.
     oldest: usize,
-    /// Number of the superstep whose content is at present in `World` and `Superstep`. It is `None` after the oldest superstep
-    /// was removed, until another open superstep becomes the current one.
+    /// Number of the superstep whose content is at present in `RunState` and `SuperstepState`; `None` after the oldest superstep
+    /// was removed, until another open superstep becomes the current superstep.
     current: Option<usize>,
-    /// Frames of closed supersteps, kept to reuse their memory.
+    /// Contents of closed supersteps, kept so that new supersteps can reuse their memory.
     spare: Vec<Frame>,
     /// Processes that have completed a superstep and wait to begin the next superstep.
     pub(super) ready_processes: VecDeque<u32>,
@@ -44,13 +46,14 @@ pub(super) struct OpenSupersteps {
     next_message: u32,
 }
 
-/// The stored content of an open superstep. While the superstep is the current one, its content is in `World` and `Superstep`
-/// instead.
+/// The stored content of an open superstep. While the superstep is the current superstep, its content is in `RunState` and
+/// `SuperstepState` and not here.
 #[derive(Clone, Debug, Default)]
 struct Frame {
-    /// Range of the engine's numbers of the messages of the superstep, as the first number and the count.
+    /// Range of the engine's numbers of the messages of the superstep: the first number, and how many messages there are.
     message_range: (u32, u32),
-    /// Number of processes that have completed the superstep and wait to begin the next superstep, or have begun it.
+    /// Number of processes that have completed the superstep, whether they wait to begin the next superstep or have already begun
+    /// it.
     completed_processes: usize,
     plan: Plan,
     measures: Measures,
@@ -67,7 +70,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Swaps the content of this frame with the content of `World` and `Superstep`.
+    /// Exchanges the stored content of this superstep with the content of `RunState` and `SuperstepState`.
     fn swap_with_world(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
@@ -90,8 +93,8 @@ impl OpenSupersteps {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)
     }
 
-    /// Opens superstep `number`, which must follow the last open superstep; if no superstep is open, any number is allowed. It
-    /// becomes the current superstep, and its plan starts as a copy of the plan of the superstep before it.
+    /// Opens superstep `number`, which must follow the last open superstep; if no superstep is open, any number is allowed. The
+    /// new superstep becomes the current superstep, and its plan is at first a copy of the plan of the previous superstep.
     pub(super) fn open_superstep(
         &mut self,
         number: usize,
@@ -123,7 +126,7 @@ impl OpenSupersteps {
         }
     }
 
-    /// Makes the superstep to which an event belongs the current one.
+    /// Makes the superstep to which the event `token` belongs the current superstep, as preparation for handling the event.
     pub(super) fn switch_to_event(
         &mut self,
         token: &Token,
@@ -144,14 +147,14 @@ impl OpenSupersteps {
         self.switch_to(number, world, superstep);
     }
 
-    /// Makes the oldest open superstep, if there is one, the current one.
+    /// Makes the oldest open superstep the current superstep; does nothing if no superstep is open.
     pub(super) fn switch_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         if !self.frames.is_empty() {
             self.switch_to(self.oldest, world, superstep);
         }
     }
 
-    /// Makes the open superstep `number` the current one: moves its content into `World` and `Superstep`.
+    /// Makes the open superstep `number` the current superstep: moves its content into `RunState` and `SuperstepState`.
     pub(super) fn switch_to(
         &mut self,
         number: usize,
@@ -172,7 +175,7 @@ impl OpenSupersteps {
     }
 
     /// Removes the oldest superstep from the open supersteps. It must be the current superstep, and all processes must have
-    /// completed it; its content stays in `World` and `Superstep`.
+    /// completed it; its content stays in `RunState` and `SuperstepState`.
     pub(super) fn drop_oldest(&mut self) {
         self.spare.extend(self.frames.pop_front());
         self.oldest += 1;
@@ -185,7 +188,7 @@ impl OpenSupersteps {
     }
 
     /// Returns whether a process that has completed `superstep` must wait for the oldest open superstep before it begins the next
-    /// one, since at most [`MOST_AHEAD`] supersteps may lie between them.
+    /// superstep, since at most [`MAX_SUPERSTEPS_AHEAD`] supersteps may lie between them.
     pub(super) fn is_too_far_ahead(&self, superstep: usize) -> bool {
         superstep >= self.oldest + MOST_AHEAD
     }

@@ -1,8 +1,8 @@
 //! Barriers: the protocols by which processes learn that all processes have arrived at the end of a superstep.
 //!
 //! The runtime reports to the barrier each arrival of a process and each delivery of a barrier message. The barrier sends its
-//! messages through the engine and adds the processes that may leave to the list `leaving`. A process can arrive at the next
-//! barrier while other processes are still leaving this barrier, but it is never two barriers ahead, since no process leaves
+//! messages through the engine and adds the processes that may leave to the list `leaving_processes`. A process can arrive at the
+//! next barrier while other processes are still leaving this barrier, but it is never two barriers ahead, since no process leaves
 //! before all have arrived. Two kinds of barrier are exceptions: without a barrier (`None`), each process leaves when it arrives;
 //! with a barrier that process 0 releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`ahead.rs`).
 
@@ -35,7 +35,7 @@ use migsim_platform::Platform;
 /// The parts of the runtime that a barrier needs to send its messages: the engine, the platform and the placement of processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
-    /// Whether simulated time may advance without events while nothing else is in progress, as in [`super::world::World`].
+    /// Whether simulated time may advance without events while nothing else is in progress, as in [`super::world::RunState`].
     pub(super) may_fast_forward: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
@@ -90,7 +90,8 @@ impl BarrierContext<'_, '_> {
         Ok(())
     }
 
-    /// Returns the error for a control message between hosts that have no route.
+    /// Fails with the error for a control message between hosts that have no route: sends an empty message between these hosts
+    /// and returns the resulting error.
     fn no_route_error(
         &mut self,
         (from, to): (HostId, HostId),
@@ -126,17 +127,17 @@ enum Protocol {
     Foreseen(Foreseen),
 }
 
-/// State of an ideal barrier with delays (`root-serial`). Process 0 arrives `root_cost` after it is ready. All processes leave
-/// when all have arrived and a delay has passed: `release_delay`, plus `release_delay_per_computing` for each of the
-/// `computing_processes`.
+/// State of an ideal barrier with delays (barrier kind `root-serial`). Process 0 arrives `root_message_time` after it is ready.
+/// After the last arrival, all processes wait for `release_delay` plus `release_delay_per_computing` for each of the
+/// `computing_processes`, and then leave at the same time.
 #[derive(Clone, Debug)]
 struct RootSerial {
     arrived_processes: u32,
-    /// Time that process 0 spends on the messages of the barrier before it arrives.
+    /// Time that process 0 spends on its messages to the other processes before it arrives at the barrier.
     root_cost: Seconds,
-    /// Delay between the last arrival and the departure of all processes that does not depend on the superstep.
+    /// The part of the delay between the last arrival and the departure of all processes that is the same in every superstep.
     release_delay: Seconds,
-    /// Additional delay of the departure for each process that computes in the superstep.
+    /// Additional delay of the departure of all processes, per process that computes in the superstep.
     release_delay_per_computing: Seconds,
     /// Number of processes that compute in the current superstep.
     computing_processes: usize,
@@ -213,7 +214,8 @@ impl Barrier {
         }
     }
 
-    /// Handles the arrival of a process at the barrier.
+    /// Handles the arrival of `process` at the barrier: sends the messages that the protocol requires, and releases the processes
+    /// that may leave.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -346,8 +348,8 @@ impl Barrier {
         self.leaving.push_all(self.processes);
     }
 
-    /// Reports to the engine when each connection was last used by control messages, so that the engine knows which connections
-    /// are idle. It does nothing unless the protocol predicts the departure of each process.
+    /// Reports to the engine when control messages of the barrier last used each connection, so that the engine knows which
+    /// connections are idle. It does nothing unless the protocol predicts the departure of each process.
     pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
             foreseen.report_connections(engine);
@@ -492,8 +494,8 @@ fn release_predicted(
     Ok(())
 }
 
-/// Schedules an event for each process at which it leaves the barrier, `wait` plus its entry of `later` after the present time
-/// \[s\], and empties `later`.
+/// Schedules for each process an event at which the process leaves the barrier: `wait` plus the delay of the process in `later`
+/// after the present time \[s\]. Afterwards the list `later` is empty.
 fn schedule_departures_after(
     later: &mut Vec<f64>,
     wait: f64,

@@ -2,13 +2,13 @@
 //! messages and computations of the call.
 //!
 //! ```text
-//! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
-//! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
-//! other costs:   cost  ──> paid
+//! messages at the same time:   reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> idle
+//! messages one after another:  reports ──> exchange ──> computation ──> exchange ──> answers ──> idle
+//! other cost models:           computed wait ──> idle
 //! ```
-//! The state `paid` means that no call is in progress. In MigBSP, processes report to the managers of their clusters, and the
-//! managers exchange these reports, decide, and answer. Other strategies specify a [`Procedure`]: all hosts report to one host,
-//! directly or through the managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of
+//! The state `idle` means that no call is in progress. In MigBSP, processes report to the managers of their clusters, and the
+//! managers exchange these reports, decide, and answer. Other strategies specify a [`CallProcedure`]: all hosts report to one
+//! host, directly or through the managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of
 //! process 0. A report of such a strategy has 24 B per host and 16 B per process, an answer 8 B per process.
 //!
 //! A step without activities is followed immediately by the next step; for example, a single manager has no other manager to
@@ -27,7 +27,7 @@ use in_turn::InTurn;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
-/// State of the rescheduling call that is in progress; if no call is in progress, of the previous call.
+/// State of the rescheduling call that is in progress, or of the previous call if no call is in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     current_step: Step,
@@ -42,7 +42,7 @@ pub(super) struct Call {
     procedure: Option<Procedure>,
     /// The messages of the current step of the call.
     messages: Vec<CallMessage>,
-    /// State of a call whose messages are sent one after the other; `None` for a call whose messages of a step are sent at the
+    /// State of a call whose messages are sent one after the other; `None` if all messages of a step of the call are sent at the
     /// same time.
     in_turn: Option<InTurn>,
     /// Processes that are ready to report for the next call although the present call, whose messages are sent one by one, is
@@ -62,7 +62,7 @@ enum Step {
     /// The managers exchange the reports of their processes, or send these reports to the root (the manager of the cluster of
     /// process 0).
     Exchange,
-    /// Hosts send messages to their neighbours; the number counts these rounds of messages from 0.
+    /// Hosts send messages to their neighbours; the number is the number of the round of messages, counted from 0.
     Round(u32),
     /// The managers, or the hosts that have received the reports, compute the decision.
     Computation,
@@ -104,7 +104,7 @@ impl Call {
         }
     }
 
-    /// Returns whether a call is in progress whose messages are sent one after the other.
+    /// Returns whether a call is in progress whose messages are sent one after the other (`costs.call.order` is `sequential`).
     pub(super) fn is_in_turn(&self) -> bool {
         self.current_step == Step::InTurn
     }
@@ -311,7 +311,7 @@ impl Call {
         self.send_together(world, shortcuts)
     }
 
-    /// Adds a report from each host to the list of messages; `receiver` returns the host that receives the report.
+    /// Adds to the list of messages a report from each host; `receiver` returns the host that receives the report.
     fn add_reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
         let residents = processes_per_host(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
@@ -324,8 +324,8 @@ impl Call {
         }));
     }
 
-    /// Adds an answer to each host to the list of messages, with a size proportional to its processes; `sender` returns the host
-    /// that sends the answer.
+    /// Adds to the list of messages an answer to each host, with a size proportional to the number of processes on the host;
+    /// `sender` returns the host that sends the answer.
     fn add_answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
         let residents = processes_per_host(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
@@ -334,8 +334,8 @@ impl Call {
         }));
     }
 
-    /// Adds a message from the manager of each cluster to `root` to the list. The message has `process` bytes for each process
-    /// and `host` bytes for each host of the cluster.
+    /// Adds to the list of messages a message from the manager of each cluster to the host `root`. The message has `process`
+    /// bytes for each process and `host` bytes for each host of the cluster.
     fn add_cluster_messages(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
         let platform = world.setup.platform;
         let mut size: Vec<f64> = platform
@@ -356,8 +356,8 @@ impl Call {
         }));
     }
 
-    /// Adds messages from each host to the `count` hosts with the next higher numbers to the list; each message contains the load
-    /// of its sender.
+    /// Adds to the list of messages a message from each host to each of the `count` hosts with the next higher numbers; the
+    /// message contains the load of its sender.
     fn add_neighbour_messages(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
@@ -395,7 +395,7 @@ impl Call {
         Ok(())
     }
 
-    /// Adds a message of `size` bytes from each process to the manager of its cluster to the list.
+    /// Adds to the list of messages a message of `size` bytes from each process to the manager of its cluster.
     fn add_process_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
@@ -405,8 +405,8 @@ impl Call {
         self.messages.extend(reports);
     }
 
-    /// Adds a message from each manager to every other manager to the list, with `size` bytes for each process of the sender's
-    /// cluster.
+    /// Adds to the list of messages a message from each manager to every other manager, with `size` bytes for each process of the
+    /// sender's cluster.
     fn add_manager_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let populated = populated_clusters(world);
@@ -454,7 +454,7 @@ impl Call {
         }
     }
 
-    /// Sends all messages of the step at the same time. They are delivered without events if nothing else is in progress,
+    /// Sends all messages of the step at the same time. The messages are delivered without events if nothing else is in progress,
     /// otherwise they are flows in the engine.
     fn send_together(
         &mut self,
@@ -499,11 +499,11 @@ fn ping_pong_duration(ping: Bytes, world: &World<'_>) -> Seconds {
     Seconds::of(by_manager.fold(0.0, f64::max))
 }
 
-/// Size of the part of a report that describes one host \[B\]: its load, its speed, its number.
+/// Size of the part of a report that describes one host \[B\]: the load, the speed and the number of the host.
 const HOST: f64 = 24.0;
-/// Size of the part of a report that describes one process \[B\]: its load and its number.
+/// Size of the part of a report that describes one process \[B\]: the load and the number of the process.
 const REPORT: f64 = 16.0;
-/// Size of the part of an answer that concerns one process \[B\]: its number and its host.
+/// Size of the part of an answer that concerns one process \[B\]: the number of the process and the number of its host.
 const ANSWER: f64 = 8.0;
 
 /// Maximum number of messages in the list of a step for which the memory of the list is kept for the next step.

@@ -74,8 +74,9 @@ pub enum BarrierKind {
     /// In round r, each process notifies the process whose number is higher by 2^r; there are ⌈log2 p⌉ rounds for p processes.
     Dissemination,
     /// In round r, each process exchanges control messages with the process whose number differs in bit r. If the number of
-    /// processes is no power of two, each process above the largest power of two first notifies a partner below it. The partner
-    /// releases this process at the end by a synchronous send, which means that the partner waits for an answer.
+    /// processes is no power of two, each process in excess of the largest power of two first notifies a partner among the
+    /// remaining processes. The partner releases this process at the end by a synchronous send, which means that the partner
+    /// waits for an answer.
     RecursiveDoubling,
     /// A control message goes around all processes twice, from each process to the next; in the second round it is sent synchronously.
     DoubleRing,
@@ -86,18 +87,18 @@ pub enum BarrierKind {
     /// other processes are in other supersteps. All processes wait for each other only where a rescheduling call is due, and
     /// before and after migrations that the workload prescribes.
     None,
-    /// Process 1 sends a message to every other process at the same time and waits until all are delivered. Each of these
-    /// messages starts when both sender and receiver are at the barrier; the receiver continues when its message is delivered. No
-    /// process reports its arrival, so that a process may be one superstep ahead of another. This is the weak barrier of the
-    /// program that MigBSP's authors published in 2015.
+    /// Process 1 sends a message to every other process at the same time and waits until all these messages are delivered. Each
+    /// of these messages starts when both sender and receiver are at the barrier; the receiver continues when its message is
+    /// delivered. No process reports its arrival, so that a process may be one superstep ahead of another process. This is the
+    /// weak barrier of the program that MigBSP's authors published in 2015.
     ReleasedByFirst,
     /// An ideal barrier with the costs of messages from process 1 to all processes. When process 1 is ready, it sends a message
     /// to each of the p processes and spends `per_process` on each message: its time in the superstep grows by `p · per_process`.
     /// No other process spends time, and all processes leave when the last process, possibly process 1, has arrived. This is the
-    /// weak barrier of a later program of MigBSP's authors; it determines when the short first supersteps of the dynamic
-    /// Smith-Waterman paper are unstable. With `release_per_process` and `release_per_computing` all processes leave later, as if
-    /// process 1 then served one process after the other, with additional time for each process that computed. No process counts
-    /// this wait as part of its time in the superstep.
+    /// weak barrier of a later program of MigBSP's authors; the added time of process 1 determines in which of the short first
+    /// supersteps of the dynamic Smith-Waterman paper MigBSP finds the system unstable. With `release_per_process` and
+    /// `release_per_computing` all processes leave later, as if process 1 then served one process after the other, with
+    /// additional time for each process that computed. No process counts this wait as part of its time in the superstep.
     RootSerial,
 }
 
@@ -117,14 +118,14 @@ impl BarrierKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GatherOrder {
-    /// In ascending order of process numbers.
+    /// The coordinator receives the messages in ascending order of process numbers.
     #[default]
     Ascending,
-    /// In descending order of process numbers.
+    /// The coordinator receives the messages in descending order of process numbers.
     Descending,
-    /// In the order in which the processes arrive at the barrier.
+    /// The coordinator receives the messages in the order in which the processes arrive at the barrier.
     Arrival,
-    /// In any order: all messages may be in transfer at the same time.
+    /// The coordinator receives the messages in any order: all messages may be in transfer at the same time.
     Parallel,
 }
 
@@ -132,24 +133,24 @@ pub enum GatherOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// All processes at the same time, when the last release message is delivered.
+    /// All processes leave at the same time, when the last release message is delivered.
     #[default]
     Simultaneous,
-    /// Each process when its own release message is delivered.
+    /// Each process leaves when its own release message is delivered.
     Sequential,
 }
 
-/// How the control messages of a barrier travel: as flows that share links, or as packets that do not. It applies to the kinds
-/// `dissemination`, `recursive-doubling` and `double-ring`.
+/// How the control messages of a barrier travel: as flows that share links, or as packets that share no links. The choice applies
+/// to the barrier kinds `dissemination`, `recursive-doubling` and `double-ring`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notices {
     /// Each control message is a flow, which shares links with all other flows.
     #[default]
     Flows,
-    /// Each control message is a packet. Its duration is its latency, its overhead, and the time to transfer its bytes at the
-    /// rate of a flow that has its route alone; the packet does not slow other messages. On a platform whose links vary in
-    /// bandwidth, or are shared by SimGrid's rule for `FATPIPE`, control messages are always flows.
+    /// Each control message is a packet, which does not slow other messages. The duration of a packet is the sum of its latency,
+    /// its overhead, and the time to transfer its bytes at the rate of a flow that is alone on its route. On a platform whose
+    /// links vary in bandwidth, or are shared by SimGrid's rule for `FATPIPE`, control messages are always flows.
     Packets,
 }
 
@@ -169,7 +170,7 @@ pub struct BarrierConfig {
     /// Size of each message of the barrier.
     pub bytes: Bytes,
     /// How control messages of the barriers `dissemination`, `recursive-doubling` and `double-ring` travel: as flows that share
-    /// links (the default), or as packets that share nothing.
+    /// links (the default), or as packets that share no links.
     #[serde(skip_serializing_if = "Notices::is_default")]
     pub notices: Notices,
     /// Sequential barrier: the order in which the coordinator receives the arrival messages.
@@ -178,10 +179,10 @@ pub struct BarrierConfig {
     pub release: Release,
     /// Root-serial barrier: time that process 1 spends on its message to each process.
     pub per_process: Seconds,
-    /// Root-serial barrier: time per process by which all processes leave later than the last arrival.
+    /// Root-serial barrier: delay of the departure of all processes after the last arrival, per process of the run.
     #[serde(skip_serializing_if = "is_zero_duration")]
     pub release_per_process: Seconds,
-    /// Root-serial barrier: additional time before all processes leave, per process that computed in the superstep.
+    /// Root-serial barrier: additional delay of the departure of all processes, per process that computed in the superstep.
     #[serde(skip_serializing_if = "is_zero_duration")]
     pub release_per_computing: Seconds,
     /// Factor by which the delay before the transfer of each barrier message is multiplied. It is 1 unless the user changes the
@@ -216,16 +217,17 @@ fn is_zero_duration(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
-/// The load of a host that a policy receives at a rescheduling call, if the speed of the host varies over time.
+/// The load of a host that a policy receives at a rescheduling call: the mean since the last call, or the load at the time of the
+/// call. The choice has an effect only if the speed of the host varies over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadMeasure {
     /// The mean load of the host since the last rescheduling call.
     #[default]
     SinceCall,
-    /// The load of the host at the time of the call, as if the policy read the clock rate instead of a load average. In the paper
-    /// on Smith-Waterman on dynamic platforms, the power of two clusters is halved, and the first call after that moves processes
-    /// away from these clusters.
+    /// The load of the host at the time of the call, as if the policy read the clock rate of the processor instead of a load
+    /// average. This choice explains a result of the paper on Smith-Waterman on dynamic platforms: after the power of two
+    /// clusters is halved, already the first call moves processes away from these clusters.
     Present,
 }
 
@@ -236,13 +238,14 @@ impl LoadMeasure {
     }
 }
 
-/// The shortcuts by which the simulator avoids events. Results with `all` and `at-once` are equal to the last bit. Results with
-/// `none` are equal except for rounding errors, which hundreds of messages that share links one after the other can amplify.
+/// The methods by which the simulator may compute supersteps without simulating their events. Results with `all` and `at-once`
+/// are equal to the last bit. Results with `none` are equal except for rounding errors, which hundreds of messages that share
+/// links one after the other can amplify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {
     /// A superstep is computed without events where this is possible. If a superstep is equal to the previous superstep, the
-    /// result of the previous superstep is reused.
+    /// result of the previous superstep is used again.
     #[default]
     All,
     /// As `all`, except that a superstep is computed even if it is equal to the previous superstep.
@@ -264,11 +267,11 @@ impl Shortcuts {
 pub struct RuntimeConfig {
     /// The order in which a process sends the messages of a superstep.
     pub sends: Sends,
-    /// The condition under which a message that a process sends starts.
+    /// The condition under which the transfer of a message begins after a process has sent the message.
     pub receives: Receives,
-    /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all
-    /// requests (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before that
-    /// wait. The program that MigBSP's authors published in 2015 has this wait and measures T in this way (A8).
+    /// Whether a process waits at the end of a superstep until its own messages are delivered, as in programs that complete all
+    /// requests (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before this
+    /// wait. The program that MigBSP's authors published in 2015 has this wait and measures T in this way (ambiguity A8).
     #[serde(skip_serializing_if = "is_false")]
     pub wait_for_sends: bool,
     /// The barrier at the end of each superstep.
@@ -277,11 +280,13 @@ pub struct RuntimeConfig {
     /// the call.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
-    /// Relative standard deviation of disturbances of the work, from 0 to 0.5. The work of each process in each superstep is multiplied by a
-    /// random factor, uniform in `1 ± √3·noise`. The factors are drawn from the seed of the run, the same for all policies.
+    /// Relative standard deviation of the random variation of the work, from 0 to 0.5. The work of each process in each superstep
+    /// is multiplied by a random factor, uniform in `1 ± √3·noise`. The factors depend only on the seed of the run and are the
+    /// same for all policies.
     #[serde(skip_serializing_if = "is_zero_noise")]
     pub noise: f64,
-    /// The shortcuts by which the simulator avoids events; they save computing time and do not change results.
+    /// The methods by which the simulator may compute supersteps without simulating their events. They save computing time and
+    /// change results by rounding errors at most.
     #[serde(skip_serializing_if = "Shortcuts::is_default")]
     pub shortcuts: Shortcuts,
 }
@@ -308,14 +313,14 @@ pub enum CallModel {
     Additive,
     /// The call overlaps the superstep at whose end it takes place; this superstep then lasts at least `fixed`, so that the call
     /// adds `max(0, fixed - T)`. T is the duration of the superstep from its first start to the beginning of the call, including
-    /// migrations that the workload prescribes after it. In the paper on Smith-Waterman on irregular computations, the overheads
-    /// of scenario ii shrink as the supersteps at the calls grow (A19).
+    /// migrations that the workload prescribes after it. This model follows the paper on Smith-Waterman on irregular
+    /// computations, in which the overheads of scenario ii shrink as the supersteps at the calls grow (ambiguity A19).
     Overlapped,
-    /// The call takes a computed time, the duration of messages between managers and processes in both directions. The manager of
+    /// The call takes a computed time: the duration of messages between managers and processes in both directions. The manager of
     /// each cluster with processes sends `ping` bytes to each process outside its cluster, one after the other, and receives
     /// `ping` bytes back each time. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping
-    /// / bw(i,j))` for manager j and process i, with latency L and bandwidth bw (A19). This is one interpretation of the Lattice
-    /// Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per process outside it.
+    /// / bw(i,j))` for manager j and process i, with latency L and bandwidth bw (ambiguity A19). This is one interpretation of
+    /// the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per process outside the cluster lan.
     PingPong,
     /// A rescheduling call takes no time.
     None,
@@ -332,8 +337,8 @@ pub enum CallOrder {
     /// processes one by one. The managers of all clusters, in turn, send to every other manager, and do so a second time after
     /// the decision. Each manager answers its processes one by one, in increasing order of rank. A process that moves is answered
     /// at its old host, by its new manager. With `costs.move.wait` set to `movers`, each process continues when it has its answer
-    /// (A19). The calls of the program that MigBSP's authors published in 2015 work in this way. They cost 0.33 s to 1.2 s with
-    /// 60 processes, where messages sent at the same time take 0.02 s.
+    /// (ambiguity A19). The calls of the program that MigBSP's authors published in 2015 work in this way. They cost 0.33 s to
+    /// 1.2 s with 60 processes, where messages sent at the same time take 0.02 s.
     Sequential,
 }
 
@@ -353,8 +358,8 @@ pub enum CallWaiting {
     Blocking,
     /// Only in scenario iii, processes wait for the answer of each call, since in scenario ii the answer moves no process. In
     /// scenario ii, a call of duration C overlaps the next superstep of duration T and delays the barrier of that superstep by
-    /// max(0, C − T). After the last superstep, all processes wait for the whole call. (A19; Lattice Boltzmann paper, Table 2:
-    /// scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
+    /// max(0, C − T). After the last superstep, all processes wait for the whole call. (Ambiguity A19; Lattice Boltzmann paper,
+    /// Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
     Overlapped,
 }
 
@@ -364,36 +369,37 @@ pub enum CallWaiting {
 pub struct CallCost {
     /// The model that determines the cost of a rescheduling call.
     pub model: CallModel,
-    /// `additive`: the part of the cost that is the same for each call (c0); `overlapped`: the minimum duration of a superstep
-    /// that ends with a rescheduling call.
+    /// Call model `additive`: the part of the cost of a call that does not depend on the number of processes or supersteps (c0).
+    /// Call model `overlapped`: the minimum duration of a superstep that ends with a rescheduling call.
     pub fixed: Seconds,
-    /// `additive`: the cost of a call for each process (cp).
+    /// Call model `additive`: the cost of a call per process (cp).
     #[serde(skip_serializing_if = "is_zero_duration")]
     pub per_process: Seconds,
-    /// `additive`: the cost of a call for each process and each superstep since the last call (cv).
+    /// Call model `additive`: the cost of a call per process and per superstep since the last call (cv).
     pub per_process_superstep: Seconds,
-    /// `ping-pong`: the size of the message that is sent in each direction.
+    /// Call model `ping-pong`: the size of the message that a manager sends to each process outside its cluster, and of the
+    /// message that it receives back.
     pub ping: Bytes,
     /// The scenarios in which processes wait for the answer of a call.
     pub waiting: CallWaiting,
-    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers, although no later
-    /// superstep can profit from it.
+    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers of MigBSP, although no
+    /// later superstep can profit from this call.
     pub after_last: bool,
-    /// `messages`: the order in which the messages of a call are sent. With `sequential`, calls of every strategy use the
-    /// messages of MigBSP.
+    /// Call model `messages`: the order in which the messages of a call are sent. With `sequential`, calls of every strategy use
+    /// the messages of MigBSP.
     #[serde(skip_serializing_if = "CallOrder::is_default")]
     pub order: CallOrder,
-    /// `messages`: the size of the report of each process to its manager.
+    /// Call model `messages`: the size of the report of each process to its manager.
     pub report: Bytes,
-    /// `messages`: the size of the message from one manager to another. With `order` set to `parallel`, the size is given per
-    /// process of the sender's cluster; with `sequential`, it is the size of the whole message.
+    /// Call model `messages`: the size of the message from one manager to another. With `order` set to `parallel`, the size is
+    /// given per process of the sender's cluster; with `sequential`, it is the size of the whole message.
     pub exchange: Bytes,
-    /// `messages`: the computation of the decision on each manager, per process of the application.
+    /// Call model `messages`: the amount of computation for the decision on each manager, per process of the application.
     pub decision: Instructions,
-    /// `messages`: the size of the answer from a manager to each process.
+    /// Call model `messages`: the size of the answer from a manager to each process.
     pub answer: Bytes,
-    /// `messages`: the cost of an elementary operation (a comparison and an addition) in the decision of a strategy other than
-    /// MigBSP; such strategies count their operations.
+    /// Call model `messages`: the cost of an elementary operation (a comparison and an addition) in the decision of a strategy
+    /// other than MigBSP; such strategies count their operations.
     #[serde(skip_serializing_if = "is_default_operation")]
     pub operation: Instructions,
     /// Factor by which the delay before the transfer of each message of a rescheduling call is multiplied, and by which the sizes
@@ -457,7 +463,7 @@ pub enum MoveOrder {
     /// All migrations start at the same time.
     #[default]
     Parallel,
-    /// Each migration starts when the previous one has ended.
+    /// Each migration starts when the previous migration has ended.
     Serial,
 }
 
@@ -478,7 +484,8 @@ pub enum Waiting {
 pub struct MoveCost {
     /// How the memory of the migrating process is transferred.
     pub transfer: Transfer,
-    /// Duration of the other operations of a migration: connections, serialisation, creation at the destination.
+    /// Duration of the other operations of a migration: opening of connections, serialisation, creation of the process at the
+    /// destination.
     pub fixed: Seconds,
     /// The order of the migrations that one rescheduling call decides: all at the same time, or one after the other.
     pub order: MoveOrder,

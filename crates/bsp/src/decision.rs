@@ -34,7 +34,7 @@ pub trait Explain: fmt::Debug + Send + Sync {
     /// Returns the whole explanation as a JSON object, for the record of the decision.
     fn to_json(&self) -> Map<String, Value>;
 
-    /// Returns the explanation as a JSON object, without the parts that have an entry for each process or cluster.
+    /// Returns the explanation as a JSON object in which the parts with an entry for each process or cluster are left out.
     fn outline(&self) -> Map<String, Value> {
         self.to_json()
     }
@@ -63,14 +63,15 @@ pub struct Decision {
 /// The messages and the computation that a rescheduling call needs; they are simulated if `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Procedure {
-    /// The hosts that send their loads, the hosts that receive these loads and decide, and the way back of the decision.
+    /// The communication pattern: the hosts that send their loads, the hosts that receive these loads and decide, and the
+    /// messages by which the decision returns to all hosts.
     pub gather: Gather,
     /// Number of elementary operations that each deciding host executes.
     pub operations: u64,
 }
 
 impl Decision {
-    /// Creates a decision with these migrations, without considered processes and without an explanation.
+    /// Creates a decision with these migrations, without candidates and without an explanation.
     pub fn from_migrations(migrations: Vec<Migration>) -> Self {
         Self {
             migrations,
@@ -84,8 +85,8 @@ impl Decision {
         explanation.map_or_else(Map::new, |explanation| explanation.to_json())
     }
 
-    /// Returns the explanation as a JSON object without the parts that have an entry for each process or cluster. This takes much
-    /// less time than the whole explanation if there are many calls.
+    /// Returns the explanation as a JSON object in which the parts with an entry for each process or cluster are left out. This
+    /// takes much less time than [`explanation_json`](Self::explanation_json) if there are many calls.
     pub fn outline_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.outline())
@@ -126,7 +127,7 @@ pub struct Candidate {
     pub reason: Cow<'static, str>,
 }
 
-/// The way in which hosts send their loads to the hosts that decide about migrations, and receive the decision.
+/// The pattern of messages by which hosts send their loads to the hosts that decide about migrations, and receive the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gather {
     /// No messages are sent, because each host knows in advance what it has to do.
@@ -136,7 +137,7 @@ pub enum Gather {
     Central,
     /// As `central`, but loads and decisions are sent through the managers of the clusters.
     Managers,
-    /// Each host sends short messages to some other hosts, and every host decides about its own processes.
+    /// Each host sends messages with its load to some other hosts, and every host decides about its own processes.
     Neighbours {
         /// Number of rounds of messages; each round lasts as long as its slowest message.
         rounds: u32,

@@ -4,35 +4,35 @@
 /// reports its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Token {
-    /// A process begins the current superstep, later than other processes (number of the process).
+    /// A process begins the current superstep, later than other processes; the number is the number of the process.
     Begins(u32),
-    /// A process has finished its computation (number of the process).
+    /// A process has finished its computation; the number is the number of the process.
     Computed(u32),
-    /// A message of the application has been delivered (number of the message).
+    /// A message of the application has been delivered; the number is the number of the message.
     Delivered(u32),
     /// A message of the barrier has been delivered, or a delay of the barrier has ended.
     Barrier(BarrierMessage),
     /// An activity of a rescheduling call has ended.
     Call,
-    /// A manager has ended a message or computation in a call whose messages are sent one by one (number of the manager's
-    /// cluster).
+    /// A manager has ended a message or computation in a call whose messages are sent one by one; the number is the number of the
+    /// manager's cluster.
     Turn(u32),
-    /// The memory of a migrating process has arrived at the destination (index of the migration).
+    /// The memory of a migrating process has arrived at the destination host; the number is the index of the migration.
     Transferred(u32),
-    /// A migrating process can continue at its destination, after the operations that follow the transfer (index of the
-    /// migration).
+    /// A migrating process can continue at its destination, after the operations that follow the transfer of its memory; the
+    /// number is the index of the migration.
     Settled(u32),
 }
 
 impl Token {
-    /// Returns whether the event is handled before other events of the same time, to which processes react. This holds for the
-    /// events of migrations and rescheduling calls.
+    /// Returns whether the event is handled before all events of the same time that cause actions of processes. This holds for
+    /// the events of migrations and rescheduling calls.
     pub(super) fn is_handled_first(&self) -> bool {
         matches!(self, Self::Call | Self::Transferred(_) | Self::Settled(_))
     }
 }
 
-/// A message of a barrier, with the data by which the protocol of the barrier recognises it.
+/// A message of a barrier, with the data by which the protocol of the barrier recognises the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BarrierMessage {
     /// The process with this number has arrived at the barrier; in a tree barrier, its whole subtree has arrived.

@@ -13,7 +13,7 @@ use migsim_base::units::{HostId, to_u32};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     /// The indices of all messages in the plan of the superstep, sorted by sender. The messages of sender p are
-    /// `messages_by_sender[first_position[p]..first_position[p + 1]]`.
+    /// `messages_by_sender[first_message_positions[p]..first_message_positions[p + 1]]`.
     messages_by_sender: Vec<u32>,
     /// For each sender, the position of its first message in `messages_by_sender`. One further entry at the end contains the
     /// number of all messages.
@@ -22,8 +22,8 @@ pub(super) struct Exchange {
     next_position: Vec<u32>,
     /// For each process, the number of messages that the process has not received yet in this superstep.
     pub(super) pending_receives: Vec<u32>,
-    /// For each process, the number of messages that are not yet delivered and whose delivery the process has to wait for as
-    /// their sender.
+    /// For each process, the number of messages that the process has sent, that are not yet delivered, and for whose delivery the
+    /// process has to wait.
     pub(super) undelivered_sends: Vec<u32>,
     /// For each process, whether it has begun to receive the messages of this superstep.
     pub(super) is_receiving: Vec<bool>,
@@ -43,7 +43,7 @@ pub(super) struct Exchange {
 const NONE: u32 = u32::MAX;
 
 impl Exchange {
-    /// Initializes the state for the messages of a new superstep.
+    /// Resets the state for a new superstep, whose messages are the messages of `plan`.
     pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
         let count = plan.messages.len();
         refill(&mut self.first_position, processes + 1, 0);
@@ -75,7 +75,8 @@ impl Exchange {
         self.next_position.clone_from(&self.first_position);
     }
 
-    /// Removes and returns the next message that `process` has to send; `None` if it has sent all.
+    /// Removes and returns the index of the next message that `process` has to send; `None` if `process` has sent all its
+    /// messages.
     pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
         let at = self.next_position[process as usize];
         if at == self.first_position[process as usize + 1] {
@@ -85,7 +86,7 @@ impl Exchange {
         Some(self.messages_by_sender[at as usize])
     }
 
-    /// Records that the transfer of a message starts: the local time \[s\] and the hosts of sender and receiver.
+    /// Records that the transfer of a message starts at local time `date` \[s\], and the hosts `ends` of sender and receiver.
     pub(super) fn record_start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
         self.start_times[message as usize] = date;
         if cfg!(debug_assertions) {
@@ -125,8 +126,8 @@ impl Exchange {
         Some(message)
     }
 
-    /// Returns the message that process `process` sent last, which is the message for which a process waits that is blocked in a
-    /// send. Returns `None` if the process has not sent any message.
+    /// Returns the index of the message that `process` sent last; `None` if the process has not sent any message. A process that
+    /// is blocked in a send waits for the delivery of this message.
     pub(super) fn last_started_send(&self, process: u32) -> Option<u32> {
         let at = self.next_position[process as usize];
         (at > self.first_position[process as usize])

@@ -23,8 +23,8 @@ pub(super) struct Foreseen {
     packets: Packets,
     /// For each process, the host for which the durations of its control messages were computed.
     placement: Vec<HostId>,
-    /// The control messages that count as uses of their connections, each with its connection; `None` until the engine has
-    /// assigned the connections.
+    /// The control messages that count as uses of their connections, each message with its connection; `None` until the engine
+    /// has assigned the connections.
     connection_uses: Option<ConnectionUses>,
     /// Local time at which each control message of the present barrier is delivered \[s\].
     delivery_times: Vec<f64>,
@@ -84,7 +84,7 @@ impl Foreseen {
     /// first departure \[s\], and sets `later` to the delay of each process after the first departure \[s\].
     ///
     /// # Errors
-    /// The hosts of a control message that have no route between them.
+    /// There is no route for a control message; the error contains the two hosts of this message.
     pub(super) fn compute_departures(
         &mut self,
         (platform, placement): (&Platform, &[HostId]),
@@ -107,7 +107,7 @@ impl Foreseen {
     /// computation.
     ///
     /// # Errors
-    /// The hosts of a control message that have no route between them.
+    /// There is no route for a control message; the error contains the two hosts of this message.
     fn update_durations(
         &mut self,
         platform: &Platform,
@@ -159,7 +159,8 @@ impl Foreseen {
     }
 }
 
-/// Returns the control messages that count as use of a connection, with the connections that the engine assigns to them.
+/// Returns the control messages that must be reported to the engine as uses of a connection, each with the connection that the
+/// engine assigns to the message.
 fn find_connection_uses(
     notices: &[Notice],
     placement: &[HostId],

@@ -1,5 +1,5 @@
-//! Runs in which a process need not wait for all others at the end of a superstep. Determines when each process continues, and
-//! when a superstep is closed ([`OpenSupersteps`] contains the open supersteps).
+//! Runs in which a process need not wait for all other processes at the end of a superstep. This part of the runtime determines
+//! when each process continues, and when a superstep is closed ([`OpenSupersteps`] contains the open supersteps).
 
 use super::ahead::{MOST_AHEAD, OpenSupersteps};
 use super::event::Stage;
@@ -35,8 +35,8 @@ impl Run<'_, '_> {
         self.finish_closing()
     }
 
-    /// Completes the closing of the oldest superstep: the processes that waited for it continue, unless all processes have to
-    /// wait for each other.
+    /// Completes the closing of the oldest superstep: the processes that waited for this closing continue, unless all processes
+    /// have to wait for each other.
     pub(super) fn finish_closing(&mut self) -> Result<Departures, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending_superstep;
@@ -83,8 +83,8 @@ impl Run<'_, '_> {
         is_done
     }
 
-    /// Lets the processes continue that waited until superstep `closed` was closed, because they had completed it or were too far
-    /// ahead of it. It must be called only if processes need not wait for each other.
+    /// Lets the processes continue that waited until superstep `closed` was closed, because they had completed this superstep or
+    /// were too far ahead of it. It must be called only if processes need not wait for each other.
     fn continue_waiting_processes(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.superstep_of_process[process];
@@ -134,8 +134,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// Returns whether a process in superstep `number` may be waiting until superstep `closed` is closed. This is the case in
-/// superstep `closed` itself, and at the maximum distance ahead of it.
+/// Returns whether a process in superstep `number` may be waiting until superstep `closed` is closed. This is the case if the two
+/// supersteps are the same, or if superstep `number` is the maximum number of supersteps ahead of superstep `closed`.
 fn may_wait_for(number: usize, closed: usize) -> bool {
     number == closed || number == closed + MOST_AHEAD
 }

@@ -5,17 +5,21 @@
 //! always                  times: start(k-1) <= start(k) <= computed(k) <= end(k)
 //!                         each message is delivered once; no process waits for a message when the barrier opens
 //!                         placement(end) = placement(start) and the migrations in their order; every host exists
-//!                         the policy's own check of its state ([`Policy::fault`]): of MigBSP α >= 1, 0 <= D < ∞
-//!                         the terms of a ledger add up to its difference (see [`migsim_experiment`])
+//!                         the policy's own check of its state ([`Policy::fault`]); for MigBSP: α >= 1, 0 <= D < ∞
+//!                         the parts into which a difference between two runs is split add up to the difference
+//!                         (see [`migsim_experiment`])
 //! with debug assertions   no process computes faster than its host:          compute(p) >= work(p) / speed
 //!   (in all tests)        no host does more than its cores can:     Σ work(p on h) <= cores · speed · longest(h)
 //!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
 //!                         the engine's own sums ([`Simulation::fault`])
 //! ```
-//! In this list, k is a superstep, p a process, h a host and l a link; longest(h) is the longest computation on host h. Two times
-//! are considered equal within the resolution of floating-point numbers: at 1e6 s a microsecond is barely resolved. The bounds of
-//! hosts and links are computed from the plan and the measurements alone, in the same way for supersteps that were simulated by
-//! events, computed directly, or taken from stored results. They are checked only for hosts and links that do not vary.
+//! In this list, k is a superstep, p a process, h a host and l a link; computed(k) is the end of the last computation of
+//! superstep k, and longest(h) is the longest computation on host h. In MigBSP, α is the number of supersteps between
+//! rescheduling calls and D the deviation up to which the times of processes count as balanced. The factor of a link is the
+//! largest bandwidth factor of the network model. Two times are considered equal within the resolution of floating-point numbers:
+//! at 1e6 s a microsecond is barely resolved. The bounds of hosts and links are computed from the plan of the superstep and its
+//! measurements alone, in the same way for supersteps that were simulated by events, computed directly, or taken from stored
+//! results. They are checked only for hosts and links that do not vary.
 //!
 //! [`Policy::fault`]: crate::Policy::fault
 //! [`Simulation::fault`]: migsim_engine::Simulation::fault
@@ -35,12 +39,13 @@ use migsim_engine::END_TIME_TOLERANCE;
 
 /// Factor by which a sum of many numbers may exceed its theoretical limit because of rounding.
 const ROUNDING: f64 = 1.0 + 1e-6;
-/// Factor by which two values of the same time that are computed in different ways may differ because of rounding.
+/// Factor by which two computations of the same time in different ways may differ because of rounding.
 const IN_ORDER: f64 = 1.0 + 1e-12;
 /// Maximum number of blocked processes that the error message about a deadlock describes.
 const NAMED: usize = 6;
 
-/// Sums for each host or link, whose memory is reused from one superstep to the next.
+/// Sums for the check of each host (executed clock cycles; end of the last computation \[s\]) or of each link (transferred bytes;
+/// unused). Their memory is reused from one superstep to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums(Vec<(f64, f64)>);
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaving {
     /// The processes that have not left yet after all processes were released at the same time; they leave before the processes
-    /// in `individual`.
+    /// in `released_individually`.
     remaining_of_all: Range<u32>,
     /// Processes that were released one by one and have not left yet, in the order in which they leave.
     individual: VecDeque<u32>,

@@ -2,22 +2,24 @@
 //!
 //! ```text
 //! for each superstep of a run
-//! the superstep repeats the previous one (repeat), a shortcut computes it (direct evaluation, memo), or events simulate it:
+//! the superstep repeats the previous one (repeat), a shortcut computes it (direct evaluation, or stored results: memo), or events
+//! simulate it:
 //!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
 //!   then rescheduling: is a call due? decision -> cost -> migrations           reschedule, call, migration
 //! ```
+//! The words on the right are the names of the modules.
 //!
 //! Where the papers leave a choice, an option decides: sends `concurrent` or `sequential`, receives `early` or `late`, ten
 //! barriers, named models of the costs of a call and a migration ([`Costs`]). The runtime calls any [`Policy`] only through its
 //! trait.
 //!
-//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which is given a [`View`] and
+//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which receives a [`View`] and
 //! returns a [`Decision`]. [`simulate`] runs one scenario. Applications, policies and settings are defined in crates that depend
 //! on this one.
 //!
 //! ```
 //! use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
-//! use migsim_bsp::{Costs, Never, Plan, RuntimeConfig, Scenario, Setup, ViewConfig, Workload, simulate};
+//! use migsim_bsp::{Costs, Never, RuntimeConfig, Scenario, Setup, Plan, ViewConfig, Workload, simulate};
 //!
 //! /// Two processes that compute for a second and send each other a message, once.
 //! #[derive(Debug)]

@@ -49,8 +49,8 @@ impl Measures {
         self.clear_sums(processes);
     }
 
-    /// Sets those measurements to zero to which values are added during a superstep. All other measurements are overwritten and
-    /// need no reset.
+    /// Sets to zero the measurements to which values are added during a superstep (delays, send times, traffic). The other
+    /// measurements are overwritten in each superstep and need no reset.
     pub fn clear_sums(&mut self, processes: usize) {
         refill(&mut self.delay, processes, Seconds::default());
         refill(&mut self.send, processes, Seconds::default());
@@ -71,8 +71,8 @@ impl Measures {
         self.traffic.get_or_default(process, cluster)
     }
 
-    /// Adds all messages of a superstep to the traffic of their senders and receivers. `cluster` returns the cluster of a
-    /// process; `durations` are the durations of the messages, in the order of `plan`.
+    /// Adds all messages of a superstep to the traffic of their senders and receivers. The function `cluster` returns the cluster
+    /// of a process; `durations` contains the durations of the messages, in the order of `plan`.
     pub fn add_traffic(
         &mut self,
         plan: &Plan,
@@ -110,7 +110,7 @@ impl Measures {
     }
 }
 
-/// Resizes a reused list to `count` elements and sets all of them to `value`.
+/// Resizes a reused list to `count` elements and sets all elements to `value`.
 #[inline]
 pub fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
     if list.len() != count {

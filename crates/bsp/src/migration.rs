@@ -15,7 +15,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32};
 use migsim_platform::Platform;
 
-/// The migrations after a superstep, with the progress of each.
+/// The migrations after a superstep, with the progress of each migration.
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
     moves: Vec<Move>,
@@ -23,7 +23,7 @@ pub(super) struct Migrations {
     pub(super) pending_migrations: usize,
     /// Index of the migration that starts next, if migrations are executed one after the other.
     next_index: usize,
-    /// Instant at which the migrations of the rescheduling call start; `None` if each migration starts when its process receives
+    /// Instant at which all migrations of the rescheduling call start; `None` if each migration starts when its process receives
     /// the answer of the call.
     start: Option<Time>,
     /// Longest duration among those migrations of the rescheduling call that have ended.
@@ -132,8 +132,8 @@ impl Migrations {
         self.pending_migrations
     }
 
-    /// Applies the decided migrations that take no time and need not wait for others, before any migration that takes time
-    /// starts.
+    /// Applies, before any migration that takes time starts, the decided migrations that take no time and that need not wait for
+    /// other migrations.
     pub(super) fn apply_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.apply_next_instant(world, recorder),
@@ -148,7 +148,7 @@ impl Migrations {
         }
     }
 
-    /// Applies the next migrations of a sequence until a migration takes time. It does nothing if migrations are executed at the
+    /// Applies the next migrations in their order until a migration takes time. It does nothing if migrations are executed at the
     /// same time.
     fn apply_next_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         while self
@@ -171,7 +171,8 @@ impl Migrations {
         moves
     }
 
-    /// Starts the migrations that take time: all of them, or only the first if migrations are executed one after the other.
+    /// Starts the migrations that take time: all of these migrations, or only the first if migrations are executed one after the
+    /// other.
     pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.start_next(world),
@@ -186,7 +187,7 @@ impl Migrations {
         }
     }
 
-    /// Starts the next migration of a sequence; does nothing if no migration remains.
+    /// Starts the next migration, if migrations are executed one after the other; does nothing if no migration remains.
     fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         if self.next_index == self.moves.len() {
             return Ok(());
@@ -322,7 +323,7 @@ impl Migrations {
         std::mem::take(&mut self.migrated_processes)
     }
 
-    /// Records the cost of the migrations of a rescheduling call; it must be called after all of them have ended.
+    /// Records the cost of the migrations of a rescheduling call; it must be called after all these migrations have ended.
     fn record_cost(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         let spent = self
@@ -360,7 +361,7 @@ impl Migrations {
 
 impl MoveCost {
     /// Returns the part of the duration of a migration that is not simulated as a flow, for a process with this memory between
-    /// two hosts. With [`Transfer::Nominal`], this part includes the computed time of the transfer.
+    /// two hosts. With [`MemoryTransfer::Nominal`], this part includes the computed time of the transfer.
     pub fn time_without_flow(
         &self,
         platform: &Platform,

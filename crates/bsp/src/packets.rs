@@ -26,7 +26,7 @@ pub(super) struct Packets {
     paths: PathTable,
 }
 
-/// The duration of a control message between two hosts that is modelled as a packet.
+/// The duration of a control message that is modelled as a packet and sent between two given hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Packet {
     /// Duration from the start of the control message to its delivery \[s\].
@@ -46,7 +46,8 @@ impl Packets {
             .then(|| Self::new(platform, network, (config.bytes, config.delay)))
     }
 
-    /// Creates packets with the given size in bytes and the given factor for their delays.
+    /// Creates the packet model for control messages with the given size and the given factor for the delay before their
+    /// transfer.
     pub(super) fn new(
         platform: &Platform,
         network: NetworkModel,
@@ -59,7 +60,8 @@ impl Packets {
         }
     }
 
-    /// Returns duration and connection of a control message from one host to another; `None` if there is no route.
+    /// Returns the duration of a control message from one host to another, and whether the message uses a connection with slow
+    /// start; `None` if there is no route.
     pub(super) fn packet_between(
         &mut self,
         platform: &Platform,

@@ -1,5 +1,5 @@
-//! A sparse table that contains values for pairs of a process and a cluster. It is sparse because most processes communicate with
-//! few clusters.
+//! A sparse table that contains values for pairs of a process and a cluster. The table is sparse because most processes
+//! communicate with few clusters.
 //!
 //! ```text
 //! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
@@ -7,8 +7,8 @@
 //! Each process has a linked list of nodes; a node is a block of up to `SLOTS` pairs of the process, in the order of their
 //! insertion. The first node has the index of the process, so that the data of a process with few pairs are close together in
 //! memory. If a process has many pairs, the pairs after its first nodes are found by a hash table. Nodes without values are
-//! reused. The clusters of a node share the upper half of their numbers, so that each needs only 2 B; with more than 65 536
-//! clusters, some nodes therefore have unused slots.
+//! reused. All clusters of a node have the same upper half (16 bits) of their numbers, so that each cluster needs only 2 B; with
+//! more than 65 536 clusters, some nodes therefore have unused slots.
 
 use hashbrown::HashTable;
 
@@ -28,12 +28,12 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     nodes: Vec<Node<T, SLOTS>>,
     /// Index of the first unused node; the unused nodes form a linked list. It is [`NONE`] if no node is unused.
     first_unused_node: u32,
-    /// Hash table of the pairs that lie after the first [`NEAR`] nodes of their processes.
+    /// Hash table of the pairs that lie after the first [`SEARCHED_NODES`] nodes of their processes.
     overflow: HashTable<FarPair>,
 }
 
-/// Entry of the hash table: the node of a pair that lies after the first [`NEAR`] nodes of its process. If `cluster` is [`NONE`],
-/// `node` is the last node of the process.
+/// Entry of the hash table: the node of a pair that lies after the first [`SEARCHED_NODES`] nodes of its process. If `cluster` is
+/// [`NONE`], `node` is the last node of the process.
 #[derive(Clone, Copy, Debug)]
 struct FarPair {
     process: u32,
@@ -131,7 +131,7 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
     }
 
     /// Returns whether a pair with this cluster can be added to the node: a slot must be free, and the upper half of the cluster
-    /// number must be that of the node.
+    /// number must equal the upper half that the pairs of the node share.
     #[inline]
     fn has_room(&self, cluster: ClusterHalves) -> bool {
         self.pair_count == 0
@@ -197,7 +197,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
-    /// Returns a mutable reference to the value of a process and a cluster; inserts the default value if there is none.
+    /// Returns a mutable reference to the value of a process and a cluster; inserts the default value if the pair has no value.
     #[inline]
     pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
         if self.nodes.is_empty() {
@@ -239,8 +239,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         );
     }
 
-    /// Returns the position of a pair in the table. If the table does not have the pair, the error is the end of the list of the
-    /// process, where the pair can be added.
+    /// Returns the position of a pair in the table. If the table does not contain the pair, the error is the end of the list of
+    /// the process, where the pair can be added.
     #[inline]
     fn find_pair(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
         let at = to_index(process);
@@ -278,8 +278,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.find_far(process, cluster)
     }
 
-    /// Searches the hash table for a pair that lies after the first [`NEAR`] nodes of its process. If there is no such pair, the
-    /// error is the end of the list of the process.
+    /// Searches the hash table for a pair that lies after the first [`SEARCHED_NODES`] nodes of its process. If the hash table
+    /// does not contain the pair, the error is the end of the list of the process.
     fn find_far(&self, process: usize, cluster: u32) -> Result<Place, ListEnd> {
         let found = self.far_node(process, cluster).and_then(|node| {
             let slot = self.nodes[node as usize].find_slot(ClusterHalves::from_cluster(cluster))?;
@@ -288,7 +288,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         found.ok_or_else(|| self.far_end(process))
     }
 
-    /// Returns the end of the list of a process that has more than [`NEAR`] nodes, according to the hash table.
+    /// Returns the end of the list of a process that has more than [`SEARCHED_NODES`] nodes, according to the hash table.
     fn far_end(&self, process: usize) -> ListEnd {
         let last = self.far_node(process, NONE);
         ListEnd {
@@ -360,7 +360,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Rebuilds the hash table, which contains the pairs that lie after the first [`NEAR`] nodes of their processes.
+    /// Rebuilds the hash table, which contains the pairs that lie after the first [`SEARCHED_NODES`] nodes of their processes.
     fn rebuild_far(&mut self) {
         self.overflow.clear();
         for process in 0..self.processes {
@@ -417,8 +417,9 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Adds a pair at the end of the list of its process if the last node is full or the pair is to be found by the hash table.
-    /// Returns a reference to the value of the pair.
+    /// Adds a pair at the end of the list of its process and returns a reference to the value of the pair. It is called if the
+    /// last node is full or lies after the first [`SEARCHED_NODES`] nodes, so that a new node or an entry of the hash table is
+    /// needed.
     #[inline(never)]
     fn append_far(&mut self, process: usize, end: ListEnd, cluster: u32, value: T) -> &mut T {
         let halves = ClusterHalves::from_cluster(cluster);

@@ -1,8 +1,8 @@
 //! The trait of rescheduling policies, and the view of the application that a policy receives.
 //!
-//! After each superstep, the runtime gives the policy a [`View`] of what a real runtime could measure. If the policy requests a
-//! rescheduling call, the runtime calls [`Policy::decide`] and simulates the cost of the call. A policy itself changes nothing:
-//! it returns a [`Decision`], and the scenario determines whether the migrations are executed.
+//! After each superstep, the runtime gives the policy a [`View`] of the quantities that a real runtime could measure. If the
+//! policy requests a rescheduling call, the runtime calls [`Policy::decide`] and simulates the cost of the call. A policy itself
+//! changes nothing: it returns a [`Decision`], and the scenario determines whether the migrations are executed.
 
 use std::fmt;
 
@@ -51,8 +51,8 @@ pub trait Policy: fmt::Debug + Send {
         0.0
     }
 
-    /// Informs the policy after each rescheduling call how many of its migrations are executed: all in scenario iii, none in
-    /// scenario ii.
+    /// Informs the policy after each rescheduling call of the number of its migrations that are executed: all in scenario iii,
+    /// none in scenario ii.
     fn on_outcome(&mut self, _moved: usize) {}
 
     /// Returns a description of a fault in the policy's own state; `None` if the state is valid. The runtime checks this after
@@ -110,13 +110,13 @@ impl View<'_> {
         self.pinned.get(process).copied().unwrap_or(false)
     }
 
-    /// Returns the cluster of the host on which a process is.
+    /// Returns the cluster of the host on which a process runs.
     pub fn cluster_of(&self, process: usize) -> ClusterId {
         self.platform.cluster_of(self.placement[process])
     }
 
     /// Returns the work of each process in the next superstep, which no real runtime could know; `None` after the last superstep
-    /// or if it cannot be known.
+    /// or if the next superstep cannot be known.
     pub fn next_work(&self) -> Option<Vec<Instructions>> {
         let next = self.superstep + 1;
         let workload = self.workload.filter(|_| next < self.supersteps)?;

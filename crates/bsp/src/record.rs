@@ -42,13 +42,13 @@ pub struct CallRecord {
     pub superstep: usize,
     /// The time at which the rescheduling call began, after all processes had left the barrier.
     pub start: Time,
-    /// The cost of the call itself, without its migrations.
+    /// The time that the call takes, without its migrations.
     pub cost: Seconds,
     /// Duration of the migrations of the call until all processes that wait for the migrations could continue; zero if no process
     /// moved.
     pub migration: Seconds,
-    /// The period in which all processes wait for the call; its length is `cost`. It begins with the call, unless the call
-    /// overlaps the next superstep.
+    /// The period in which all processes wait for the call; its length is `cost`. It begins at the start of the call, unless the
+    /// call overlaps the next superstep.
     pub wait: Wait,
     /// The part of the waiting period in which the managers compute the decision and no message of the call is in progress; empty
     /// if the call overlaps a superstep.
@@ -70,7 +70,7 @@ pub struct CallRecord {
     pub migrations_applied: bool,
 }
 
-/// The origin of the decision to migrate a process: the policy or the workload.
+/// The source of the decision to migrate a process: the policy or the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The policy decided the migration in a rescheduling call.
@@ -106,7 +106,7 @@ pub struct MigrationRecord {
     pub start: Time,
     /// The time at which the process was ready on its destination host.
     pub end: Time,
-    /// The origin of the decision to migrate: the policy or the workload.
+    /// The source of the decision to migrate the process: the policy or the workload.
     pub cause: Cause,
 }
 
@@ -160,10 +160,10 @@ pub struct Sent {
 /// The times at which the processes began a superstep, and the time at which all processes had completed the superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginnings<'a> {
-    /// The instant from which the times of this superstep are counted.
+    /// The instant from which the local times of this superstep are counted.
     pub origin: Time,
-    /// Time between `origin` and the instant at which each process began the superstep \[s\]; empty if all processes began at
-    /// `origin`.
+    /// Time between `local_time_origin` and the instant at which each process began the superstep \[s\]; empty if all processes
+    /// began at `local_time_origin`.
     pub delays: &'a [f64],
     /// The present time. All processes have arrived at the barrier; if the superstep was computed by a shortcut, all have also
     /// left the barrier.

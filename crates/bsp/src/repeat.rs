@@ -3,11 +3,11 @@
 //!
 //! ```text
 //! all processes left superstep k - 1 together; nothing is in progress; superstep k has the plan and the placement of k - 1
-//!     =>  durations, measurements and digest of k are those of k - 1; only its times differ
+//!     =>  durations, measurements and hash value of k equal those of k - 1; only the times differ
 //! ```
 //! This holds on a platform whose capacities are constant: local time starts from zero in each superstep, so that neither earlier
 //! supersteps nor the policy affect the durations. The remaining steps of a superstep are executed here, in the same order as for
-//! a simulated superstep (`run.rs`: it begins, is completed, and is closed).
+//! a simulated superstep (`run.rs`: the superstep begins, is completed, and is closed).
 //!
 //! Cost: some 370 instructions per superstep, independently of the number of processes. The reference implementation simulates
 //! each superstep again (runtime option `shortcuts`: `at-once`).
@@ -20,9 +20,9 @@ use migsim_base::error::Error;
 use migsim_base::units::Time;
 
 impl Run<'_, '_> {
-    /// Processes the supersteps from number `first` on that equal the superstep before `first`, and returns their number. It ends
-    /// at the first superstep that differs, where processes have to wait for each other after a superstep, or when the recorder
-    /// stops the run.
+    /// Processes the supersteps from number `first` on that equal the superstep before `first`, and returns the number of these
+    /// supersteps. It stops before the first superstep that differs, after a superstep at whose end processes have to wait for
+    /// each other, and when the recorder stops the run.
     pub(super) fn repeat_supersteps(&mut self, first: usize) -> Result<usize, Error> {
         let is_alone = !self.superstep.is_next_underway
             && !self.rescheduling.call.is_overlapped

@@ -1,4 +1,4 @@
-//! Reports: the measurements that policies receive instead of the exact ones, with errors, delays, averages and losses.
+//! Reports: the measurements, with errors, delays, averages and losses, that policies receive instead of the exact measurements.
 //!
 //! After each superstep every process reports its work, its times and its traffic, and at a rescheduling call every host reports
 //! its external load. By default a policy receives the reports without errors and without delay. The settings `view` degrade the
@@ -15,7 +15,8 @@
 //!
 //! Not modelled: the hosts of the processes, the memory of a process, the cost of the last call and the sizes of messages have no
 //! error. Traffic and messages are late and may be lost like other reports, and the durations of messages have the random factor
-//! of their process. They are not averaged: the policy receives the traffic and messages of the newest superstep that it sees.
+//! of their process. They are not averaged: the policy receives the traffic and messages of the newest superstep whose report it
+//! sees.
 
 use std::collections::VecDeque;
 
@@ -141,8 +142,8 @@ pub(super) struct Reports {
     past_reports: VecDeque<Report>,
     /// The measurements that the policy receives.
     visible_measures: Measures,
-    /// External load of each host in the last report that was not lost, as a fraction of the speed of the host; empty before the
-    /// first rescheduling call.
+    /// External load of each host in the last report about the host that was not lost, as a fraction of the speed of the host;
+    /// empty before the first rescheduling call.
     last_loads: Vec<f64>,
 }
 
@@ -190,7 +191,7 @@ impl Reports {
         self.update_visible_measures();
     }
 
-    /// Returns the reports that the policy receives at present, the oldest superstep first. As long as no report is old enough,
+    /// Returns the reports that the policy receives at present, in the order of supersteps. As long as no report is old enough,
     /// these are the reports of the first superstep.
     fn visible_reports(&self) -> impl Iterator<Item = &Report> {
         let arrived = self
@@ -204,7 +205,7 @@ impl Reports {
     }
 
     /// Updates the measurements that the policy receives: work and times are means over the visible reports, and the traffic is
-    /// that in the newest visible report.
+    /// the traffic in the newest visible report.
     fn update_visible_measures(&mut self) {
         let mut seen = std::mem::take(&mut self.visible_measures);
         let count = self.visible_reports().count() as f64;
@@ -285,8 +286,8 @@ impl Reports {
 }
 
 impl ViewConfig {
-    /// Draws the random factor of a report, and whether the report is lost. Two random numbers are drawn for each report, even if
-    /// the settings need fewer.
+    /// Draws the random factor by which a report is multiplied, and whether the report is lost. Two random numbers are drawn for
+    /// each report, even if the settings need fewer.
     fn draw_error(&self, random: &mut Stream) -> (f64, bool) {
         let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.draw_symmetric();
         (factor, random.draw_unit() <= self.missing)

@@ -69,7 +69,7 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Returns a copy of the state in which the caller of the run decides instead of the policy.
+    /// Returns a copy of the state that has no policy, so that the caller of the run decides about migrations.
     pub(super) fn fork_without_policy(&self) -> Self {
         Self {
             policy: None,
@@ -163,8 +163,8 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Returns whether the policy requests a rescheduling call after the superstep that is ending. A policy that will request no
-    /// more calls is no longer asked.
+    /// Returns whether the policy requests a rescheduling call after the superstep that is ending. Returns false without calling
+    /// the policy if the policy has declared that it will request no more calls.
     fn policy_requests_call(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
@@ -179,8 +179,8 @@ impl<'a> Rescheduling<'a> {
         is_due
     }
 
-    /// Postpones a call that is due to the end of superstep `to`, the last superstep that any process has begun; all processes
-    /// then wait for each other.
+    /// Postpones the rescheduling call until the end of superstep `to`, which is the last superstep that any process has begun;
+    /// all processes then wait for each other.
     pub(super) fn postpone_call(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
         self.is_call_due = false;
@@ -203,8 +203,8 @@ impl<'a> Rescheduling<'a> {
             && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
-    /// Returns whether a process that has completed a superstep sends its report for a rescheduling call after that superstep
-    /// before the superstep is closed.
+    /// Returns whether processes report early: whether a process that has completed `superstep` sends its report for the
+    /// rescheduling call after this superstep before the superstep is closed.
     pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
         let cost = world.setup.costs.call;
         cost.model == CallModel::Messages
@@ -216,7 +216,7 @@ impl<'a> Rescheduling<'a> {
     /// Returns the view on which a policy bases its decision at a barrier, with the present external loads.
     ///
     /// # Errors
-    /// As [`migsim_engine::Simulation::refresh`].
+    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::refresh`]).
     pub(super) fn view<'v>(&'v mut self, world: &'v mut World<'a>) -> Result<View<'v>, Error> {
         self.measure_loads(world)?;
         let view = world.view(&self.external_load);
@@ -287,7 +287,7 @@ impl<'a> Rescheduling<'a> {
     }
 
     /// Measures the external loads of the hosts: their means since the last rescheduling call or their present values, as the
-    /// settings demand.
+    /// option `runtime.load` specifies.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying_hosts {
@@ -321,8 +321,8 @@ fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
     world.setup.costs.call.after_last || superstep + 1 < world.superstep_count
 }
 
-/// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no process migrates that
-/// must not, and the destination hosts have enough memory.
+/// Checks that a decision can be carried out: its processes and hosts exist, no process migrates twice, no pinned process
+/// migrates, and the destination hosts have enough memory.
 fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;

@@ -1,8 +1,8 @@
 //! A run of one scenario: simulates superstep after superstep, with rescheduling between them.
 //!
-//! [`Run::advance`] is the main loop. With a policy it simulates the run to its end, otherwise to the next barrier, where the
-//! caller decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that
-//! equal supersteps take equal durations to the last bit.
+//! [`Run::advance_to_end_or_decision`] is the main loop. With a policy it simulates the run to its end, otherwise to the next
+//! barrier, where the caller decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts
+//! from zero, so that equal supersteps take equal durations to the last bit.
 
 use super::ahead::OpenSupersteps;
 use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
@@ -75,15 +75,15 @@ pub(super) struct Run<'a, 'r> {
 enum Phase {
     /// The next superstep begins.
     Begin,
-    /// The caller has decided at the end of repeated supersteps, which equal the superstep before them; the number is the number
-    /// of these supersteps.
+    /// The caller has decided at the end of a series of repeated supersteps, which equal the superstep before the series; the
+    /// number is the number of repeated supersteps.
     Repeated(usize),
     /// The caller has decided at the barrier of a closed superstep, which no process has left yet.
     Closed,
 }
 
-/// The number of processes that have left the barrier of the superstep that is ending: some, all, or none because the caller must
-/// decide.
+/// How many processes have left the barrier of the superstep that is ending: not all yet, all, or none because the caller of the
+/// run must decide first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departures {
     /// At least one process has not left the barrier yet.
@@ -118,7 +118,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Returns a copy of the run that has no policy and no recorder; the caller of the copy decides at each barrier.
+    /// Returns a copy of the run that has no policy and no recorder, so that the caller of the copy decides about migrations at
+    /// each barrier.
     pub(super) fn fork_without_policy(&self) -> Run<'a, 'static> {
         Run {
             world: self.world.clone(),
@@ -154,7 +155,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Simulates the next superstep to its end, or processes all following supersteps that equal the previous superstep. Returns
-    /// the number of completed supersteps; `None` if the caller has to decide first.
+    /// the number of completed supersteps; `None` if the caller of the run must first decide about migrations.
     fn simulate_next_superstep(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
@@ -456,8 +457,8 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Handles all activities that end at the present time while migrations or an overlapped call are in progress. The events of
-    /// migrations are handled first, then those of the call, and finally those of processes, beginning with the migrated
-    /// processes.
+    /// migrations are handled first, then the events of the call, and finally the events of processes, beginning with the
+    /// migrated processes.
     fn handle_in_order(&mut self, token: Token) -> Result<(), Error> {
         let (first, reaction) = if token.is_handled_first() {
             (Some(token), None)
@@ -540,7 +541,8 @@ impl<'a, 'r> Run<'a, 'r> {
         (processes.iter()).try_for_each(|process| self.superstep.begin_process(*process, world))
     }
 
-    /// Lets those processes leave the barrier that it has released. The superstep is closed before the first process leaves.
+    /// Lets all processes that the barrier has released leave the barrier. The superstep is closed before the first process
+    /// leaves.
     fn leave_barrier(&mut self) -> Result<Departures, Error> {
         if self.open_supersteps.is_some() {
             return self.continue_without_barrier();
@@ -661,7 +663,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Records the end of a superstep, which is `later` after the present time; `later` is zero if the last process has already
+    /// Records the end of a superstep at the time `later` after the present time; `later` is zero if the last process has already
     /// left the barrier.
     pub(super) fn end_superstep(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
@@ -669,7 +671,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.world.log.add_time(end.get());
     }
 
-    /// Lets all processes continue, which have left the barrier at the same time.
+    /// Lets all processes continue after they have left the barrier at the same time.
     pub(super) fn continue_all_processes(&mut self) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
             (0..self.world.placement.len())
@@ -682,7 +684,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets one process continue that has left the barrier separately from other processes.
+    /// Lets one process continue after it has left the barrier separately from other processes.
     fn continue_process(&mut self, process: u32) -> Result<(), Error> {
         if self.rescheduling.must_synchronize {
             return self.wait_for_all(process);

@@ -1,13 +1,13 @@
-//! A run that stops at each barrier so that its caller decides about migrations in place of a policy. The run shows the view that
-//! a policy would receive, continues with the given migrations, and can be copied.
+//! A run that stops at each barrier so that its caller decides about migrations in place of a policy. The run returns the view
+//! that a policy would receive, continues with the given migrations, and can be copied.
 //!
 //! ```text
 //! new ──> barrier 1 ──view, advance──> barrier 2 ──> ... ──> the last barrier ──advance──> finish
 //!             └──clone──> continues independently
 //! ```
 //! The run uses the main loop of [`super::simulate`], which stops where a policy would be called. The cost of a rescheduling call
-//! is determined by the costs of the [`Setup`] and the procedure of its [`Decision`]. A barrier without a rescheduling call costs
-//! nothing.
+//! is determined by the costs of the [`Setup`] and the communication procedure of its [`Decision`]. A barrier without a
+//! rescheduling call costs nothing.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ use migsim_base::units::Time;
 ///
 /// ```
 /// # use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
-/// # use migsim_bsp::{Costs, Decision, Migration, Plan, RuntimeConfig, Scenario, Setup, Stepper, ViewConfig, Workload};
+/// # use migsim_bsp::{Costs, Decision, Migration, RuntimeConfig, Scenario, Setup, Stepper, Plan, ViewConfig, Workload};
 /// /// Two processes that compute for a second, three times.
 /// #[derive(Debug)]
 /// struct Pair;
@@ -65,7 +65,7 @@ impl<'a> Stepper<'a> {
     /// Creates a run and simulates it up to its first barrier.
     ///
     /// # Errors
-    /// As [`super::simulate`].
+    /// The same errors as from [`super::simulate`].
     pub fn new(setup: &'a Setup<'a>) -> Result<Self, Error> {
         let recorder = Box::leak(Box::new(())); // no memory: `()` has no size
         let mut run = Run::new(setup, None, recorder);
@@ -115,8 +115,8 @@ impl<'a> Stepper<'a> {
     /// may take place some supersteps later.
     ///
     /// # Errors
-    /// The run is over, or the decision cannot be carried out; in the latter case the run stays at this barrier. Other errors are
-    /// as for [`super::simulate`]; the run cannot continue after them.
+    /// The run is over, or the decision cannot be carried out; if the decision cannot be carried out, the run stays at this
+    /// barrier. All other errors are errors of [`super::simulate`]; the run cannot continue after such an error.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
             let problem =
@@ -137,7 +137,7 @@ impl<'a> Stepper<'a> {
     /// Continues the run to its end without further rescheduling calls and returns its outcome.
     ///
     /// # Errors
-    /// As [`super::simulate`].
+    /// The same errors as from [`super::simulate`].
     pub fn finish(mut self) -> Result<Outcome, Error> {
         while !self.is_over {
             self.advance(None)?;

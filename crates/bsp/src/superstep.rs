@@ -28,7 +28,7 @@ pub(super) struct Superstep {
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_begin: f64,
-    /// Local time at which each process began the open superstep \[s\]; empty if all processes began at `origin`.
+    /// Local time at which each process began the open superstep \[s\]; empty if all processes began at `local_time_origin`.
     pub(super) begin_times: Vec<f64>,
     /// Local time at which the computation of each process ended \[s\].
     pub(super) computation_ends: Vec<f64>,
@@ -251,8 +251,8 @@ impl Superstep {
         Ok(())
     }
 
-    /// Handles the moment when a process begins to receive, or receives a message. After its last message, the process waits at
-    /// most until the messages that it sent are delivered.
+    /// Handles the moment when a process begins to receive, or has received a message. When the process has received all its
+    /// messages, it arrives at the barrier, or first waits until the messages that it sent are delivered.
     fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends

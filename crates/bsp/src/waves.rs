@@ -45,9 +45,9 @@ enum Shape {
     /// Each process p, from process 0 on, exchanges control messages with process p xor n, where the number n is a power of two.
     Exchange(usize),
     /// The processes of a range that begins with `from` send to the processes of an equally long range that begins with `to`, in
-    /// order. Process 0 follows the last process.
+    /// order. In a range, process 0 follows the process with the largest number.
     Rows { from: usize, to: usize },
-    /// There is no regular arrangement; senders and receivers are taken from the lists of messages and receives.
+    /// The senders and receivers have no regular arrangement; they are taken from the lists of messages and receives.
     Listed,
 }
 
@@ -251,7 +251,7 @@ fn find_shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[
     }
 }
 
-/// Durations of the control messages of a stage \[s\], and the local times at which these messages are delivered \[s\].
+/// For the control messages of a stage: their durations \[s\], and the local times at which they are delivered \[s\].
 type Row<'a> = (&'a [f64], &'a mut [f64]);
 
 /// Updates the times of the processes by a stage in which processes exchange control messages whose numbers differ by `distance`,

@@ -14,7 +14,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn supersteps(&self) -> usize;
 
     /// Writes the work and the messages of superstep `superstep` (counted from 0) to `plan`, which has been cleared for all
-    /// processes. It must not allocate memory once the plan has grown to the largest superstep.
+    /// processes. It must not allocate memory once the memory of `plan` suffices for the largest superstep.
     fn fill(&self, superstep: usize, plan: &mut Plan);
 
     /// Returns whether superstep `superstep` (counted from 0) certainly has the same work and messages as the superstep before
@@ -167,8 +167,8 @@ pub struct PrescribedMove {
     pub delay: Seconds,
 }
 
-/// A setting of the experiment that an application prescribes, such as one read from its trace file; settings of the user take
-/// precedence.
+/// A setting of the experiment that an application prescribes, for example because its trace file contains the setting; settings
+/// of the user take precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The key of the setting, as a dotted path (`runtime.sends`).

@@ -37,7 +37,7 @@ pub struct Setup<'a> {
     /// The seed of all random choices.
     pub seed: u64,
     /// Stored results of supersteps that this run shares with other runs of the same platform, network model, application and
-    /// runtime options; `None` if nothing is shared. They save computing time and do not change results.
+    /// runtime options; `None` if this run shares no results. Stored results save computing time and do not change the outcome.
     pub memo: Option<&'a Memo>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct World<'a> {
     pub(super) superstep_count: usize,
     /// Number of the open superstep, counted from 0.
     pub(super) open_superstep: usize,
-    /// Number of the superstep whose barrier processes are leaving, or left last, counted from 0.
+    /// Number of the superstep at whose barrier processes are leaving at present, or left last, counted from 0.
     pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
@@ -192,7 +192,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Creates the error for an internal fault in the open superstep, with data for its diagnosis.
+    /// Creates the error for an internal fault in the open superstep, with data for its diagnosis; `what` describes the fault,
+    /// and `process` is the affected process, if there is one.
     pub(super) fn internal_error(&self, process: Option<usize>, what: &str) -> Error {
         let superstep = self.open_superstep + 1;
         let place = match process {

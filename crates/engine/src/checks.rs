@@ -11,7 +11,7 @@
 
 use migsim_platform::Platform;
 
-/// An invariant of the engine that was violated, with the number of the host or link concerned.
+/// An invariant of the engine that was violated, with the number of the host or link where it was violated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     /// An execution on the host with this number ended with work left, or executed more work than it had.

@@ -2,7 +2,7 @@
 //!
 //! Inside a superstep all times are local times. Equal supersteps therefore have equal durations to the last bit, at any time of
 //! the run, and short durations keep their digits in a long run. While no activity is in progress, the local time can be added to
-//! the origin ([`Clock::rebase`]).
+//! the origin ([`Clock::move_origin_to_now`]).
 
 use migsim_base::units::Time;
 

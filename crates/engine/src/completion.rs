@@ -134,7 +134,7 @@ impl BlockMinima {
         None
     }
 
-    /// Searches the minimum of each block for which it is unknown; calls `changed` with the number of the block, its previous
+    /// Recomputes the minimum of each block whose minimum is unknown; calls `changed` with the number of the block, its previous
     /// minimum and its new minimum.
     fn search_stale_blocks(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale_blocks.drain(..) {

@@ -32,10 +32,11 @@ struct Cpu<T> {
     /// Local time at which the attained service was last computed \[s\].
     last_update: f64,
     /// The executions on the host, in decreasing order of the service at which they end. Among executions that end at the same
-    /// service, those that started later come first, since executions are removed from the end of the list.
+    /// service, an execution that started later comes first, since executions are removed from the end of the list.
     executions: Vec<Execution<T>>,
     end_event: Option<EventKey>,
-    /// Integral of the available fraction of the speed over time, from the start of the run to the time `integrated_until` \[s\].
+    /// Integral of the available fraction of the speed over time \[s\], from the start of the run to the time up to which the
+    /// fraction has been integrated.
     availability_integral: f64,
     /// Absolute time up to which the available fraction of the speed has been integrated \[s\].
     integrated_until: f64,
@@ -199,8 +200,8 @@ impl<T: Copy> Cpus<T> {
         self.cpus[host].available_fraction
     }
 
-    /// Returns the integral over time of the available fraction of a host's speed, from the start of the run to the absolute time
-    /// `absolute` \[s\].
+    /// Returns the integral over time \[s\] of the available fraction of a host's speed, from the start of the run to the
+    /// absolute time `absolute` \[s\].
     pub(super) fn availability_integral(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
         cpu.availability_integral + cpu.available_fraction * (absolute - cpu.integrated_until)

@@ -9,7 +9,7 @@ pub(super) enum Event<T> {
     ExecutionEnd(u32),
     /// A step of a message in the network is due; the network model has assigned the number of the step.
     NetworkStep(u32),
-    /// A waiting time of a process, or a message inside a host, ends; the value identifies it.
+    /// A waiting time of a process, or a message inside a host, ends; the value is the token of this activity.
     WaitEnd(T),
 }
 

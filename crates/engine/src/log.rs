@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-/// A 128-bit hash of a sequence of numbers, updated as each number is added. It uses two lanes of multiply and rotate, and is not
-/// safe against an adversary.
+/// A 128-bit hash of a sequence of numbers, updated as each number is added. The hash uses two lanes of multiply and rotate, and
+/// is not safe against an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLog {
     hash_lanes: [u64; 2],

@@ -57,8 +57,8 @@ impl NetworkModel {
         latency + self.overhead.get() + hop * self.packet_size(bytes)
     }
 
-    /// Returns the part of a message's delay that does not depend on its packets \[s\], given the latency of the route \[s\]. It
-    /// applies if no factor depends on the size of the message.
+    /// Returns the part of a message's delay that does not depend on its packets \[s\], given the latency of the route \[s\];
+    /// used if no factor depends on the size of the message.
     pub(super) fn fixed_delay(&self, latency: f64) -> f64 {
         self.delay(latency) + self.overhead.get()
     }
@@ -99,7 +99,7 @@ impl NetworkModel {
         waited
     }
 
-    /// Returns whether a message of `bytes` bytes fits into the initial TCP window, so that slow start cannot delay it.
+    /// Whether a message of `bytes` bytes fits into the initial TCP window, so that slow start cannot delay it.
     #[inline]
     pub fn fits_first_window(bytes: f64) -> bool {
         bytes <= INITIAL_WINDOW
@@ -160,8 +160,8 @@ struct Connection {
     /// Time at which the connection last became busy, counted from the start of the run \[s\]: the start of the first message
     /// after a time without messages in progress.
     busy_since: f64,
-    /// Time at which the last message of the connection ended, counted from the start of the run \[s\]; it does not include a
-    /// message whose end is still pending.
+    /// Time at which the last message of the connection ended, counted from the start of the run \[s\], without the message whose
+    /// end is still pending.
     last_end: f64,
     pending_message: u32,
 }
@@ -224,7 +224,8 @@ impl Connections {
         })
     }
 
-    /// Records the end times of messages that were simulated elsewhere, which may be in the future.
+    /// Records the end times of messages that were computed without events (by direct evaluation of a superstep); the end times
+    /// may be in the future.
     ///
     /// `messages` are pairs of a message and its connection, one per connection. If the same messages are recorded again, each
     /// end must be later than before. `ends` contains the local time at which each message ends \[s\]; its content is undefined
@@ -263,7 +264,7 @@ impl Connections {
         self.pending_ends.end_times.clear();
     }
 
-    /// Records that a message of the connection `place`, which was simulated elsewhere, ends at local time `date` \[s\].
+    /// Records that a message of the connection `place`, which was computed without events, ends at local time `date` \[s\].
     pub(super) fn record_message_end(&mut self, place: u32, date: f64) {
         let connection = &mut self.connections[place as usize];
         connection.last_end = greater(self.time_origin + date, connection.last_end);

@@ -198,8 +198,8 @@ impl Default for NetworkModel {
 /// Load of a flow on the links of the route from its receiver to its sender, as a fraction of its rate, if `crosstraffic` is on
 /// (SimGrid's constant).
 pub(super) const ACKNOWLEDGEMENT_LOAD: f64 = 0.05;
-/// Minimum weight of a flow \[s\]; the next constant is the maximum. Both lie beyond any latency in practice; outside this range
-/// the product of a weight and a size may overflow or vanish.
+/// Minimum weight of a flow \[s\]. Weights are limited to a range that is much wider than the weights that occur in practice,
+/// because outside this range the product of a weight and a size may overflow or vanish.
 const MIN_WEIGHT: f64 = 1e-60;
 const HEAVIEST: f64 = 1e60;
 
@@ -277,9 +277,9 @@ impl NetworkModel {
         }
     }
 
-    /// Returns the weight of a flow in the sharing of links \[s\], limited to the range of valid weights. `latency` is that of
-    /// its route \[s\], `of_links` the part from bandwidths \[s\], and `slips` states whether SimGrid's rule for a weight that
-    /// changes in progress applies.
+    /// Returns the weight of a flow in the sharing of links \[s\], limited to the range of valid weights. `latency` is the
+    /// latency of the route \[s\], and `of_links` the part of the weight that comes from bandwidths \[s\]. `slips` states whether
+    /// SimGrid's rule for a weight that changes during a transfer applies (`reweigh_slip`).
     pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
         if self.weights == Weights::Equal {
             1.0
@@ -299,8 +299,8 @@ impl NetworkModel {
         }
     }
 
-    /// Whether a message that crosses no link takes only its delay and no time for the transfer, as SimGrid's rule is for its
-    /// platforms. Links that the acknowledgements cross count as well.
+    /// Whether a message that crosses no link takes only its delay and no time for the transfer, which is SimGrid's rule and
+    /// applies to platforms in SimGrid's format. Links that are crossed only by acknowledgements count as links of the message.
     pub(super) fn has_instant_linkless_transfer(platform: &Platform) -> bool {
         matches!(platform.routes, Routes::Zoned { .. })
     }
@@ -476,9 +476,10 @@ fn parse_quantity<T>(
 
 /// Maximum value of a constant of the network model.
 const MAX_CONSTANT: f64 = 1e30;
-/// Minimum value of those constants of the network model that must not be 0.
+/// Minimum value of each constant of the network model that must be positive.
 const MIN_POSITIVE_CONSTANT: f64 = 1e-30;
 
+/// Parses the value of a constant that is a number from `least` to the maximum value of a constant.
 fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
     match value.parse::<f64>() {
         Ok(number) if (least..=MAX_CONSTANT).contains(&number) => Ok(number),

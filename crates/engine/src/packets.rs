@@ -82,7 +82,8 @@ struct Queue {
     waiting_bursts: VecDeque<u32>,
     /// Index of the burst with the packet that is being sent; `None` if the queue sends nothing.
     sending_burst: Option<u32>,
-    /// Key of an event at infinite time that exists while the queue waits for its link to have bandwidth; otherwise `None`.
+    /// Key of the event at infinite time that stands for the queue while the queue waits until its link has bandwidth; otherwise
+    /// `None`.
     stopped_event: Option<EventKey>,
 }
 
@@ -307,7 +308,8 @@ impl<T: Copy> Queues<T> {
         queue.push(now + size / bandwidth, event(Step::Sent(at)));
     }
 
-    /// Restarts the queues of a link that have waited for bandwidth, when the bandwidth has changed to `bandwidth` \[B/s\].
+    /// Restarts the queues of a link that have waited for bandwidth, when the bandwidth of the link has changed to `bandwidth`
+    /// \[B/s\].
     pub(super) fn resume_link<E: Copy>(
         &mut self,
         link: u32,

@@ -12,7 +12,7 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{BufferedSteps, Host, Link, Platform, ProfileSteps};
 
-/// Local times until which the capacities of hosts and links do not change \[s\].
+/// Local times of the next changes of the capacities of hosts and links \[s\]; until then these capacities are constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyUntil {
     /// Local time of the next change of the speed of any of the hosts considered \[s\].
@@ -82,7 +82,7 @@ struct VaryingCapacity {
     next_in_chain: u32,
 }
 
-/// Source of those changes of a capacity that follow its next change.
+/// Source of the changes of a capacity after its next change.
 #[derive(Clone, Debug)]
 enum ChangeSource {
     Profile(ProfileSteps),
@@ -529,7 +529,7 @@ fn can_follow_in_chain(varying: &[VaryingCapacity], last: u32, place: u32) -> bo
 pub struct BandwidthChanges {
     schedule: CapacitySchedule,
     clock: Clock,
-    /// Maximum number of further changes that are returned.
+    /// Number of bandwidth changes that may still be returned.
     max_changes_left: usize,
 }
 

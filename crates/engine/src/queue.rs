@@ -43,17 +43,17 @@ impl Entry {
 /// An event list, from which the next event can be removed; `E` is the type of an event.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    /// Sorted list of the next events, which begins at index `first`; all events in the heap come after these events. The list is
-    /// empty only if the heap is empty as well.
+    /// Sorted list of the next events, which begins at the index `first_near_index`; all events in the heap come after these
+    /// events. The list is empty only if the heap is empty as well.
     near_events: Vec<Entry>,
     first_near_event: usize,
     /// Heap of all events that are not in the sorted list; its first entry always has the same sort key as its event.
     far_events: Vec<Entry>,
-    /// For each event slot, the sort key of its event.
+    /// The sort key of the event in each event slot.
     sort_keys: Vec<u128>,
-    /// For each event slot, the position of its event in the heap, or `NEAR` if the event is in the sorted list.
+    /// For each event slot, the position of its event in the heap, or `IN_NEAR_LIST` if the event is in the sorted list.
     heap_position: Vec<u32>,
-    /// For each event slot, its event.
+    /// The event in each event slot.
     events: Vec<E>,
     free_slots: Vec<u32>,
     next_sequence_number: u64,
@@ -228,7 +228,7 @@ impl<E: Copy> EventQueue<E> {
         self.first_near_event + place
     }
 
-    /// Inserts an entry into the sorted list, where the shorter side of the list is shifted.
+    /// Inserts an entry into the sorted list by moving the shorter side of the list by one place.
     fn insert_near(&mut self, entry: Entry) {
         let at = self.insertion_index(&entry);
         let Self {

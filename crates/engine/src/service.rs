@@ -56,8 +56,8 @@ struct LinkService {
     /// Fair-share level of the link since the last update; 0 if the link is unsaturated.
     level: f64,
     /// Heap of the next ends of the groups bottlenecked at the link, in order of service. An entry has the service at which the
-    /// next flow of the group ends (as bits, which sort like the value), the number of the group, and a stamp. It is invalid if
-    /// the stamp of its group has changed since.
+    /// next flow of the group ends (as bits, which sort like the value), the number of the group, and the stamp of the group. An
+    /// entry whose stamp differs from the present stamp of the group is invalid.
     next_targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups whose bottleneck link is this link.
     bottlenecked_groups: usize,
@@ -86,8 +86,8 @@ struct FlowGroup {
     flow_targets: FlowTargets,
 }
 
-/// The flows of a group, each given by the service of the group at which it ends (as bits, which sort like the value) and its
-/// name. The flow that ends first is stored separately, since most groups have only one flow.
+/// The flows of a group, each given by the service of the group at which the flow ends (as bits, which sort like the value) and
+/// the flow identifier. The flow that ends first is stored separately, since most groups have only one flow.
 #[derive(Clone, Debug, Default)]
 struct FlowTargets {
     first_to_end: Option<(u64, u32)>,
@@ -99,8 +99,8 @@ impl FlowTargets {
         u32::from(self.first_to_end.is_some()) + to_u32(self.other_flows.len())
     }
 
-    /// Adds a flow that ends when the service of the group reaches `target`; returns whether the flow is the first one of the
-    /// group to end.
+    /// Adds a flow with the flow identifier `name`, which ends when the service of the group reaches `target`; returns whether
+    /// the flow is the first one of the group to end.
     fn push(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
         match self.first_to_end {
@@ -116,7 +116,8 @@ impl FlowTargets {
         }
     }
 
-    /// Removes the flow of the group that ends first, and returns its name; returns `None` if it ends at a service above `limit`.
+    /// Removes the flow of the group that ends first, and returns its flow identifier; returns `None` if the flow ends at a
+    /// service above `limit`, or if the group has no flow.
     fn pop_ended(&mut self, limit: f64) -> Option<u32> {
         let (target, name) = self.first_to_end?;
         if f64::from_bits(target) > limit {
@@ -126,7 +127,7 @@ impl FlowTargets {
         Some(name)
     }
 
-    /// Replaces the target of each flow, which is the service at which it ends, by the result of `new` for this target.
+    /// Replaces the target of each flow, which is the service at which the flow ends, by the result of `new` for this target.
     fn map_targets(&mut self, new: impl Fn(f64) -> f64) {
         let Self {
             first_to_end: first,
@@ -177,8 +178,8 @@ impl BottleneckedFlows {
         lost.or(self.max_min.fault())
     }
 
-    /// Starts a flow of `bytes` bytes in a group at the time `now` \[s\]. For the first flow of a group, `route` must add the
-    /// group with its weight, maximum rate and links to the max-min solver.
+    /// Starts a flow of `bytes` bytes with the flow identifier `name` in a group at the time `now` \[s\]. For the first flow of a
+    /// group, `route` must add the group with its weight, maximum rate and links to the max-min solver.
     pub(super) fn start_flow(
         &mut self,
         group: u32,
@@ -250,8 +251,8 @@ impl BottleneckedFlows {
         self.apply_weight(group, now);
     }
 
-    /// Applies to the flows of a group the weight that the group has in the max-min solver. The service that its flows still need
-    /// is then counted from 0, since it would vanish in the sum if the weight decreases greatly.
+    /// Applies to the flows of a group the weight that the group has in the max-min solver. The service that these flows still
+    /// need is then counted from 0, because rounding would otherwise remove it from the sum if the weight decreases greatly.
     fn apply_weight(&mut self, group: u32, now: f64) {
         let price = self.compute_service_per_byte(group);
         let had = self.attained_service(group, now);
@@ -371,8 +372,8 @@ impl BottleneckedFlows {
         self.moved_groups = moved;
     }
 
-    /// Counts the service of a link from 0 again, because otherwise the service needed by a new flow of little weight would
-    /// vanish in the sum.
+    /// Counts the service of a link from 0 again, because rounding would otherwise remove from the sum the small service that a
+    /// new flow of little weight needs.
     fn reset_service(&mut self, link: u32) {
         let service = &mut self.link_services[link as usize];
         let done = std::mem::replace(&mut service.attained_service, 0.0);
@@ -415,7 +416,7 @@ impl BottleneckedFlows {
     }
 
     /// Ends all flows that end at `now`, which must be the time of the next end \[s\], or later by at most the fraction `near` of
-    /// this time. Calls `ended(group, name, is last)` for each flow; a group is removed with its last flow.
+    /// this time. Calls `ended(group, flow_id, is_last)` for each flow; a group is removed with its last flow.
     pub(super) fn end_flows(
         &mut self,
         (now, near): (f64, f64),
@@ -458,7 +459,7 @@ impl BottleneckedFlows {
         self.ending_links = done;
     }
 
-    /// Ends those flows of a group that end at or below the service `service` of its bottleneck link.
+    /// Ends the flows of a group that end when the service of the bottleneck link is at most `service`.
     fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
         let limit = (service + state.service_offset).max(state.flow_targets.next_target());
@@ -475,7 +476,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Removes the remaining flows, which never end; calls `ended(group, name)` for each of them.
+    /// Removes the remaining flows, which never end; calls `ended(group, flow_id)` for each of them.
     pub(super) fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];

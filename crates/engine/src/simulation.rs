@@ -37,18 +37,19 @@ pub struct Simulation<'p, T> {
     applied_change_count: u64,
     /// Absolute time until which the bandwidth of no link changes \[s\]; a past time if this is not known.
     bandwidths_constant_until: f64,
-    /// Maximum number of capacity changes in a row during which no activity ends: `MAX_CHANGES`, or a smaller number in tests.
+    /// Maximum number of capacity changes in a row during which no activity ends: `MAX_CHANGES_WITHOUT_END`, or a smaller number
+    /// in tests.
     max_changes: u64,
     /// Maximum number of changes of one capacity during which no activity uses it: `MAX_UNUSED_CHANGES`, or a smaller number in
     /// tests.
     max_unused_changes: u64,
 }
 
-/// Maximum number of capacity changes in a row while no activity progresses; beyond it the run ends with an error, since it would
-/// never end.
+/// Maximum number of capacity changes in a row while no activity progresses; a run with more changes ends with an error, because
+/// it would never end otherwise.
 const MAX_IDLE_CHANGES: u64 = 1_000_000;
-/// Maximum number of capacity changes in a row during which no activity ends. They take ten seconds of computing time if each
-/// changes the rates of flows.
+/// Maximum number of capacity changes in a row during which no activity ends. So many changes take ten seconds of computing time
+/// if each changes the rates of flows.
 const MAX_CHANGES: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes take less computing time.
 const MAX_UNUSED_CHANGES: u64 = 200_000_000;
@@ -102,13 +103,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.clock.now()
     }
 
-    /// Returns the current local time \[s\], which is counted from the last successful call of [`Self::rebase`] or from the
-    /// start.
+    /// Returns the current local time \[s\], which is counted from the last successful call of `try_move_time_origin_to_now` or
+    /// from the start of the run.
     pub fn local_time(&self) -> f64 {
         self.clock.local_time()
     }
 
-    /// Makes the current instant the zero of local time if no activity is in progress; returns whether it was done.
+    /// Makes the current instant the zero of local time if no activity is in progress; returns whether the zero was moved.
     ///
     /// From then on the simulation depends only on the state of the platform, not on the time: equal activities have equal
     /// durations to the last bit.
@@ -131,14 +132,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             && !self.network.has_unscheduled_ends()
     }
 
-    /// Returns the local times until which the speeds of `hosts` and all latencies stay constant \[s\]. No activity may be in
-    /// progress.
+    /// Returns the local times of the next changes of the capacities \[s\], until which the speeds of `hosts` and all latencies
+    /// stay constant. No activity may be in progress.
     ///
     /// The available fractions of the speeds of these hosts are up to date afterwards (`Self::available_fraction`). For
-    /// bandwidths see [`Self::bandwidths_steady_until`].
+    /// bandwidths see `next_bandwidth_change_time`.
     ///
     /// # Errors
-    /// As [`Self::refresh`].
+    /// There are too many changes of a host's speed to apply in reasonable time.
     pub fn steady_until(&mut self, hosts: &[HostId]) -> Result<SteadyUntil, Error> {
         if self.capacity_schedule.is_empty() {
             return Ok(SteadyUntil {
@@ -212,7 +213,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// change is returned, and other links may not be up to date.
     ///
     /// # Errors
-    /// As [`Self::refresh`].
+    /// There are too many changes of a bandwidth to apply in reasonable time.
     pub fn bandwidths_steady_until(
         &mut self,
         links: Option<&[LinkId]>,
@@ -247,9 +248,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.clock.to_local(until))
     }
 
-    /// Returns the changes of the bandwidths of `links` that follow after the last call of [`Self::bandwidths_steady_until`].
-    /// Returns `None` if some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share
-    /// of a flow.
+    /// Returns the changes of the bandwidths of `links` that follow after the last call of `next_bandwidth_change_time`. Returns
+    /// `None` if some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a
+    /// flow.
     pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<BandwidthChanges> {
         let model = &self.network.state().model;
         if !model.sharing || model.weight_s > 0.0 {
@@ -264,8 +265,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.applied_change_count
     }
 
-    /// Advances the simulated time by `duration` \[s\], during which `flows` flows were simulated elsewhere; returns whether time
-    /// was advanced. Time is not advanced if an activity is in progress or the new time would be infinite.
+    /// Advances the simulated time by `duration` \[s\], in which `flows` flows took place that were computed without events;
+    /// returns whether time was advanced. Time is not advanced if an activity is in progress or the new time would be infinite.
     pub fn try_advance_time(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local_time() + duration;
         let can_pass = self.is_idle() && self.clock.is_finite_at(date);
@@ -277,13 +278,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         can_pass
     }
 
-    /// Whether the connection from one host to another is idle at local time `date` \[s\], if it sends no message before that
-    /// time; used with slow start.
+    /// Whether the connection from one host to another is idle at local time `date` \[s\], if no message is sent on the
+    /// connection before that time; used with slow start.
     pub fn is_connection_idle(&self, from: HostId, to: HostId, date: f64) -> bool {
         self.network.state().is_connection_idle((from, to), date)
     }
 
-    /// Records that a message from one host to another, which was simulated elsewhere, ended at local time `date` \[s\]; used
+    /// Records that a message from one host to another, which was computed without events, ended at local time `date` \[s\]; used
     /// with slow start.
     pub fn record_message_end(&mut self, ends: (HostId, HostId), date: f64) {
         if let Some(connection) = self.connection(ends) {
@@ -296,15 +297,16 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.network.state_mut().connection(ends)
     }
 
-    /// Records that a message of a connection, which was simulated elsewhere, ended at local time `date` \[s\]; used with slow
-    /// start.
+    /// Records that a message of a connection, which was computed without events, ended at local time `date` \[s\]; used with
+    /// slow start.
     pub fn record_connection_use(&mut self, connection: u32, date: f64) {
         self.network
             .state_mut()
             .record_connection_use(connection, date);
     }
 
-    /// Records the ends of recurring messages that were simulated elsewhere, which may be in the future; used with slow start.
+    /// Records the ends of recurring messages that were computed without events; the ends may be in the future. Used with slow
+    /// start.
     ///
     /// `messages` are pairs of a message and its connection, one per connection. `ends` contains the local time at which each
     /// message ends \[s\]; its content is undefined afterwards.
@@ -315,7 +317,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Starts an execution of `work` \[instructions\] on a host; the executions on a host share its cores.
     ///
     /// # Errors
-    /// As [`Self::refresh`].
+    /// There are too many due changes of the host's speed to apply in reasonable time.
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
         if !self.capacity_schedule.is_empty() {
             self.refresh(host)?;
@@ -336,7 +338,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Starts a flow of `size` bytes from one host to another; `token` identifies the flow when it ends.
     ///
     /// # Errors
-    /// The platform has no route between the hosts; or as [`Self::refresh`].
+    /// The platform has no route between the hosts; or there are too many due changes of a bandwidth to apply in reasonable time.
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
         self.send_message(from, to, (size, false), token)
     }
@@ -364,7 +366,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Starts a flow as [`Self::send`] does. If `is_late` is true, the message begins with a handshake, which takes a round trip,
-    /// because it is sent before its receiver is ready.
+    /// because the message is sent before its receiver is ready.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -424,7 +426,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Adds the number of flows that were simulated elsewhere to the number of flows started.
+    /// Adds a number of flows that were computed without events to the number of flows started.
     pub fn add_to_flow_count(&mut self, flows: u64) {
         self.flow_count += flows;
     }
@@ -542,7 +544,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.flow_count
     }
 
-    /// Applies to a host those changes of its speed that were due while no execution ran on it.
+    /// Applies to a host all changes of its speed that were due while no execution ran on it.
     ///
     /// # Errors
     /// There are too many changes to apply in reasonable time.
@@ -602,7 +604,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the mean fraction of a host's speed that was available from the time of `since` until now; 1 if the speed does not
-    /// vary. [`Self::refresh`] must be called before.
+    /// vary. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
     pub fn mean_availability(&self, host: HostId, since: AvailabilityStart) -> f64 {
         let now = self.now().get();
         let duration = now - since.time;
@@ -614,8 +616,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary.
-    /// [`Self::refresh`] must be called before.
+    /// Returns the fraction of a host's speed that is available at the present time; 1 if the speed does not vary. All due speed
+    /// changes must have been applied to the host before (`apply_due_speed_changes`).
     pub fn available_fraction(&self, host: HostId) -> f64 {
         self.cpus.available_fraction(host.index())
     }
@@ -626,7 +628,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the start of an interval at the present time, from which [`Self::mean_availability`] later computes the mean
-    /// availability of the host. [`Self::refresh`] must be called before.
+    /// availability of the host. All due speed changes must have been applied to the host before (`apply_due_speed_changes`).
     pub fn start_availability_interval(&self, host: HostId) -> AvailabilityStart {
         let date = self.now().get();
         AvailabilityStart {

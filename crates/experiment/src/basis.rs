@@ -1,14 +1,14 @@
-//! Chooses the built-in settings that complete the settings of the user: the experiment of a paper on the platforms that it was
-//! fitted to, neutral settings on other platforms.
+//! Chooses the built-in settings that complete the settings of the user: the experiment of a paper on the platforms to which its
+//! constants were fitted, neutral settings on all other platforms.
 //!
 //! The experiment of a paper contains constants that the paper does not state and that were fitted to its results instead:
 //! messages of 0 B, a cost for each rescheduling call, a barrier that serves one process after the other. The key
-//! `calibrated_for` of the experiment names the platforms that these constants were fitted to.
+//! `calibrated_for` of the experiment names the platforms to which these constants were fitted.
 //!
-//! | what the user sets | built-in settings that complete it |
+//! | what the user sets | built-in settings that complete the experiment |
 //! |---|---|
-//! | an application, on a platform that its experiment names | that experiment |
-//! | an application, on any other platform | [`ONE_READING`]: messages, calls and moves are simulated; the common rules of `MigBSP` |
+//! | an application, on a platform that the experiment of this application names | the experiment of this application |
+//! | an application, on any other platform | [`ONE_READING`], the neutral settings: messages, calls and moves are simulated; the common rules of `MigBSP` |
 //! | the key `extends`, or the name of an experiment instead of an application | the experiment that is named, on every platform |
 //!
 //! A platform counts as one of the named platforms if its file has the same values as the built-in copy. An edited copy counts as
@@ -33,8 +33,8 @@ use migsim_base::memory::Limits;
 use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_workloads::Setting;
 
-/// Remark for the user about which built-in settings complete an experiment on one platform, and about the platforms that they
-/// were fitted to.
+/// Remark for the user about one platform: which built-in settings complete the experiment, and to which platforms the constants
+/// of these settings were fitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The text of the remark in two parts: the part before the name of the platform, and the part after the name.
@@ -86,7 +86,7 @@ pub(super) struct CompleteSettings {
     /// The merged settings of the experiment: built-in settings, settings of the message-passing library, and settings of the
     /// user, which override all other settings.
     pub(super) merged_layers: Layers,
-    /// The settings that the settings of the user override: those of the built-in experiments, and those that a platform or a
+    /// The settings that user settings override: the settings of the built-in experiments, and the settings that a platform or a
     /// workload adds.
     overridable_settings: Layers,
     /// The settings that the user gave.
@@ -219,13 +219,14 @@ impl CompleteSettings {
         self.user_settings.get(key).is_some()
     }
 
-    /// Returns whether the user chose the value of a key; see [`Layers::is_chosen`].
+    /// Returns whether the user chose the value of a key. In a resolved experiment file, which contains every key, no value
+    /// counts as chosen; see [`Layers::is_chosen_by_user`].
     pub(super) fn is_chosen(&self, key: &str) -> bool {
         self.user_settings.is_chosen(key)
     }
 
-    /// Returns the name of the built-in experiment that completes the settings, and a remark for the user if it was not fitted to
-    /// the platform.
+    /// Returns the name of the built-in experiment that completes the settings, and a remark for the user if the constants of
+    /// that experiment were not fitted to the platform.
     pub(super) fn basis_and_remark(
         &self,
         config: &ExperimentConfig,
@@ -304,7 +305,8 @@ impl CompleteSettings {
     }
 }
 
-/// Returns the name of the application that the settings name; if they name none, that of the experiment that they extend.
+/// Returns the name of the application that the settings name. If the settings name no application, returns the application of
+/// the experiment that the key `extends` names.
 ///
 /// # Errors
 /// No application is named, or its name is unknown.
@@ -346,8 +348,8 @@ fn join_quoted_names(names: &[String]) -> String {
     join_names(names.iter().map(|name| format!("`{name}`")).collect())
 }
 
-/// Returns the name of a platform, in backticks, for a message. A file with the same name as a platform in `fitted` is marked as
-/// not built in.
+/// Returns the name of a platform, in backticks, for a message to the user. If the platform is a file with the name of a built-in
+/// platform in `fitted`, the text says that the platform is not built in.
 fn display_platform(platform: &str, fitted: &[String]) -> String {
     let platform = platform::display_name(platform);
     let stem = without_json_extension(&platform);
@@ -379,7 +381,8 @@ fn without_json_extension(name: &str) -> &str {
     name.strip_suffix(".json").unwrap_or(name)
 }
 
-/// Returns the name of an experiment, which is the name of its file without folders, ending and the mark of built-in files.
+/// Returns the name of an experiment: the name of its file without folders, without the ending `.json` and without the suffix of
+/// built-in experiments.
 fn experiment_name(source: &str) -> String {
     let file = source
         .strip_suffix(built_in::BUILT_IN_SUFFIX)

@@ -2,18 +2,18 @@
 //! costs of moves.
 //!
 //! ```text
-//! bound = min_n ( c(n) + Σ_t max( F(t), R_n(t), M_n(t) ) + b )        n processes move at least once, n = 0 in the first superstep
+//! bound = min_n ( cost(n) + Σ_t max( F(t), R_n(t), M_n(t) ) + b(t) )  n processes move at least once, n = 0 in the first superstep
 //! F(t) = max( max_{k <= min(p, c)} W_k(t) / S_k ,  W_p(t) / S_c )     the computation, wherever processes run
 //! R_n(t)   time of the slowest host for the processes it has at the start, without the n of them with the most work
 //! M_n(t)   time of the (n + 1)-th longest message between hosts, among messages that share no process, sent once its sender has computed
-//! c(n)     one call, and the n cheapest moves         b        what each barrier costs
-//! W_k(t)   the k largest works of superstep t together      S_k  the k fastest cores together, of c
+//! cost(n)  lowest cost of one rescheduling call and n moves     b(t)   time that the barrier of superstep t takes
+//! W_k(t)   sum of the k largest works of superstep t            S_k    total speed of the k fastest cores
 //! ```
 //! Symbols: t is a superstep, p the number of processes, c the number of cores of the platform. F is the optimum of the
 //! preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, each host keeps all but at
 //! most n of its processes. Of n + 1 messages that share no process, at least one message then keeps its sender and its receiver
-//! on the hosts of the start. Everything that the bound leaves out only adds time. A profile that raises the speed of a host or
-//! the bandwidth of a link counts with its largest value.
+//! on the hosts of the start. Everything that the bound leaves out only adds time. If a profile changes the speed of a host or
+//! the bandwidth of a link during the run, the bound uses the largest value.
 
 use super::resolve::Experiment;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds};
@@ -114,12 +114,12 @@ impl Experiment {
     }
 }
 
-/// Maximum number of pairs of a process and a host for which the lower bound includes the time that migrations transfer memory.
-/// With more pairs this time is left out of the bound.
+/// Maximum number of pairs of a process and a host for which the lower bound includes the time that migrations need to transfer
+/// memory. With more pairs this time is left out of the bound.
 const MAX_MIGRATION_PAIRS: usize = 1 << 18;
 
-/// Computes a lower bound of the time of a superstep; holds the speeds that the bound needs, and buffers that are reused in each
-/// superstep.
+/// Calculator of lower bounds of the time of each superstep, with the core speeds that the bounds need and buffers that are
+/// reused for each superstep.
 struct SuperstepBound<'e> {
     experiment: &'e Experiment,
     /// Total speed of the fastest core of the platform, of its two fastest cores, and so on \[instructions/s\]: index k holds the
@@ -136,7 +136,8 @@ struct SuperstepBound<'e> {
     /// Buffer: the messages between different hosts, each as the shortest time from the start of the superstep until it arrives
     /// \[s\], and the indices of its sender and its receiver.
     inter_host_messages: Vec<(f64, usize, usize)>,
-    /// Buffer: whether each process sends or receives a longer message that was already counted.
+    /// Buffer: whether each process is the sender or the receiver of a message that was already counted, which is longer than the
+    /// present message.
     has_counted_message: Vec<bool>,
 }
 
@@ -205,8 +206,11 @@ impl<'e> SuperstepBound<'e> {
         }
     }
 
-    /// Raises each bound `times[n]` to the time of the (n + 1)-th longest message between hosts. Of n + 1 messages that share no
-    /// process, at least one message still runs between the two hosts of the start if only n processes moved.
+    /// Raises each bound `times[n]` to the time of the (n + 1)-th longest message between hosts, among messages that share no
+    /// process.
+    ///
+    /// If only n processes moved, at least one of these n + 1 messages still runs between the hosts that its sender and its
+    /// receiver had at the start.
     fn raise_for_messages(&mut self, plan: &Plan, times: &mut [f64]) {
         if self.experiment.network.queues {
             return; // packets of several messages take turns
@@ -255,8 +259,8 @@ impl<'e> SuperstepBound<'e> {
     }
 }
 
-/// Factor just below 1 that multiplies each computed time, so that rounding errors from another order of summation cannot make
-/// the lower bound too large.
+/// Factor just below 1 that multiplies each computed time, so that rounding errors cannot make the lower bound larger than a
+/// simulated makespan whose terms are added in another order.
 const ROUNDING_MARGIN: f64 = 1.0 - 1e-12;
 
 /// Computes the shortest time \[s\] that a message of this size takes between two hosts, with no other message on its route; 0 if

@@ -1,9 +1,10 @@
 //! The built-in experiments: the experiments of the papers, with their calibrated constants.
 //!
-//! `migsim run --app NAME` starts from the experiment with the name of the application, on the platforms that it was fitted to
-//! (see [`super::basis`]). The other experiments are run by their names. The key `extends` of an experiment names the built-in
-//! experiment that completes its settings; `none` stands for the defaults alone. Without that key, the experiment of its
-//! application completes the settings, or else [`ONE_READING`].
+//! `migsim run --app NAME` starts from the experiment with the name of the application, on the platforms to which the constants
+//! of this experiment were fitted (see [`super::basis`]). The other experiments are run by their names. The key `extends` of an
+//! experiment names the built-in experiment that completes its settings; the value `none` stands for the defaults alone. Without
+//! that key, the experiment of its application completes the settings; if the application has no experiment, [`ONE_READING`]
+//! completes them.
 
 use super::suite::case_named;
 use migsim_base::document::Document;
@@ -54,8 +55,8 @@ pub const COMMON_RULES: &str = "common-rules";
 /// It completes the settings for applications without an experiment and for platforms that no paper used.
 pub const ONE_READING: &str = "one-reading";
 
-/// Names of the built-in platforms that the experiments of the papers use, without `.json`. The list is constant because reading
-/// all experiments would take a tenth of the time of a short run.
+/// Names of the built-in platforms that the experiments of the papers use, without `.json`. The list is a constant because
+/// deriving it from all experiments would take a tenth of the time of a short run.
 const PAPER_PLATFORMS: [&str; 9] = [
     "lbm",
     "sw-dynamic",
@@ -82,8 +83,10 @@ pub fn experiment_names() -> impl Iterator<Item = &'static str> {
     all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
-/// Returns the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment. `lb-1.2.17` is case
-/// 17 of draw 2 of the benchmark suite `lb-1`, and `lb-1.fixed.3` its fixed case 3.
+/// Returns the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment.
+///
+/// The cases of benchmark suites are built-in experiments, too: `lb-1.2.17` is case 17 of the cases that the suite `lb-1` draws
+/// at random with draw number 2, and `lb-1.fixed.3` is case 3 of its cases that are the same for every draw number.
 ///
 /// # Errors
 /// The text of the built-in experiment cannot be read, which would be a fault of the program.
@@ -101,8 +104,9 @@ pub fn find_built_in_experiment(name: &str) -> Result<Option<Document>, Error> {
         .transpose()
 }
 
-/// Returns the chain of built-in experiments that complete an experiment with the key `extends`, or without that key an
-/// experiment of the application `app`. Each experiment overrides the experiments before it.
+/// Returns the chain of built-in experiments that complete an experiment, in which each experiment overrides the experiments
+/// before it. The last experiment is the one that the key `extends` names; without this key, it is the experiment of the
+/// application `app`.
 pub(super) fn extended_experiments(
     extends: Option<&str>,
     app: &str,

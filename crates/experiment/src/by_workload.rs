@@ -1,5 +1,5 @@
-//! Notes for the user about important values that the application does not provide, such as the memory of its processes, and
-//! about settings without effect.
+//! Notes for the user about settings that have no effect, and about important values that the application does not provide, such
+//! as the memory of its processes.
 
 use super::config::ExperimentConfig;
 use migsim_base::units::ProcessId;

@@ -45,7 +45,8 @@ pub struct Calibration {
     /// Median of the absolute relative differences between predicted and measured times of single messages, as a fraction of the
     /// measured time.
     pub median_residual: f64,
-    /// What the table of measured messages does not determine, such as the overhead per message: one sentence for each.
+    /// Sentences for the user, one for each constant that the table of measured messages does not determine, such as the overhead
+    /// per message.
     pub undetermined_constants: Vec<String>,
     /// Reasons to doubt that the fitted constants describe the machine, one sentence for each.
     pub reasons_for_doubt: Vec<String>,
@@ -219,7 +220,7 @@ pub fn calibrate(
     })
 }
 
-/// Returns one sentence for each property of the library that the table of measured messages does not determine.
+/// Returns one sentence for the user for each constant of the library that the table of measured messages does not determine.
 fn undetermined_constants(
     equations: &[MessageEquation],
     (has_small, has_large): (bool, bool),
@@ -304,8 +305,8 @@ fn fit_inside_constants(pings: &[&MeasuredMessages]) -> InsideHostConstants {
     line
 }
 
-/// Writes the fitted constants of messages inside a host, and where they come from, into a library file. The bandwidth is divided
-/// by `factor`, because the engine multiplies each bandwidth by this factor.
+/// Writes the fitted constants of messages inside a host, and the source of these constants, into a library file. The bandwidth
+/// is divided by `factor`, because the engine multiplies each bandwidth by this factor.
 fn write_inside_constants(file: &mut Value, line: InsideHostConstants, factor: f64, source: &str) {
     let bandwidth = line
         .bandwidth
@@ -365,7 +366,8 @@ fn reasons_for_doubt(
     doubts
 }
 
-/// Writes the fitted overhead and bandwidth factor of messages between hosts, and where they come from, into a library file.
+/// Writes the fitted overhead and bandwidth factor of messages between hosts, and the source of these constants, into a library
+/// file.
 fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
     let overhead =
         overhead.map(|overhead| json!(format!("{} us", round_to_multiple(overhead * 1e6, 1e3))));
@@ -386,7 +388,8 @@ fn round_to_multiple(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
-/// Reads the network model, and the settings of how supersteps are executed, from the JSON value of a library file.
+/// Reads the network model, and the settings of how supersteps are executed, from the JSON value of the file of a message-passing
+/// library.
 ///
 /// # Errors
 /// A key or a value is wrong.

@@ -1,8 +1,8 @@
 //! The experiment file: one JSON object that defines a run completely.
 //!
 //! Every flag of the command has its key in this file. A file needs to name only the settings that differ from the experiment of
-//! its application (`workloads/<app>.json`), or from neutral settings on a platform that no paper used. The key `origins` states
-//! which source each calibrated value has.
+//! its application (`workloads/<app>.json`), or, on a platform that no paper used, from the neutral settings. The key `origins`
+//! states which source each calibrated value has.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub enum SchemaVersion {
     One,
 }
 
-/// The keys of resolved settings that only inform the reader of the file; no result depends on them.
+/// The keys of a resolved experiment file that only inform the reader of the file; no result depends on them.
 pub const INFORMATIVE_KEYS: [&str; 5] = [
     "$schema",
     "description",
@@ -38,7 +38,7 @@ pub const INFORMATIVE_KEYS: [&str; 5] = [
     "calibrated_for",
 ];
 
-/// Removes the keys that only inform the reader of the file from resolved settings.
+/// Removes the keys that only inform the reader of the file from the settings of a resolved experiment.
 pub fn remove_informative_keys(settings: &mut Value) {
     if let Some(map) = settings.as_object_mut() {
         for key in INFORMATIVE_KEYS {
@@ -164,8 +164,8 @@ pub struct ExperimentConfig {
     /// The scenarios to run: `i` (application only), `ii` (scheduler without moves), `iii` (with moves).
     #[serde(default = "all_scenarios")]
     pub scenarios: Vec<Scenario>,
-    /// The seed of all random draws of the run: those of the load, of the policy, and of the application unless `workload.seed`
-    /// is set.
+    /// The seed of all random draws of the run: the draws of the load, of the policy and, unless `workload.seed` is set, of the
+    /// application.
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// The sources of calibrated values: for each key, a text that begins with `stated`, `inferred` or `fitted`.

@@ -1,5 +1,5 @@
-//! Evaluates the critical path of a run: sums of its time by kind of activity, process or resource, and the share of the path
-//! that depends on a quantity.
+//! Evaluates the critical path of a run: sums its time by kind of activity, by process or by resource, and computes the share of
+//! the path that depends on a quantity of the experiment.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use migsim_platform::Platform;
 pub struct PathShare {
     /// The kind of activity, such as computation or the transfer of a message.
     pub activity_kind: PieceKind,
-    /// The resource that the activity uses: a host, a link, two clusters, `window`, `loopback`, or the name of the kind if it
-    /// uses no such resource.
+    /// The resource that the activity uses: the name of a host, of a link or of two clusters, `window` (the TCP window), or
+    /// `loopback` (messages inside a host). The name of the kind of activity if it uses no such resource.
     pub resource: String,
     /// The process that performs the activity; `None` for kinds that belong to no process.
     pub process: Option<ProcessId>,
@@ -79,8 +79,8 @@ impl Experiment {
 
     /// Returns the name of the resource that a piece of the critical path uses.
     ///
-    /// This is a host, a link, two clusters, `window`, `loopback`, or the name of the kind of the piece if it uses no such
-    /// resource.
+    /// This is the name of a host, of a link or of two clusters, `window` (the TCP window), `loopback` (messages inside a host),
+    /// or the name of the kind of the piece if it uses no such resource.
     pub fn resource_of(&self, piece: &Piece) -> String {
         resource_name(piece, &self.platform.platform)
     }
@@ -140,7 +140,7 @@ impl Experiment {
         sums
     }
 
-    /// Computes the percentage of the critical path whose duration depends on a quantity. `None` for the background load, the
+    /// Computes the percentage of the critical path whose duration depends on a quantity; `None` for the background load, the
     /// imbalance, and the number of processes per host, which belong to no activity of the path.
     pub fn path_share_of_quantity(
         &self,

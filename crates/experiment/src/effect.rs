@@ -33,7 +33,8 @@ use migsim_base::units::{HostId, Seconds, Time};
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{ForcedMove, Measures, Replay};
 
-/// The recorded calls and moves of a run of scenario iii (with moves), and which of its calls is examined for its effect.
+/// A recorded run of scenario iii (with moves) to replay: its rescheduling calls and moves, and the call whose effect is
+/// computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedRun {
     /// The supersteps after which rescheduling calls took place, counted from 1, in order.
@@ -87,7 +88,7 @@ pub struct Makespan {
     /// Time from the end of the last computation of a superstep until the last process has left its barrier, summed over the
     /// supersteps \[s\].
     pub after_computation: Seconds,
-    /// Makespan of the range of supersteps \[s\]: the sum of `computation` and `after_computation`.
+    /// Makespan of the range of supersteps \[s\]: the sum of `computation_time` and `time_after_computation`.
     pub total: Seconds,
 }
 
@@ -106,7 +107,8 @@ pub struct PredictedMakespans {
 }
 
 impl CallEffect {
-    /// Returns the number of supersteps from the examined call to the next call, or to the end of the run.
+    /// Returns the number of supersteps from the examined call to the next call, or to the end of the run if there is no next
+    /// call.
     pub fn superstep_count(&self) -> u64 {
         self.last_superstep + 1 - self.first_superstep
     }
@@ -208,17 +210,17 @@ impl Makespan {
     }
 }
 
-/// Observes the supersteps between two rescheduling calls, and computes the gain that the policy predicts from the moves of the
-/// second call.
+/// Computes the gain that the policy predicts from the moves of the examined call, from the supersteps between the previous call
+/// and the examined call.
 #[derive(Debug)]
 struct PredictedGain {
     /// The supersteps between the previous call and the examined call, counted from 0.
     observed_supersteps: std::ops::Range<usize>,
     /// For each process, the predicted ratios of its computation time and of its send time at the destination to the times on the
-    /// present host; 1 if it stays.
+    /// present host; 1 if the process stays.
     time_ratios: Vec<(f64, f64)>,
-    /// Sum over the observed supersteps of the longest time of a process minus the longest time that is predicted after the moves
-    /// \[s\].
+    /// Sum over the observed supersteps of the predicted gain \[s\]: the longest observed time of a process minus the longest
+    /// time of a process that is predicted after the moves.
     total_gain: f64,
 }
 

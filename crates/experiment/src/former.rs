@@ -1,8 +1,9 @@
 //! Settings of former versions of the simulator: how this version reads files that former versions wrote.
 //!
-//! A key that has a new name is still read, and a note to the user states the new name. A former value without a counterpart
-//! stays as it is and is refused as an unknown key. A key that did not exist in a former version gets the value that describes
-//! the behaviour of that version. In this way, `migsim run RUN/run.json` repeats a run of a former version.
+//! A key that was renamed is still read, and a note to the user states its new name. A value of a former version that has no
+//! counterpart in this version stays as it is and is refused as an unknown key. A key that did not exist in a former version gets
+//! the value that describes the behaviour of that version. In this way, `migsim run RUN/run.json` repeats a run of a former
+//! version.
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ struct FormerSetting {
     key: &'static str,
     /// The value of the former key to which the counterpart corresponds.
     value: &'static str,
-    /// The key and the value that replace the former setting in this version.
+    /// The key and the value in this version that replace the former setting.
     replacement: (&'static str, &'static str),
 }
 
@@ -52,8 +53,8 @@ pub fn add_keys_missing_in(experiment: &mut Value, version: &str) {
     }
 }
 
-/// Replaces settings of former versions by the settings of this version. If the settings contain the new key as well, its value
-/// is kept.
+/// Replaces settings of former versions by the settings of this version. If the settings contain both keys, the value of the new
+/// key is kept.
 pub(super) fn replace_former_settings(settings: &mut Value) {
     for former in &FORMER {
         let Some((object, key)) = former.key.rsplit_once('.') else {

@@ -28,7 +28,7 @@ use migsim_bsp::{
 };
 use window::SuperstepWindow;
 
-/// A rescheduling plan of a run: the supersteps after which there is a rescheduling call, and the moves of each call.
+/// Plan of all rescheduling calls of a run: the supersteps after which there is a call, and the moves of each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovePlan {
     /// The rescheduling calls, in the order of their supersteps.
@@ -42,8 +42,8 @@ struct PlannedCall {
     superstep: u64,
     /// The moves of the call, as pairs of the process and its destination host, both counted from 0.
     moves: Vec<(u32, HostId)>,
-    /// The procedure of the rescheduling call, which determines the messages that it sends; `None` stands for the procedure of
-    /// `MigBSP`.
+    /// The communication procedure of the rescheduling call, which determines the messages that the call sends; `None` stands for
+    /// the procedure of `MigBSP`.
     procedure: Option<Procedure>,
 }
 
@@ -156,8 +156,8 @@ impl MovePlan {
         next[0].min(next[1])
     }
 
-    /// Returns a plan that makes a single call after `superstep`, counted from 1, and there moves each process to its final host
-    /// of this plan.
+    /// Returns a plan with a single rescheduling call after `superstep`, counted from 1. This call moves each process directly to
+    /// the host on which it ends in this plan.
     fn merged_into_one_call(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
         let all = self.calls.iter().flat_map(|call| &call.moves);
@@ -227,8 +227,10 @@ impl MovePlan {
 }
 
 impl Experiment {
-    /// Searches for a rescheduling plan that is faster than the plans in `starts`. The search may simulate as many supersteps as
-    /// `budget` runs of scenario iii have, but it simulates at least all plans in `starts`.
+    /// Searches for a rescheduling plan that is faster than the plans in `starts`.
+    ///
+    /// The search may simulate as many supersteps as `budget` runs of scenario iii have, but it simulates at least all plans in
+    /// `starts`.
     ///
     /// # Errors
     /// The run without calls cannot be simulated, or `progress` was stopped.
@@ -275,7 +277,7 @@ const MAX_RUN_COPIES: usize = 16;
 struct PlanSearch<'s> {
     experiment: &'s Experiment,
     progress: &'s Progress,
-    /// The run at its first barrier; the search copies it to simulate plans from there.
+    /// The run at its first barrier; the search simulates each plan from a copy of this run.
     run_at_first_barrier: Stepper<'s>,
     /// Number of supersteps of one run.
     supersteps_per_run: usize,
@@ -427,7 +429,7 @@ impl<'s> PlanSearch<'s> {
         self.try_plan(&plan)
     }
 
-    /// Simulates a run without further calls until `supersteps` supersteps of it have ended, or until its end.
+    /// Simulates a run without further calls until its first `supersteps` supersteps have ended, or until the end of the run.
     fn advance_until(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
         while !run.is_over() && run.ended_supersteps() < supersteps {
             self.advance_superstep(run, None)?;

@@ -1,13 +1,15 @@
 //! The ledger: splits the difference between the makespans of two scenarios into terms whose sum is exact to the last bit.
 //!
-//! The times that a run records divide it, from 0 to the makespan, into intervals. Each interval belongs to one [`Term`]:
+//! The times that a run records divide it, from 0 to the makespan, into intervals. Each interval belongs to one [`MakespanTerm`]:
 //!
 //! ```text
-//! superstep k   from the end of the last interval    until computed(k)   computation
-//!               from computed(k)                     until end(k)        communication and barrier
-//! after it      moves that the workload prescribes                       moves of the workload
-//! a call that processes wait for        messages | work | messages, or waiting, until the call ends
-//!               from there                           until delayed_until migrations
+//! interval                                                                 term
+//! superstep k     from the end of the previous interval to computed(k)     computation
+//! superstep k     from computed(k) to end(k)                               communication and barrier
+//! after end(k)    moves that the workload prescribes                       moves of the workload
+//! call            a simulated call for which processes wait                call messages, call work, call messages
+//! call            any other call, until it ends                            waiting for the call
+//! after the call  from the end of the call to delayed_until                migrations
 //! ```
 //! `computed(k)` is the time at which the last process had computed in superstep k, `end(k)` the time at which the last process
 //! had left the barrier, and `delayed_until` the time at which the application continues after the moves. A term of a run is the
@@ -18,11 +20,11 @@
 //! term = Σ_k (interval of superstep k in iii) - Σ_k (interval of superstep k in i),   Σ terms = makespan(iii) - makespan(i)
 //! ```
 //! The terms always add up to the difference because each interval begins where the previous interval ends; no term is computed
-//! as a remainder. Activities that overlap a superstep have no interval of their own. If only the processes that move wait
-//! (`wait: movers`), `delayed_until` is `computed(k)` minus the longest computation of superstep k. The term of migrations is
-//! then the delay that they caused, without the part that the computation of other processes hid. Of a call that overlaps a
-//! superstep, only the part that remains at the barrier counts as waiting. The computation of processes that leave a barrier
-//! early belongs to the superstep that this barrier ends.
+//! as a remainder. Activities that overlap a superstep have no interval. If only the processes that move wait (`wait: movers`),
+//! `delayed_until` is `computed(k)` minus the longest computation of superstep k. The term of migrations is then the delay that
+//! the migrations caused, without the part that the computation of other processes hid. Of a call that overlaps a superstep, only
+//! the part that remains at the barrier counts as waiting. The computation of processes that leave a barrier early belongs to the
+//! superstep that this barrier ends.
 //!
 //! The arithmetic is exact: times are counted in ticks. A tick is the value of the lowest binary digit of the two makespans, and
 //! all sums are sums of whole numbers. Times during the run are rounded to the nearest tick, as the engine rounded the makespan.
@@ -44,7 +46,7 @@ pub enum Term {
     CallWaiting,
     /// Time by which migrations that a rescheduling call decided delayed the application.
     Migrations,
-    /// Moves that the workload prescribes in every scenario.
+    /// Moves of processes that the workload prescribes in every scenario.
     WorkloadMoves,
     /// Time from the start of each superstep until the last process has finished its computation.
     Computation,
@@ -99,7 +101,7 @@ pub struct Ledger {
     pub tick_length: Seconds,
     /// Makespan of the run minus the makespan of scenario i, in ticks.
     pub difference_ticks: i64,
-    /// Contribution of each term to the difference, in ticks, in the order of [`Term::ALL`].
+    /// Contribution of each term to the difference, in ticks, in the order of [`MakespanTerm::ALL`].
     pub term_ticks: [i64; Term::ALL.len()],
 }
 
@@ -118,8 +120,8 @@ impl Ledger {
     /// Returns the contribution of each term to the difference of the makespans \[s\]; negative if the run spends less time on
     /// the term than scenario i.
     ///
-    /// The terms are exact, and so is their sum in any order, as long as all terms together are below 2^53 ticks, which is at
-    /// least half a makespan. Beyond that, use the exact `ticks`.
+    /// The returned seconds are exact, and their sum in any order is exact, as long as all terms together are below 2^53 ticks,
+    /// which is at least half a makespan. For larger terms, use the exact `term_ticks`.
     pub fn terms_s(&self) -> impl Iterator<Item = (Term, f64)> {
         Term::ALL
             .into_iter()
@@ -198,7 +200,7 @@ impl TickGrid {
         (date.get() * 2.0_f64.powi(-self.exponent)).round() as i64
     }
 
-    /// Computes the number of ticks that a run spends on each term, in the order of [`Term::ALL`].
+    /// Computes the number of ticks that a run spends on each term, in the order of [`MakespanTerm::ALL`].
     fn ticks_by_term(self, run: &Outcome) -> [i64; Term::ALL.len()] {
         let mut account = TickAccount {
             grid: self,
@@ -245,7 +247,7 @@ struct TickAccount {
     counted_until: i64,
     /// End of the run, in ticks.
     end_of_run: i64,
-    /// Time spent on each term, in ticks, in the order of [`Term::ALL`].
+    /// Time that the run has spent on each term up to now, in ticks, in the order of [`MakespanTerm::ALL`].
     term_ticks: [i64; Term::ALL.len()],
 }
 

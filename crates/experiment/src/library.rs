@@ -1,9 +1,9 @@
 //! Message-passing libraries: named sets of values for the keys `network` and `runtime`, such as the overhead per message of Open
 //! MPI.
 //!
-//! `--library NAME|FILE` (the key `library`) selects such a set. Flags and keys that are set together with it override the values
-//! of the library. The library overrides the values that a trace recorded and the values of the built-in experiments. A file has
-//! the format of [`Library::text`], which `migsim calibrate` writes.
+//! `--library NAME|FILE` (the key `library`) selects such a set. Flags and keys that the user sets in addition override the
+//! values of the library. The library overrides the values that a trace recorded and the values of the built-in experiments. A
+//! library file has the format of [`BuiltInLibrary::text`], which `migsim calibrate` writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub const BUILT_IN_LIBRARIES: [Library; 3] = [
 /// The version of the format of library files: the required value of their key `schema`.
 pub(crate) const LIBRARY_SCHEMA: &str = "migsim-library-1";
 
-/// A message-passing library that was read from a file or from the built-in libraries.
+/// A message-passing library that was read from a file, or from the built-in libraries: its settings and their sources.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedLibrary {
     /// The name of the library; for a file, the value of its key `name`, or the path if it has no such key.
@@ -69,7 +69,7 @@ pub(crate) struct LoadedLibrary {
 }
 
 impl LoadedLibrary {
-    /// Returns the text by which messages name the library as the source of a setting.
+    /// Returns the text by which messages to the user name this library as the source of a setting.
     pub(super) fn source_text(&self) -> String {
         format!("the library {}", self.name)
     }
@@ -216,8 +216,8 @@ const LIBRARY_KEYS: [&str; 8] = [
     "schema",
 ];
 
-/// Appends the settings in a JSON object of a library file to the list: one for each constant of the network and each key of the
-/// runtime and barrier.
+/// Appends the settings in a JSON object of a library file to `settings`: one setting for each constant of the network and for
+/// each key of the runtime and of the barrier.
 fn push_nested_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
     let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
     match value {

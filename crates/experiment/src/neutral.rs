@@ -1,8 +1,8 @@
-//! Neutral settings: the options of a policy that apply on a platform that no paper used.
+//! Neutral settings: the values that the options of a policy have on a platform that no paper used.
 //!
-//! The default of an option is the value of the LU paper, or the simplest interpretation of the texts. On a platform that no
-//! paper used, the built-in experiment [`ONE_READING`] completes the settings of the user and gives some options another value.
-//! The schema, the help and the book show both values.
+//! The default of an option is the value of the LU paper, or, where this paper states none, the simplest interpretation of the
+//! texts. On a platform that no paper used, the built-in experiment [`ONE_READING`] completes the settings of the user and gives
+//! some options another value. The schema, the help and the book show both values.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use super::settings::{Layers, value_at_path};
 use migsim_base::error::Error;
 use migsim_policies as policy;
 
-/// The key in the JSON Schema for the value that an option has on platforms that no paper used.
+/// The key in the JSON Schema of an option for the value that this option has on platforms that no paper used.
 pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 
 /// Returns all options of a policy with the values that they have on a platform that no paper used, if the user sets none of
@@ -35,8 +35,8 @@ pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Erro
     }
 }
 
-/// Adds the values that options have on platforms that no paper used to the JSON Schema of a policy, where they differ from the
-/// defaults.
+/// Adds to the JSON Schema of a policy the values that its options have on platforms that no paper used, for each option whose
+/// default is different.
 pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
     let Ok(options) = neutral_options(entry) else {
         return;

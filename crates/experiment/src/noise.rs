@@ -1,12 +1,12 @@
-//! Disturbances: random factors on the work of each process in each superstep, such as other programs, caches and clocks cause on
-//! real machines.
+//! Disturbances: random factors on the work of each process in each superstep, such as those that other programs, caches and
+//! clock rates cause on real machines.
 //!
 //! ```text
 //! work of process i in superstep t:  w_i(t) · f_i(t)     f uniform in 1 ± √3·noise (standard deviation: noise)
 //! ```
 //! Here `w_i(t)` is the work that the application states, and `noise` the value of the key `runtime.noise`. A deterministic run
 //! gives one makespan, and any difference between two policies looks significant. With `runtime.noise=0.01` and several seeds, a
-//! difference counts only if it is larger than the effect of such disturbances. The factors of each superstep come from a
+//! difference is significant only if it is larger than the effect of such disturbances. The factors of each superstep come from a
 //! separate random stream ([`Purpose::Noise`]), so that they depend neither on the policy nor on its calls: the work is the same
 //! for all policies.
 

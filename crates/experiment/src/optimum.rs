@@ -4,12 +4,12 @@
 //! d_t(a)   time of superstep t with placement a [s]                     simulated, for each of hosts^processes placements
 //! c        cost of a call [s]         m_p(g, h)   cost of the move of process p from host g to host h [s]
 //! S_t(a) = d_t(a) + U_t(a)            cost from the beginning of superstep t to the end of the run
-//! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        after superstep t; 0 after the last one
+//! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        cost after superstep t; 0 after the last superstep
 //! ```
 //! The inner minimum is computed process by process, because the costs of moves add up. This needs `hosts` additions for each
 //! placement, process and superstep: 1e8 for 8 processes, 4 hosts and 50 supersteps. The result is exact if the time of a
-//! superstep depends only on its placement and if costs add up; other experiments are refused. The optimum uses knowledge of all
-//! supersteps in advance: no policy can be faster, and a policy cannot be expected to be as fast.
+//! superstep depends only on its placement and if costs add up; all other experiments are refused. The optimum uses knowledge of
+//! all supersteps in advance: no policy can be faster, and a policy cannot be expected to be as fast.
 
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ use migsim_bsp::{
     simulate,
 };
 
-/// Maximum number of placements for which the optimum is computed; 8 processes on 4 hosts have as many.
+/// Maximum number of placements for which the optimum is computed. It is reached by 8 processes on 4 hosts: 4^8 placements.
 const MAX_PLACEMENTS: usize = 1 << 16;
 
 /// The rescheduling calls and moves with the shortest possible makespan, and this makespan.
@@ -208,8 +208,8 @@ impl PlacementNumbering {
         held.iter().zip(limits).all(|(held, limit)| *held <= limit)
     }
 
-    /// Computes the time \[s\] that moving a process costs, from each host to each host, in one list row by row; infinite if the
-    /// process cannot move.
+    /// Computes the time \[s\] that it costs to move a process from each host to each host, as a matrix in one list: row by row,
+    /// one row for each origin. Infinite if the process cannot move.
     fn move_costs(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
         let platform = &experiment.platform.platform;
         let memory = process_memory(process, experiment);

@@ -1,8 +1,8 @@
 //! The origins of the values of a resolved experiment (its key `origins`): the source of each value.
 //!
-//! A text under `origins` in a file belongs to the value in that file. If another value replaces that value, its origin is the
-//! source of the new value. Each key of a load has an origin, even with its default value; other keys with default values have no
-//! origin.
+//! A file of settings may state under `origins` the source of a value that it contains. If another file or a flag replaces this
+//! value, the origin becomes the source of the new value. Each key of a background load has an origin, even if it has its default
+//! value; all other keys with default values have no origin.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ use migsim_base::error::{Error, Problem};
 /// Texts that state the sources of values, by the keys of the values.
 type Origins = BTreeMap<String, String>;
 
-/// Determines the origins of all values in `resolved`, from the origins that the files of the settings state.
+/// Determines the source of each value in the resolved experiment `resolved`. The parameter `written` contains the sources that
+/// files of settings state under their key `origins`.
 ///
 /// # Errors
 /// An origin belongs to no value, or its text does not begin with `stated`, `inferred` or `fitted`. All such origins are reported

@@ -25,8 +25,8 @@ pub struct MeasuredMessages {
     pub median_time: f64,
     /// Number of measured messages.
     pub message_count: usize,
-    /// Whether two messages are sent at the same time, one in each direction; `time` is then the time until both messages have
-    /// arrived.
+    /// Whether two messages are sent at the same time, one in each direction; `median_time` is then the time until both messages
+    /// have arrived.
     pub is_exchange: bool,
 }
 

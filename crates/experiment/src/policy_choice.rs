@@ -2,18 +2,19 @@
 //!
 //! ```text
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (a variant, a trigger)
-//! policy.greedy          the options of that policy
+//! policy.greedy          the options of the policy `greedy`
 //! policy.name            exec:./mylb: the policy `exec` with this command
 //! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
-//! A trigger decides after which supersteps the policy is called. The options of a trigger are keys under `policy.trigger.<its
-//! name>`, wherever the trigger is named; options in the name override these keys. A strategy needs a trigger; the default is
-//! [`trigger::DEFAULT_TRIGGER`]. A policy that itself decides when it is called (`MigBSP`) may get another trigger instead.
+//! A trigger decides after which supersteps the policy is called. The options of a trigger are keys under `policy.trigger.<name
+//! of the trigger>`, wherever the trigger is named; options in the name of the policy override these keys. A strategy needs a
+//! trigger; the default is [`trigger::DEFAULT_TRIGGER`]. For a policy that itself decides when it is called (`MigBSP`), the
+//! settings may name a trigger that decides instead.
 //!
-//! The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, skips
-//! calls whose cost the remaining supersteps cannot earn, whichever trigger requests them. Options that the user chose override
-//! those of a variant, and a variant overrides built-in experiments.
+//! The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, skips each
+//! rescheduling call that costs more time than the remaining supersteps can save, whichever trigger requests the call. Options
+//! that the user chose override the options of a variant, and a variant overrides built-in experiments.
 
 use serde_json::{Map, Value, json};
 
@@ -162,7 +163,7 @@ impl PolicyChoice {
         Ok(Box::new(triggered))
     }
 
-    /// Creates the policy for a run, called when `trigger` decides instead of its own trigger.
+    /// Creates the policy for a run. The given trigger decides when the policy is called, instead of the trigger of the settings.
     ///
     /// # Errors
     /// As [`Self::create_policy`].
@@ -201,7 +202,7 @@ impl PolicyChoice {
         self.registry_entry.interpretations(&self.options)
     }
 
-    /// Returns the value of the key `policy` with all defaults filled in.
+    /// Returns the value of the key `policy`, in which all options that the user did not set have their default values.
     ///
     /// # Errors
     /// As [`Self::create_policy`].
@@ -231,10 +232,11 @@ impl PolicyChoice {
     }
 }
 
-/// Formats the policy, its trigger and its forecast from the key `policy` of complete settings: `greedy/menon/ewma`.
+/// Formats the policy, its trigger and its forecast, from the key `policy` of complete settings, as a label such as
+/// `greedy/menon/ewma`.
 ///
-/// The default forecast is left out (`greedy/menon`), and so is the trigger of a policy that itself decides when it is called
-/// (`migbsp`). `/paid-back` is appended if calls are skipped whose cost the remaining supersteps cannot earn.
+/// The label omits the default forecast (`greedy/menon`), and the trigger of a policy that itself decides when it is called
+/// (`migbsp`). It ends with `/paid-back` if calls are skipped that cost more time than the remaining supersteps can save.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
@@ -264,13 +266,13 @@ fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     })
 }
 
-/// Returns the name at the beginning of one part of a policy's name, without the values after it: `every` for `every=50`.
+/// Returns the name at the beginning of one part of a policy's name, without the values after the name: `every` for `every=50`.
 fn name_without_values(part: &str) -> &str {
     part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
-/// Adds the keys of `options` to `below`; keys that both contain get the value of `options`. If `options` is not an object, it is
-/// returned unchanged and is refused later, when the options are read.
+/// Adds the keys of `options` to `below`; if both objects contain a key, the value in `options` applies. If `options` is not an
+/// object, it is returned unchanged; reading the options reports this error later.
 fn override_options(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
     match options {
         None => {}
@@ -281,9 +283,11 @@ fn override_options(mut below: Map<String, Value>, options: Option<&Value>) -> V
 }
 
 impl TriggerChoice {
-    /// Reads the trigger that is a part of the policy's name, or else the trigger of the key `policy.trigger`. The trigger is
-    /// `None` if the policy itself decides when it is called; the second value states whether calls are skipped that the
-    /// remaining supersteps cannot pay back.
+    /// Reads the trigger that is a part of the policy's name; if the name contains none, reads the trigger of the key
+    /// `policy.trigger`.
+    ///
+    /// The first value is `None` if the policy itself decides when it is called. The second value states whether a rescheduling
+    /// call is skipped if it costs more time than the remaining supersteps can save.
     fn from_settings(
         registry: &Registry,
         entry: &policy::Entry,
@@ -332,8 +336,10 @@ impl TriggerChoice {
         Ok((Some(choice), is_paid_back || is_paid_back_by_text))
     }
 
-    /// Parses a trigger from a text: its name, `name=value` for its main option, `,key=value` for other options. The second value
-    /// states whether calls are skipped that the remaining supersteps cannot pay back.
+    /// Parses a trigger from a text: its name, then `=value` for its main option, and `,key=value` for each other option.
+    ///
+    /// The second value states whether a rescheduling call is skipped if it costs more time than the remaining supersteps can
+    /// save.
     fn parse(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
         let mut parts = text.split(',').map(str::trim);
@@ -380,8 +386,8 @@ fn names_trigger(keys: &Map<String, Value>) -> bool {
     keys.keys().any(|key| key != ONLY_IF_PAID_BACK_KEY)
 }
 
-/// Returns the name of the trigger from the keys under `policy.trigger`: the key `name`, or else the only trigger whose options
-/// are set.
+/// Returns the name of the trigger from the keys under `policy.trigger`: the value of the key `name`, or, without this key, the
+/// only trigger whose options are set.
 fn trigger_name(keys: &Map<String, Value>) -> &str {
     let own = ["name", ONLY_IF_PAID_BACK_KEY];
     let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
@@ -396,7 +402,7 @@ fn trigger_name(keys: &Map<String, Value>) -> &str {
 /// Checks that each key of a section of the settings is `name`, a key in `own`, or the name of an entry of `table`.
 ///
 /// # Errors
-/// A key is none of these.
+/// A key of the section is not one of these keys.
 fn check_section_keys<K>(
     keys: &Map<String, Value>,
     section: &str,

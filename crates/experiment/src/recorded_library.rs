@@ -1,10 +1,11 @@
-//! Chooses the message-passing library for a run of a recorded trace, if the settings name no library. The candidates in order:
+//! Chooses the message-passing library for a run of a recorded trace, if the settings name no library. The first candidate of the
+//! table whose condition is true is chosen:
 //!
 //! | candidate | chosen if |
 //! |---|---|
-//! | the file `app.library.json`, then `library.json`, in the folder of the trace `app.trace` | it exists |
-//! | the library that `migsim calibrate --default` has written ([`default_library_file`]) | it exists, and belongs to the MPI library of the recording |
-//! | the built-in library with the name of the MPI library of the recording | it exists |
+//! | the file `app.library.json`, then `library.json`, in the folder of the trace `app.trace` | the file exists |
+//! | the library that `migsim calibrate --default` has written ([`default_library_file`]) | its file exists, and it describes the MPI library with which the trace was recorded |
+//! | the built-in library with the name of the MPI library with which the trace was recorded | there is such a library |
 //!
 //! The overhead in a library was measured on one machine. [`recorded_library_note`] states whether the recording comes from a
 //! machine of the same kind.
@@ -28,7 +29,7 @@ pub fn default_library_file() -> Option<PathBuf> {
     Some(folder.join("migsim").join("library.json"))
 }
 
-/// Returns the name or the path of the message-passing library for a recorded trace in the file `trace`; `None` if no library
+/// Returns the name or the path of the message-passing library for the recorded trace in the file `trace`; `None` if no library
 /// fits or the trace states no MPI library.
 pub(super) fn choose_library(recording: &Recording, trace: &str) -> Option<String> {
     let own = recording.get("library")?;
@@ -62,8 +63,8 @@ pub(super) fn choose_library(recording: &Recording, trace: &str) -> Option<Strin
     file.or_else(|| Some(built_in()?.name.to_owned()))
 }
 
-/// Returns a note on whether the overhead of the library in use was measured on a machine like that of the recording. `None` if
-/// the trace states no MPI library.
+/// Returns a note for the user on whether the overhead of the library in use was measured on a machine like that of the
+/// recording; `None` if the trace states no MPI library.
 pub(super) fn recorded_library_note(
     recording: &Recording,
     library: Option<&LoadedLibrary>,
@@ -105,7 +106,8 @@ fn describe_machine(machine: &BTreeMap<String, String>) -> String {
     format!("{library}{}", describe_conditions(fact))
 }
 
-/// Describes in words the transport of messages and how processes wait for messages, as far as `fact` knows them.
+/// Describes in words the transport of messages and how processes wait for messages; `fact` returns these facts by name, or
+/// `None` if they are unknown.
 fn describe_conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =

@@ -57,7 +57,8 @@ use migsim_policies::{self as policy, Policy, PolicyOptions};
 use migsim_workloads::registry as workload;
 use migsim_workloads::registry::{BuiltWorkload, WorkloadOptions};
 
-/// The policies, strategies, triggers, applications and background loads that settings can name; clones share one copy.
+/// The policies, strategies, triggers, applications and background loads that settings can name; clones of a registry share the
+/// same tables.
 #[derive(Clone, Debug)]
 pub struct Registry(Arc<Tables>);
 
@@ -68,7 +69,7 @@ struct Tables {
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
-    /// The problems of entries that could not be registered, for example because a name is already taken.
+    /// The problems of entries that could not be registered, for example because another entry has the same name.
     problems: Vec<Problem>,
 }
 
@@ -276,8 +277,8 @@ impl Registry {
         }
     }
 
-    /// Returns whether another policy or application uses the same flag with other values, or another application uses the flag
-    /// for another key.
+    /// Returns whether another policy or application uses the same flag with other possible values, or another application uses
+    /// the flag for another key.
     fn has_conflicting_flag(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()

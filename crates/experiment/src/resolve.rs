@@ -1,5 +1,5 @@
-//! Creates an experiment that is ready to run from settings: reads the files that they name, looks up names, and checks every
-//! value.
+//! Creates an experiment that is ready to run from settings: reads the input files, looks up the names of policies, applications
+//! and loads, and checks every value.
 
 use std::sync::Arc;
 
@@ -62,17 +62,17 @@ pub struct Experiment {
     pub placement: Vec<HostId>,
     /// The network model with its constants.
     pub network: NetworkModel,
-    /// The complete settings; the changes that the key `changes` lists are already applied to `runtime` and `costs`.
+    /// The complete settings. The fields `runtime` and `costs` already contain the changes that the key `changes` lists.
     pub config: ExperimentConfig,
-    /// The complete settings as JSON, with every default filled in, but without the changes that the key `changes` lists. The
-    /// manifest of a run contains them, and they can be run as an experiment file.
+    /// The complete settings as JSON, with a value for every option, but without the changes that the key `changes` lists. The
+    /// manifest of a run contains these settings, and they can be run as an experiment file.
     pub resolved_settings: Value,
     /// The input files on which the results depend.
     pub input_files: Vec<InputFile>,
     /// The built-in experiment that completed the settings.
     pub built_in_basis: Basis,
-    /// The remark for the user if the built-in experiment, or the application's experiment that neutral settings replaced, was
-    /// not fitted to this platform; otherwise `None`.
+    /// The remark for the user about built-in settings whose constants were not fitted to this platform: those of the built-in
+    /// experiment, or those of the application's experiment that neutral settings replaced. Otherwise `None`.
     pub basis_remark: Option<Remark>,
     /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
@@ -81,8 +81,8 @@ pub struct Experiment {
     pub setting_notes: Vec<String>,
     /// Whether the application is a program whose supersteps were recorded in a trace.
     pub is_recorded_program: bool,
-    /// The note for the user that the seed which the user chose has no effect; `None` if it has an effect or if the user chose no
-    /// seed.
+    /// The note for the user that the seed which the user chose has no effect; `None` if the seed has an effect or if the user
+    /// chose no seed.
     seed_note: Option<String>,
     /// Which parts of the run draw random numbers.
     random_draws: RandomDraws,
@@ -94,10 +94,10 @@ pub struct Experiment {
 
 impl Experiment {
     /// Loads an experiment from the settings in `layers` (files and flags); the built-in experiment of its application completes
-    /// them.
+    /// these settings.
     ///
-    /// On a platform that this experiment was not fitted to, neutral settings are used instead; [`Self::built_in_basis`] and
-    /// [`Self::notes`] state which.
+    /// If that built-in experiment was not fitted to the platform, neutral settings complete the settings instead;
+    /// [`Self::built_in_basis`] and [`Self::notes`] state which settings were used.
     ///
     /// # Errors
     /// All problems of the settings and of the files that they name.
@@ -114,7 +114,7 @@ impl Experiment {
         Self::load_shared(registry, layers, limits, &SharedInputs::default())
     }
 
-    /// Loads an experiment; files that other experiments have read through `shared` are not read again.
+    /// Loads an experiment; files that were already read through `shared` for another experiment are not read again.
     ///
     /// # Errors
     /// As [`Self::load_with`], except the problems of the registry.
@@ -200,8 +200,8 @@ impl Experiment {
         experiment.apply_changes()
     }
 
-    /// Applies the changes that the key `changes` lists to the experiment. The resolved settings are not altered, so that they
-    /// can be run again.
+    /// Applies the changes that the key `changes` lists to the experiment. The resolved settings stay without these changes, so
+    /// that a run of the resolved settings applies the changes once only.
     fn apply_changes(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
@@ -238,8 +238,8 @@ impl Experiment {
     /// Lists the rules that the papers of the policy leave open and on whose interpretation the results depend, each in a few
     /// words.
     ///
-    /// The list is empty on a platform that the settings were fitted to, where the page of the paper states the interpretations.
-    /// It is also empty if the policy is never called.
+    /// The list is empty on a platform to which the settings were fitted, because the page of the paper in the user manual states
+    /// the interpretations. The list is also empty if the policy is never called.
     pub fn open_interpretations(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.built_in_basis.is_calibrated == Some(true) || !is_asked {
@@ -278,8 +278,8 @@ impl Experiment {
     }
 }
 
-/// Returns an error if a file names the program that the policy `exec` starts and files may not start programs. Running the file
-/// of another person therefore starts no program unless the user allows it.
+/// Returns an error if a file of settings names the program that the policy `exec` starts, but only the user may name programs.
+/// Running the file of another person therefore starts no program unless the user allows it.
 fn check_exec_from_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
@@ -316,7 +316,8 @@ struct ExperimentParts<'r> {
     network: NetworkModel,
     policy: PolicyChoice,
     loads: Loads,
-    /// The application that was created from its options, with the input files and settings that it brings along.
+    /// The application that was created from its options, with the input files and settings that the application adds to the
+    /// experiment.
     built_workload: BuiltWorkload,
     /// Whether the application draws its random numbers from the seed of the run, because it has no separate seed.
     workload_shares_seed: bool,
@@ -385,7 +386,7 @@ impl<'r> ExperimentParts<'r> {
     }
 
     /// Inserts the settings that the application adds, such as the library with which its trace was recorded. Returns a note for
-    /// the user about the choice of this library, if the application is a recorded program.
+    /// the user about the choice of this library if the application is a recorded program; otherwise `None`.
     fn insert_workload_settings(
         &mut self,
         whole: &mut CompleteSettings,
@@ -653,8 +654,8 @@ fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Op
     }
 }
 
-/// Reads the network model from the settings under the key `network`: a preset (`model`), and constants that override those of
-/// the preset.
+/// Reads the network model from the settings under the key `network`: a preset (`model`), and constants that override the
+/// constants of the preset.
 pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -673,7 +674,7 @@ pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Er
     fail_on_any(problems).map(|()| model)
 }
 
-/// Adds a hint to the problem of an unknown key: the complete key of a policy's option with the same or a similar name.
+/// Adds a hint to the problem of an unknown key: the complete key of a policy option that has the same or a similar name.
 fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
     let name = match problem.unknown_name.as_deref() {
         Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),

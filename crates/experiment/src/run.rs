@@ -37,8 +37,8 @@ pub struct ScenarioRun {
 pub struct Results {
     /// The results of the scenarios that were run, in the order i, ii, iii.
     pub scenario_runs: Vec<ScenarioRun>,
-    /// The makespans of scenario i from the initial placements of the built-in mapping rules; empty if these placements were not
-    /// simulated.
+    /// The makespans of scenario i from the initial placements that the built-in mapping rules yield; empty if these placements
+    /// were not simulated.
     pub static_starts: Vec<StaticStart>,
 }
 
@@ -136,7 +136,8 @@ impl Experiment {
         self.collect_results(runs)
     }
 
-    /// Combines the runs of scenarios into the results of the experiment, and checks that their ledgers add up.
+    /// Combines the runs of scenarios into the results of the experiment, and checks that the terms of the ledger of each run add
+    /// up.
     ///
     /// # Errors
     /// The terms of a ledger do not add up, which is a fault of the program.
@@ -227,7 +228,7 @@ impl Experiment {
         })
     }
 
-    /// Returns the strategy of the policy as an adviser, for a caller that itself decides when to call it
+    /// Returns the strategy of the policy as an adviser, for callers that decide themselves when to call it
     /// ([`migsim_bsp::Stepper`]); `None` if the policy is not a strategy.
     ///
     /// # Errors
@@ -255,7 +256,7 @@ impl Experiment {
         }
     }
 
-    /// Runs one scenario with the given policy instead of the policy of the settings.
+    /// Runs one scenario with the given policy, which replaces the policy that the settings name.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -271,7 +272,8 @@ impl Experiment {
         self.run_from_placement(placement, scenario, policy, progress, recorder, memo)
     }
 
-    /// Runs one scenario with the given initial placement and the given policy instead of those of the settings.
+    /// Runs one scenario with the given initial placement and the given policy, which replace the placement and the policy that
+    /// the settings define.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -324,8 +326,8 @@ impl Results {
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
     }
 
-    /// Computes the ledger of a run, which splits the difference between its makespan and the makespan of scenario i into terms.
-    /// `None` if scenario i was not run, and for scenario i itself.
+    /// Computes the ledger of a run, which splits the difference between the makespan of this run and the makespan of scenario i
+    /// into terms; `None` if scenario i was not run, or if the run is scenario i itself.
     pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
         let base = self.get(Scenario::I)?;
         (run.result != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))

@@ -23,8 +23,8 @@ pub(super) const SEED_KEY: &str = "seed";
 /// The key of an experiment that sets a separate seed for the application (`workload.seed`).
 const WORKLOAD_SEED_KEY: &str = "workload.seed";
 
-/// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed or uses
-/// none. Returns whether the seed was written.
+/// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed or draws
+/// no random numbers. Returns whether the seed was written.
 pub(super) fn share_seed_with_workload(
     whole: &CompleteSettings,
     config: &ExperimentConfig,
@@ -40,7 +40,8 @@ pub(super) fn share_seed_with_workload(
     is_shared
 }
 
-/// Removes the seed of the application and its origin from the settings, because it is only a copy of the seed of the run.
+/// Removes the seed of the application and its origin from the settings. The seed is only a copy of the seed of the run and is
+/// not written to resolved settings.
 pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
     config.workload.remove(SEED_KEY);
     config.origins.remove(WORKLOAD_SEED_KEY);
@@ -63,7 +64,8 @@ impl RandomDraws {
         self.is_policy_or_load_random || self.workload_shares_seed && self.is_workload_random
     }
 
-    /// Returns a note for the user that the seed has no effect; `None` if it has an effect or if the user did not choose it.
+    /// Returns a note for the user that the seed has no effect; `None` if the seed has an effect or if the user did not choose
+    /// the seed.
     pub(super) fn note_on_unused_seed(self, whole: &CompleteSettings, seed: u64) -> Option<String> {
         let is_in_vain = !self.uses_seed() && whole.is_chosen(SEED_KEY);
         is_in_vain.then(|| {

@@ -14,12 +14,13 @@ use serde_json::{Value, json};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
-/// A setting of one key of an experiment, usually from a flag of the command line.
+/// A setting of one key of an experiment: the key, its value, and the source of the setting, usually a flag of the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
     /// The key of the experiment that is set, with dots between its parts (`workload.procs`).
     pub key: String,
-    /// The text by which messages name the source of the setting, usually the flag as the user typed it (`--grid 10x5`).
+    /// The text by which messages to the user name the source of the setting, usually the flag as the user typed it (`--grid
+    /// 10x5`).
     pub source_text: String,
     /// The value that the key gets.
     pub value: Value,
@@ -32,16 +33,17 @@ impl Flag {
     }
 }
 
-/// A part of the list of settings: a file, a single key, or an object that is emptied; each with its source.
+/// One layer in the list of settings: all keys of a file, a single key, or an object that is emptied; each with the name of its
+/// source.
 #[derive(Clone, Debug)]
 enum SettingLayer {
     /// All keys of a file, of the user or built in; the keys are merged one by one.
     File(Arc<Document>),
-    /// One key with its value, set by the source with this name. Settings that a source sets together share the same allocation
-    /// of the name.
+    /// One key with its value, and the name of the source that set it. Settings that a source sets together share the same
+    /// allocation of this name.
     Key(Arc<str>, Arc<Flag>),
-    /// An object that becomes empty, so that the keys inside it that earlier settings set have no effect. It has the name of the
-    /// source that causes this.
+    /// An object that is emptied, so that keys inside it that earlier layers set have no effect: the name of the source that
+    /// empties it, and the key of the object.
     EmptiedObject(Arc<str>, &'static str),
 }
 
@@ -49,8 +51,8 @@ enum SettingLayer {
 pub(super) const LIBRARY_KEY: &str = "library";
 /// The key of an experiment for the name of the application.
 const APP_KEY: &str = "workload.app";
-/// The keys that name a network, a load or an application, each with the key of the object that contains the settings of what is
-/// named.
+/// The keys that name a network, a load or an application. Each is paired with the key of the object that contains the settings
+/// of the network, load or application.
 const NAME_KEYS: [(&str, &str); 3] = [
     ("network.model", "network"),
     ("load.kind", "load"),
@@ -66,7 +68,8 @@ impl SettingLayer {
         }
     }
 
-    /// Returns whether the two settings were set together by the same source.
+    /// Returns whether the two settings were set together by the same source, and therefore share the allocation of the source's
+    /// name.
     fn is_set_with(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
     }
@@ -150,8 +153,8 @@ impl Layers {
         self.push_batch(settings_of_source(source, settings), &[]);
     }
 
-    /// Appends settings that one source sets together. If they name a network model, `constants` (the network constants of the
-    /// library) are appended after the name.
+    /// Appends settings that one source sets together. If they name a network model, the network constants of the library
+    /// (`constants`) are inserted directly after this name.
     fn push_batch(&mut self, settings: Vec<SettingLayer>, constants: &[SettingLayer]) {
         for (name, object) in NAME_KEYS {
             let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
@@ -213,15 +216,15 @@ impl Layers {
         Some((giver.source(), matches!(giver, SettingLayer::File(_))))
     }
 
-    /// Returns whether the user chose the value of a key. A resolved experiment, recognised by its key `basis`, contains every
-    /// key; its values do not count as chosen.
+    /// Returns whether the user chose the value of a key. The values in a resolved experiment file (which has the key `basis`) do
+    /// not count as chosen, because such a file contains every key.
     pub fn is_chosen(&self, key: &str) -> bool {
         self.deciding_setting(key)
             .is_some_and(|giver| giver.get("basis").is_none())
     }
 
-    /// Returns the origin of the value of a key, and whether it is a text from a file rather than the name of a source; `None`
-    /// for a default value.
+    /// Returns the origin of the value of a key, and whether this origin is a text under `origins` in a file. If no file states
+    /// the origin, it is the name of the source that set the value. `None` for a default value.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
         let knows = |one: &&SettingLayer| one.origin_text(key).is_some() || one.determines(key);
         let known = self.settings.iter().rfind(knows)?;
@@ -300,7 +303,8 @@ impl Layers {
     }
 }
 
-/// Creates one setting for each key that a source sets, marked as set together.
+/// Creates one setting layer for each key that a source sets; the layers share the name of the source, which marks them as set
+/// together.
 fn settings_of_source(source: &str, settings: Vec<Flag>) -> Vec<SettingLayer> {
     let source: Arc<str> = source.into();
     let one = |flag: Flag| SettingLayer::Key(Arc::clone(&source), flag.into());

@@ -15,7 +15,7 @@ use migsim_platform::{self as platform, HostGrouping, LoadedPlatform};
 /// Key in the cache for the built-in experiments that complete settings: the value of the key `extends`, and the application.
 type ExperimentChainKey = (Option<String>, String);
 
-/// A platform with background loads, stored for experiments with the same platform, loads and seed.
+/// A platform with background loads in the cache, for experiments with the same platform, the same loads and the same seed.
 #[derive(Debug)]
 struct LoadedPlatformEntry {
     /// The platform without background loads.
@@ -35,7 +35,8 @@ const MAX_STORED_HOSTS_AND_LINKS: usize = 1 << 13;
 /// Cache of the platforms and built-in experiments that several experiments share; each is read only once.
 #[derive(Debug, Default)]
 pub struct SharedInputs {
-    /// The platforms that were read, by name; platforms with other clusters have the description of the clusters in their name.
+    /// The platforms that were read, by name. If the settings form other clusters on a platform, the key consists of the name of
+    /// the platform and the description of these clusters.
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
     /// The built-in experiments that complete settings, each overriding the experiments before it, by the extended experiment and
     /// the application.
@@ -135,8 +136,9 @@ impl SharedInputs {
         }
     }
 
-    /// Returns the chain of built-in experiments that complete an experiment with the key `extends`, or without that key an
-    /// experiment of the application `app`. Each experiment overrides the experiments before it.
+    /// Returns the chain of built-in experiments that complete an experiment, in which each experiment overrides the experiments
+    /// before it. The last experiment is the one that the key `extends` names; without this key, it is the experiment of the
+    /// application `app`.
     pub(super) fn extended_experiments(
         &self,
         extends: Option<&str>,

@@ -1,5 +1,5 @@
-//! The default placement of the processes at the start of a run without a mapping, and the makespans from other placements with
-//! which the run is compared.
+//! The default placement of the processes at the start of a run without a mapping, and the makespans of scenario i from other
+//! initial placements, with which the run is compared.
 
 use super::built_in;
 use super::config::{ExperimentConfig, MappingKey};
@@ -37,7 +37,8 @@ pub(super) fn set_default_mapping(
     config.mapping.get_or_insert_with(usual);
 }
 
-/// The makespan of scenario i from the initial placement of one mapping rule; it serves as a reference for gains.
+/// The makespan of scenario i (without migrations) from the initial placement of one mapping rule; it serves as a reference for
+/// gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticStart {
@@ -72,8 +73,8 @@ impl StaticStart {
     }
 }
 
-/// Returns the initial placement with the shortest makespan of scenario i; of several with the same makespan, the first in the
-/// list.
+/// Returns the initial placement with the shortest makespan of scenario i, or the first of several with this makespan; `None` if
+/// the list is empty.
 pub fn best_start(starts: &[StaticStart]) -> Option<&StaticStart> {
     let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
     starts.iter().min_by(by_makespan)

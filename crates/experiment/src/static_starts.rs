@@ -1,9 +1,9 @@
-//! Static starts: scenario i from the initial placement of each built-in mapping rule, as a reference for gains.
+//! Static starts: runs of scenario i from the initial placement that each built-in mapping rule yields, as a reference for gains.
 //!
-//! The gain compares scenario iii with scenario i from the same initial placement, called the start. If that start leaves fast
-//! cores idle, moves repair it and the gain is large, although a better start would have cost nothing. On a platform that no
-//! paper used, a run therefore also simulates scenario i from the start of every rule of [`Rule::ALL`], with the same workload,
-//! load and seed. The default start on such a platform is [`Rule::DEFAULT`].
+//! The gain compares scenario iii with scenario i from the same initial placement, called the start. If the start leaves fast
+//! cores idle, migrations correct this and the gain is large, although a better start would have had the same effect without any
+//! cost. On a platform that no paper used, a run therefore also simulates scenario i from the start of every rule of
+//! [`Rule::ALL`], with the same workload, load and seed. The default start on such a platform is [`Rule::DEFAULT`].
 //!
 //! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
 //! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
@@ -19,18 +19,19 @@ use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, Rule};
 
-/// Maximum number of processes times supersteps of a scenario for which the static starts are simulated.
+/// Maximum of the number of processes times the number of supersteps of a scenario up to which the static starts are simulated.
 const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
-/// The distinct initial placements of an experiment that mapping rules give and that can be simulated and compared.
+/// The distinct initial placements that mapping rules yield for an experiment, for the comparison of their makespans in scenario
+/// i.
 #[derive(Debug, Default)]
 pub struct StartPlacements {
     /// The mapping rules, beginning with the rule of the run, each with the index of its placement in `placements`.
     rules_with_placements: Vec<(Rule, usize)>,
     /// The distinct initial placements: the host of each process.
     placements: Vec<Vec<HostId>>,
-    /// The note for the user that the other initial placements are not simulated because the scenario is too long; `None` if they
-    /// are.
+    /// The note for the user that the initial placements of other mapping rules are not simulated because the scenario is too
+    /// long; `None` if they are simulated.
     size_note: Option<String>,
 }
 
@@ -41,8 +42,8 @@ impl StartPlacements {
         self.size_note.as_deref()
     }
 
-    /// Returns the number of runs that the initial placements need in addition to the scenarios of `experiment`. If scenario i is
-    /// run, it already simulates the initial placement of the run.
+    /// Returns the number of runs that the simulation of the initial placements needs in addition to the scenarios of
+    /// `experiment`. If scenario i is one of these scenarios, it already covers the initial placement of the experiment.
     pub fn additional_runs(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
         let others = self.placements.iter();
@@ -97,8 +98,8 @@ impl Experiment {
         Ok(starts)
     }
 
-    /// Simulates scenario i from each initial placement in `starts`, in parallel. A scenario i that is already in `results` is
-    /// not simulated again, and a placement that cannot run is left out.
+    /// Simulates scenario i from each initial placement in `starts`, in parallel. If `results` already contain scenario i, its
+    /// initial placement is not simulated again; a placement that cannot run is omitted from the result.
     ///
     /// # Errors
     /// The run was stopped, or there is a fault of the program.

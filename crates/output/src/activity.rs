@@ -59,7 +59,8 @@ pub(super) const COLUMNS: [&str; 10] = [
     "communication_s",
 ];
 
-/// The hosts on which the processes run at the current superstep of a scenario; migrations are applied superstep by superstep.
+/// The clusters and hosts on which the processes of a scenario run at one superstep, updated from superstep to superstep by the
+/// recorded migrations.
 #[derive(Clone, Debug)]
 pub(super) struct PlacementReplay<'a> {
     /// Cluster and host of each process at the current superstep, indexed by process.

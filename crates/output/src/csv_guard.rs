@@ -1,8 +1,8 @@
 //! Protects texts in CSV tables from being evaluated as formulas by a spreadsheet.
 //!
-//! Spreadsheets treat a cell as a formula if it begins with `=`, `+`, `-`, `@`, a tab or a line end (OWASP, *CSV Injection*). A
-//! text that begins with one of these characters, or with `'`, is written with a `'` before it. A program that reads the table
-//! removes one leading `'` to get the text. Numbers are written unchanged.
+//! Spreadsheets treat a cell as a formula if the cell begins with `=`, `+`, `-`, `@`, a tab or a line end (OWASP, *CSV
+//! Injection*). A text that begins with one of these characters, or with `'`, is written with a `'` before it. A program that
+//! reads the table removes one leading `'` to get the text. Numbers are written unchanged.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer};
 const FORMULA_STARTS: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 const GUARD: char = '\'';
 
-/// Returns a text as a cell of a CSV table. It gets a leading `'` if a spreadsheet could interpret it as a formula, or if it
-/// begins with `'` itself.
+/// Returns a text as a cell of a CSV table. The cell gets a leading `'` if a spreadsheet could interpret the text as a formula,
+/// or if the text itself begins with `'`.
 pub fn guard_cell(text: &str) -> Cow<'_, str> {
     if text.starts_with(FORMULA_STARTS) || text.starts_with(GUARD) {
         format!("{GUARD}{text}").into()

@@ -1,9 +1,10 @@
 //! Protects the files that an earlier run left in a folder: checks that they come from a run with the same settings as the new
 //! run.
 //!
-//! A folder holds one run. A file belongs to a run if it has the name of a file of run folders and begins with the characters
-//! that a file of this name begins with. A file from another source is therefore never removed or replaced. Pages with other
-//! names (`migsim run --report`, `migsim report -o`) contain a mark that identifies their run.
+//! A folder holds one run. A file is recognised as the file of a run by its name, which must be the name of a file in run
+//! folders, and by its first characters, which must be the characters with which runs start the file of this name. A file from
+//! another source is therefore never removed or replaced. Pages with other names (`migsim run --report`, `migsim report -o`)
+//! contain a mark that identifies their run.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -23,8 +24,8 @@ const SWEEP_FILES: [&str; 2] = ["plan.json", "runs.jsonl"];
 /// Number of bytes at the start of a file that are read in order to recognise whether a run wrote the file.
 const START_BYTES: u64 = 1024;
 
-/// Checks that a run wrote each of the existing files of `folder` with the names `names` (names of files of run folders), and
-/// that the folder does not hold a sweep.
+/// Checks that a run wrote each existing file of `folder` whose name is in `names`, and that the folder does not hold a sweep.
+/// The names are names of files in run folders.
 ///
 /// # Errors
 /// The folder holds a sweep, or a file was not written by a run; the error names the first such file.
@@ -186,8 +187,8 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     found
 }
 
-/// Removes from settings the names and notes, which have no effect on a run, and replaces the names of files by null, so that two
-/// runs can be compared by their settings.
+/// Removes the names and notes, which have no effect on a run, from settings, and replaces the names of files by null. The
+/// settings of two runs can then be compared.
 fn remove_names_and_notes(registry: &Registry, settings: &mut Value) {
     remove_informative_keys(settings);
     for pointer in file_key_pointers(registry, settings) {

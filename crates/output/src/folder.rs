@@ -102,7 +102,7 @@ impl RunFolder {
     }
 
     /// Writes all result files of a run under temporary names, removes all files of an earlier run, and publishes the new files
-    /// under their final names. The folder contains `links.csv` if it contains `processes.csv`.
+    /// under their final names. `links.csv` is written if and only if `processes.csv` is written.
     ///
     /// # Errors
     /// A file cannot be written. If this happens before all new files are complete, the files of the earlier run are still in the
@@ -126,8 +126,8 @@ impl RunFolder {
         files.into_iter().try_for_each(Draft::publish)
     }
 
-    /// Writes all result files under temporary names. Returns them in the order in which they are to be published; the manifest
-    /// `run.json` is the last.
+    /// Writes all result files under temporary names. Returns the temporary files in the order in which they are to be published;
+    /// the manifest `run.json` is the last.
     fn write_drafts(
         &self,
         experiment: &Experiment,

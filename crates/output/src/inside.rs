@@ -26,8 +26,8 @@ pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Reads a file with the function `read`, but refuses a symbolic link that points outside the folder of the file. It is used for
-/// folders that come from other people.
+/// Reads a file with the function `read`, but refuses a symbolic link that points outside the folder of the file. This protects
+/// against folders that come from other people.
 ///
 /// # Errors
 /// The file is a symbolic link that points outside its folder, or it cannot be read.
@@ -39,7 +39,8 @@ pub fn read_inside<'p, T>(
     read(file)
 }
 
-/// Reads a file like [`read_inside`] does, or returns `None` if the file does not exist.
+/// Reads a file with the function `read`, but refuses a symbolic link that points outside the folder of the file; returns `None`
+/// if the file does not exist.
 pub(super) fn read_inside_if_present<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,

@@ -5,12 +5,12 @@
 //! supersteps.csv    when each superstep began and ended
 //! calls.jsonl       a decision record per rescheduling call
 //! migrations.csv    every migration that happened
-//! platform.json     the platform in short, and where processes start
-//! processes.csv     (optional) what each process did in each superstep
-//! links.csv         (optional) what crossed each link
-//! path.csv          (optional) the critical path, piece by piece
-//! report.html       (optional) one page to look at
-//! trace-*.*         (optional) the same for viewers, a file per scenario
+//! platform.json     summary of the platform, and the hosts on which processes start
+//! processes.csv     (optional) times of each process in each superstep
+//! links.csv         (optional) traffic of each link
+//! path.csv          (optional) the critical path, activity by activity
+//! report.html       (optional) HTML page with figures of the run
+//! trace-*.*         (optional) activity of the processes over time, for trace viewers, one file per scenario and format
 //! ```
 //! CSV follows RFC 4180 and has units in its column names; floats are written such that reading them restores the same value.
 //! This crate prints nothing to the terminal.

@@ -9,8 +9,8 @@ use migsim_experiment::Experiment;
 /// Maximum number of clusters that the line of text names.
 const MAX_NAMED_CLUSTERS: usize = 8;
 
-/// Clusters in which at least one process starts, in the order of the platform, each with the number of processes that start
-/// there.
+/// Clusters in which at least one process starts, in the order of the platform, each with the number of processes that start in
+/// the cluster.
 pub(super) struct StartsByCluster<'a>(Vec<(&'a str, usize)>);
 
 impl<'a> StartsByCluster<'a> {

@@ -38,7 +38,8 @@ pub struct Run {
     pub inputs: Vec<InputFile>,
     /// Results of each scenario, in the order in which the scenarios were simulated.
     pub scenarios: Vec<RunOfScenario>,
-    /// Makespans of scenario i for the initial placements of the built-in rules; empty if they were not simulated.
+    /// Makespans of scenario i (application only) for the initial placements of the built-in rules; empty if they were not
+    /// simulated.
     pub static_starts: Vec<StaticStart>,
     /// The interpretations of rules that the papers of the policy leave open, as far as the results depend on them; empty if the
     /// manifest lists none.
@@ -47,7 +48,7 @@ pub struct Run {
     pub notes: Vec<String>,
     /// Name of the application in the form in which titles show it.
     pub(super) application_title: String,
-    /// Writes the sentences about the rescheduling calls of the run: specific to the policy of the run, or generic if the
+    /// Writer of the sentences about the rescheduling calls of the run: specific to the policy of the run, or generic if the
     /// registry does not contain this policy.
     pub(super) narrator: &'static dyn Narrator,
 }
@@ -80,11 +81,11 @@ pub struct RunOfScenario {
     pub messages: u64,
     /// Hash of all simulated events of the scenario; two runs with equal events have equal hashes.
     pub event_hash: String,
-    /// Relative overhead: the makespan of this scenario minus the makespan of scenario i, as a fraction of the makespan of
-    /// scenario i. `None` if scenario i was not run, and for scenario i itself.
+    /// Relative overhead: the makespan of this scenario minus the makespan of scenario i (application only), as a fraction of the
+    /// makespan of scenario i. `None` if scenario i was not run, and for scenario i itself.
     pub relative_overhead: Option<f64>,
-    /// The difference between the makespan of this scenario and the makespan of scenario i, split into its causes. `None` if
-    /// scenario i was not run, and for scenario i itself.
+    /// The difference between the makespan of this scenario and the makespan of scenario i (application only), split into its
+    /// causes. `None` if scenario i was not run, and for scenario i itself.
     pub makespan_difference: Option<MakespanDifference>,
     /// Start and end times of all supersteps, in order.
     pub supersteps: Vec<Superstep>,
@@ -96,17 +97,17 @@ pub struct RunOfScenario {
     /// place.
     policy_moves_by_superstep: BTreeMap<u64, Vec<usize>>,
     /// Number of moves of the policy that bring a process back to the host that it left in its previous move; 0 except in
-    /// scenario iii.
+    /// scenario iii (with migrations).
     pub straight_returns: usize,
 }
 
-/// Difference between the makespan of a scenario and the makespan of scenario i, split into its causes.
+/// Difference between the makespan of a scenario and the makespan of scenario i (application only), split into its causes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MakespanDifference {
     /// Contribution of each cause to the difference \[s\], in the order of [`Term::ALL`].
     pub contributions: Vec<(Term, f64)>,
-    /// The whole difference: the makespan of the scenario minus the makespan of scenario i \[s\].
+    /// The whole difference: the makespan of the scenario minus the makespan of scenario i (application only) \[s\].
     pub sum_s: f64,
 }
 
@@ -142,7 +143,8 @@ pub struct Call {
     pub cost_s: f64,
     /// Time for which processes waited for the migrations after the rescheduling call \[s\].
     pub migration_s: f64,
-    /// Whether the migrations that the call decided took place; false in scenario ii and after the last superstep.
+    /// Whether the migrations that the call decided took place; false in scenario ii (scheduler without moves) and after the last
+    /// superstep.
     pub applied: bool,
     /// Name of the policy that decided in the rescheduling call.
     pub policy: String,
@@ -150,8 +152,9 @@ pub struct Call {
     pub candidates: Vec<RecordedCandidate>,
     /// Migrations that the rescheduling call decided.
     pub migrations: Vec<RecordedMigration>,
-    /// Sum of the predicted gains t1 - t2 (times on origin and destination) of the accepted candidates \[s\]. Since processes run
-    /// in parallel, it is not a part of the makespan. `None` if no candidate with t1 and t2 was accepted.
+    /// Sum of the predicted gains t1 - t2 of the accepted candidates \[s\], where t1 is the predicted time on the origin and t2
+    /// on the destination. Since processes run in parallel, this sum is not a part of the makespan. `None` if no candidate with
+    /// t1 and t2 was accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,
     /// Time of scenario i in the supersteps until the next call, minus the time of this run \[s\]; all earlier moves contribute to this
@@ -268,8 +271,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Reads how the difference between the makespans of this scenario and of scenario i is split into its causes. Returns `None`
-    /// if the manifest does not contain this.
+    /// Reads from the manifest how the difference between the makespans of this scenario and of scenario i (application only) is
+    /// split into its causes. Returns `None` if the manifest does not contain this split.
     ///
     /// # Errors
     /// A term is missing; the error names the file and the problem.
@@ -577,7 +580,7 @@ fn group_by_scenario<T>(
     Ok(sorted)
 }
 
-/// Parses the rows of a CSV table; `name` is the name of its file in error messages.
+/// Parses the rows of a CSV table; `name` is the name of the CSV file in error messages.
 pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
         return Err(damaged_file_error("the last line is incomplete")
@@ -600,7 +603,8 @@ pub(super) fn parse_csv_rows<T: DeserializeOwned>(text: &str, name: &str) -> Res
     })
 }
 
-/// Parses a text in the format JSON Lines (one JSON value per line); `name` is the name of its file in error messages.
+/// Parses a text in the format JSON Lines (one JSON value per line); `name` is the name of the file of this text in error
+/// messages.
 fn parse_json_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {

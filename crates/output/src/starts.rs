@@ -1,5 +1,5 @@
-//! Describes static starts (initial placements that never change during the run) for users and programs: the fastest static
-//! start, and a comparison of scenario iii with it.
+//! Describes static starts (initial placements that never change during the run) in sentences, tables and JSON. Scenario iii
+//! (with migrations) is compared with the fastest static start.
 
 use serde_json::{Value, json};
 
@@ -8,32 +8,32 @@ use migsim_base::quantities::format_seconds;
 use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// Explanation of the quantity `best_static_makespan_s`: the makespan of scenario i from the fastest of the built-in initial
-/// placements \[s\].
+/// Explanation of the quantity `best_static_makespan_s`: the makespan of scenario i (application only) from the fastest of the
+/// built-in initial placements \[s\].
 const BEST_STATIC_MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the makespan of scenario i from the best static start",
 );
 
-/// Explanation of the quantity `times_best_static`: the makespan of scenario iii divided by the makespan of scenario i from the
-/// fastest initial placement.
+/// Explanation of the quantity `times_best_static`: the makespan of scenario iii (with migrations) divided by the makespan of
+/// scenario i (application only) from the fastest initial placement.
 const RATIO_TO_BEST_STATIC: Meaning = Meaning::new(
     "times_best_static",
     Unit::Number,
     "the makespan of scenario iii divided by that of the best static start",
 );
 
-/// Explanation of the quantity `longer_than_best_static_percent`: by how much a makespan is above the makespan of scenario i from
-/// the fastest initial placement \[%\].
+/// Explanation of the quantity `longer_than_best_static_percent`: by how much a makespan is above the makespan of scenario i
+/// (application only) from the fastest initial placement \[%\].
 const PERCENT_ABOVE_BEST_STATIC: Meaning = Meaning::new(
     "longer_than_best_static_percent",
     Unit::Percent,
     "100 (T - T_s) / T_s, where T is the makespan that is compared and T_s that of the fastest start without moves",
 );
 
-/// Explanation of the quantity `less_than_best_static_percent`: by how much a makespan is below the makespan of scenario i from
-/// the fastest initial placement \[%\].
+/// Explanation of the quantity `less_than_best_static_percent`: by how much a makespan is below the makespan of scenario i
+/// (application only) from the fastest initial placement \[%\].
 const PERCENT_BELOW_BEST_STATIC: Meaning = Meaning::new(
     "less_than_best_static_percent",
     Unit::Percent,
@@ -77,8 +77,8 @@ pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static st
     }
 }
 
-/// Describes the fastest static start in one line and, if `iii` is given, compares the makespan `iii` of scenario iii \[s\] with
-/// it. Returns `None` if no static start was simulated.
+/// Describes the fastest static start in one line. If the makespan `iii` of scenario iii (with migrations) is given \[s\], the
+/// line compares this makespan with the makespan of the fastest static start. Returns `None` if no static start was simulated.
 pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     let best = best_start(starts)?;
     let name = best.rule.name();
@@ -96,8 +96,8 @@ pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Optio
     ))
 }
 
-/// Compares scenario iii with the fastest static start in a sentence that follows the verdict of a run; `iii` is the makespan of
-/// scenario iii \[s\]. Returns `None` if no static start was simulated.
+/// Compares the makespan `iii` of scenario iii (with migrations) \[s\] with the fastest static start, in a sentence that follows
+/// the verdict of a run. Returns `None` if no static start was simulated.
 pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     let best = best_start(starts)?;
     if best.is_start_of_run {
@@ -119,7 +119,7 @@ pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Se
     ))
 }
 
-/// Creates a table of all static starts with the makespans of scenario i \[s\].
+/// Creates a table of all static starts with the makespans of scenario i (application only) \[s\].
 pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     let columns = [
         text_column("static start", "rule"),
@@ -140,8 +140,9 @@ pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     table
 }
 
-/// Returns two JSON values for the summary of a run: the list of all static starts; and the fastest static start with the gain of
-/// scenario iii over it. Returns `None` if no static start was simulated.
+/// Returns two JSON values for the summary of a run: the list of all static starts, and the fastest static start. The second
+/// value contains the gain of scenario iii (with migrations) relative to the fastest static start. Returns `None` if no static
+/// start was simulated.
 pub(super) fn starts_json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
     let of_one = |start: &StaticStart| {
         json!({

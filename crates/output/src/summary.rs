@@ -200,8 +200,9 @@ fn summarise_scenario<'a>(
     }
 }
 
-/// Returns the causes of the difference from scenario i and their sum as JSON, in seconds and in ticks. Ticks are whole numbers,
-/// so that their sum is exact in any programming language.
+/// Returns the causes of the difference from scenario i (application only) and the sum of these causes as JSON, in seconds and in
+/// ticks. A tick is a time unit of the ledger, a power of two in seconds; numbers of ticks are whole, so that their sum is exact
+/// in any programming language.
 fn ledger_json(ledger: &Ledger) -> Value {
     let name = |term: Term| term.key().to_owned();
     let terms = ledger

@@ -58,8 +58,9 @@ pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Adds remarks below the table of scenarios: the fastest static start, and the number of moves that bring a process straight
-/// back to its previous host. Adds nothing on the platforms of the papers.
+/// Adds remarks below the table of scenarios: the fastest static start (initial placement that never changes), and the number of
+/// moves that bring a process straight back to its previous host. Adds nothing if the platform is one of the platforms of the
+/// papers.
 fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_paper_platform() {
         return;
@@ -171,7 +172,8 @@ fn scenarios_table(results: &Results) -> Table {
     table
 }
 
-/// Creates the cell that shows the overhead or gain of a scenario relative to scenario i, coloured as good or bad.
+/// Creates the cell that shows the overhead or the gain of a scenario relative to scenario i (application only). In scenario iii
+/// (with migrations), a shorter makespan than in scenario i is coloured as good, and a longer makespan as bad.
 fn relative_to_i_cell(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
     let Some(relative_overhead) = relative_overhead.filter(|_| run.result != Scenario::I) else {
@@ -191,12 +193,14 @@ fn relative_to_i_cell(results: &Results, run: &ScenarioRun) -> Cell {
     })
 }
 
-/// Smallest ratio of a makespan to the makespan of scenario i that is expressed as a multiple instead of a percentage.
+/// Smallest ratio of a makespan to the makespan of scenario i (application only) that is expressed as a multiple instead of a
+/// percentage.
 const MIN_RATIO_FOR_MULTIPLE: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
-/// Describes the overhead or gain of a scenario relative to scenario i by a word and an amount: `gain`, `10.8 %`.
+/// Describes the overhead or the gain of a scenario relative to scenario i (application only) by a word and an amount, such as
+/// (`gain`, `10.8 %`).
 pub(super) fn relative_to_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
     // A value that rounds to 0 has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
@@ -256,8 +260,8 @@ pub(super) fn decimal_places(largest: f64) -> usize {
         .into()
 }
 
-/// Creates a table of the causes of the difference between the makespans of a scenario and of scenario i, without causes that are
-/// rounded to zero. Returns `None` if there is no difference to explain.
+/// Creates a table of the causes of the difference between the makespans of a scenario and of scenario i (application only),
+/// without causes that are rounded to zero. Returns `None` if there is no difference to explain.
 fn makespan_difference_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
@@ -372,8 +376,8 @@ fn group_migrations<'a>(
     }))
 }
 
-/// Groups moves, each given as (origin cluster, destination cluster, process), by pairs of clusters. The groups have the order of
-/// their first moves.
+/// Groups moves, each given as (origin cluster, destination cluster, process), by pairs of clusters. The groups are in the order
+/// in which their first moves occur.
 pub(super) fn group_moves_by_clusters<'a>(
     moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
 ) -> Vec<MovesBetweenClusters<'a>> {

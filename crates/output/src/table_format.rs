@@ -1,8 +1,8 @@
 //! Formats tables and lines of text as aligned columns, Markdown, CSV or JSON.
 //!
-//! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV,
-//! JSON) it has an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The
-//! program that prints the columns removes the codes if the output is not a terminal.
+//! In formats for people (aligned columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. In
+//! formats for programs (CSV, JSON) it has an exact value, with its unit in the name of the column. Only aligned columns have
+//! colours, as escape codes. The program that prints the columns removes the escape codes if the output is not a terminal.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,9 @@
 //! Computes the traffic on each link for the table `links.csv`: after the run, from the messages of each superstep, the hosts of
 //! the processes, and the routes.
 //!
-//! The messages of the application are counted, and the memory of processes in migrations that are simulated as flows. Messages
-//! of barriers and rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
+//! The traffic consists of the messages of the application and, if migrations are simulated as flows, of the memory of migrated
+//! processes. Messages of barriers and rescheduling calls are not counted. Supersteps form groups of equal size, at most
+//! [`MOST_GROUPS`] of them.
 
 use std::io::{self, Write};
 
@@ -113,8 +114,8 @@ pub fn link_traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraff
     walks.into_iter().flat_map(|walk| walk.rows).collect()
 }
 
-/// Computes the traffic of a scenario superstep by superstep: the current hosts of the processes, and the sums for the current
-/// group of supersteps.
+/// State of the computation of the traffic of one scenario superstep by superstep: the current hosts of the processes, and the
+/// sums for the current group of supersteps.
 struct ScenarioTraffic<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,

@@ -42,8 +42,8 @@ impl Changes {
         }
     }
 
-    /// Changes the value of a key, which is written as in [`super::Fitted::keys`]. It can be a key of `experiment`, of its
-    /// platforms (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
+    /// Changes the value of a key, which is written as in the `keys` of a fitted constant in the facts: a key of `experiment`, of
+    /// its platforms (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
@@ -79,7 +79,7 @@ impl Changes {
         Ok(flags)
     }
 
-    /// Creates a copy, with the changed values, of each built-in platform that has all the changed keys.
+    /// Creates a changed copy of each built-in platform that has at least one of the changed keys.
     ///
     /// # Errors
     /// A changed platform is not valid.

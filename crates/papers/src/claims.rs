@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use migsim_base::error::Error;
 
-/// Result of checking a claim: whether the claim holds (`None` if this cannot be decided), and the simulated value that decides
-/// it.
+/// Result of checking a claim: whether the claim holds (`None` if the simulation cannot decide this), and the simulated value
+/// that decides the claim.
 pub type Outcome = Result<(Option<bool>, Value), Error>;
 
 /// Creates the result of a claim that the simulation decides: whether the claim holds, and the simulated value.

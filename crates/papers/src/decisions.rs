@@ -2,9 +2,9 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | match | the call comes after that superstep and agrees with everything that the paper says about it |
-//! | near | some of the published processes move, but with others or between other places; or the call comes within two supersteps, or at another time |
-//! | mismatch | none of these |
+//! | match | the call comes after the published superstep and agrees with everything that the paper says about the call |
+//! | near | some of the published processes move, but together with different processes or between different places; or the call comes within two supersteps of the published superstep, or at a different time |
+//! | mismatch | the simulated decision differs by more than a near decision |
 //! | not checkable | the paper does not say enough (it gives no superstep, or only words) |
 
 use std::collections::BTreeSet;
@@ -21,7 +21,8 @@ use super::facts::{Decision, Schedule};
 pub enum Verdict {
     /// The simulated decision agrees with everything that the paper says about the decision.
     Match,
-    /// The simulated decision agrees in part: other processes or places, a call within two supersteps, or a call at another time.
+    /// The simulated decision agrees in part: other processes or places than published, a call within two supersteps of the
+    /// published superstep, or a call at another time.
     Near,
     /// The simulated decision differs from the published decision in more than the details that a `Near` decision may have.
     Mismatch,
@@ -125,7 +126,8 @@ pub(super) struct RunCalls<'r> {
 /// Compares a published decision with the simulated runs that the decision is about. The verdict is near if only some of these
 /// runs reproduce the decision.
 ///
-/// The `siblings` are all decisions of the same paper. Two of them may describe the same call, each the moves from one cluster.
+/// The `siblings` are all decisions of the same paper. Two of these decisions may describe the same call, each the moves from
+/// another cluster.
 pub(super) fn compare_with_runs(
     decision: &Decision,
     siblings: &[Decision],
@@ -384,7 +386,8 @@ fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
 }
 
-/// Returns the verdict on a decision that no process moves, or that none of the named processes moves, in the calls `within`.
+/// Returns the verdict on a decision that no process moves, or that none of the named processes moves, in the calls `within`. If
+/// `at_one` is true, the decision is about a single superstep, and a call within two supersteps of it can make the verdict near.
 fn verdict_on_staying(
     decision: &Decision,
     calls: &[PaperCall],

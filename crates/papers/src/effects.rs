@@ -123,7 +123,8 @@ pub(super) fn effects_in_tables(paper: &'static str, cells: &[CellResult]) -> Ve
         .collect()
 }
 
-/// Counts the effects of a paper that are reproduced within 25 %; the second number is the count of all its effects.
+/// Returns the number of effects (overheads and gains) of a paper that are reproduced within 25 %, and the number of all its
+/// effects.
 pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects_in_tables(paper, cells);
     let within = effects
@@ -132,7 +133,8 @@ pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) ->
     (within.count(), effects.len())
 }
 
-/// Numbers of effects of one kind that the simulation reproduces, and that the reference predictions reproduce.
+/// Numbers of effects (overheads and gains) in one table, or in all papers, that the simulation reproduces and that the reference
+/// predictions reproduce.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectCounts {
     /// Name of the paper, or `all` for the counts of all papers together.
@@ -184,7 +186,8 @@ pub(super) fn effect_counts_of_cells<'p>(
     counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
-/// Computes one entry of counts for each part and, if there are several parts, a last entry for all parts together.
+/// Computes one entry of counts for each part (the effects of one kind in one table) and, if there are several parts, a last
+/// entry for all parts together.
 fn counts_of_parts(parts: &[TableEffects<'_>]) -> Vec<EffectCounts> {
     let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count_all(&[part])).collect();
     if parts.len() > 1 {

@@ -284,7 +284,8 @@ impl Facts {
     }
 }
 
-/// Lists the settings of all runs that `config` stands for: each entry of a list value becomes the value in a separate run.
+/// Lists the settings of all runs that `config` stands for. A value that is a list stands for several runs, each with one entry
+/// of the list as its value.
 pub fn expand_lists(config: &Config) -> Vec<Config> {
     let mut all = vec![Config::new()];
     for (key, value) in config {

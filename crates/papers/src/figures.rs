@@ -17,7 +17,7 @@ use migsim_output::figure::{
 const SCENARIO_NAMES: [&str; 3] = ["i", "ii", "iii"];
 
 /// Maximum number of rows of a figure, so that it fits beside a text. If there are more rows, cases that differ only in their
-/// last keys share a row.
+/// last settings share a row.
 const MAX_ROWS: usize = 36;
 
 /// Entry in the list of figures that a paper can have: the name, a description in one sentence, and the function that draws the
@@ -127,8 +127,8 @@ fn all_figure_names(papers: &[PaperResults]) -> Vec<&'static str> {
     known
 }
 
-/// Assignment of published times to the rows of a chart. It has the labels of the rows, the keys that the labels show, and the
-/// row of each published time. Rows are shared if a row shows several cases.
+/// Assignment of published times to the rows of a chart: the labels of the rows, the keys of the settings in the labels, and the
+/// row of each published time. A row may be shared by several cases, which differ in settings that its label does not show.
 struct CaseRows {
     labels: Vec<String>,
     label_keys: String,
@@ -137,8 +137,8 @@ struct CaseRows {
 }
 
 impl CaseRows {
-    /// Assigns published times to rows whose labels show only the settings in which the cases differ. If there are too many rows,
-    /// the last keys are left out of the labels.
+    /// Assigns published times to rows whose labels show only the settings in which the cases differ. If there are more than
+    /// [`MAX_ROWS`] rows, the labels leave out the last of these settings, so that several cases share a row.
     fn from_cells(cells: &[&CellResult]) -> Self {
         let keys = varying_keys(cells);
         let whole = Self::from_cells_and_keys(cells, &keys);

@@ -60,7 +60,8 @@ pub struct GridRun {
     pub moves_with_messages: usize,
 }
 
-/// Simulates each case once from every initial placement that differs from its other placements.
+/// Simulates each case once from each of its different initial placements; placement rules that produce the same placement share
+/// a run.
 ///
 /// # Errors
 /// A run fails.

@@ -37,7 +37,8 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 /// Returns the run for the settings of a fact. Test A on mapping 1 is the experiment of the paper, and the other tests are
-/// experiments that extend it. α is 4 for scenario i and if the text names no α.
+/// experiments that extend it. The interval α between rescheduling calls is 4 supersteps if the settings contain no α, as for
+/// scenario i.
 fn case_of_config(config: &Config) -> Case {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);

@@ -48,8 +48,8 @@ fn case_of_config(config: &Config) -> Case {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Returns whether a published time was used to fit constants: the times of scenarios i and ii for the matrix orders n = 500 and
-/// 1000 were.
+/// Returns whether a published time was used to fit constants. This is so for the times of scenarios i and ii with the matrix
+/// orders n = 500 and n = 1000.
 fn is_in_sample(cell: &Cell) -> bool {
     let small = cell
         .config

@@ -83,7 +83,7 @@ pub struct RuleSetResult {
     pub median_error: f64,
 }
 
-/// Reproduces each paper that publishes runs with each rule set.
+/// Reproduces, with each rule set, every paper that publishes runs.
 ///
 /// # Errors
 /// A run fails.
@@ -113,7 +113,7 @@ pub(super) fn papers_with_runs() -> Vec<&'static Paper> {
 pub struct OptionDifference {
     /// Name of the option.
     pub option: String,
-    /// Value of the option in each rule set, in the order of [`rule_sets`].
+    /// Value of the option in each rule set, in the order of `rule_set_names`.
     pub values: Vec<Value>,
 }
 
@@ -231,7 +231,8 @@ fn apply_rule_set(
     apply_options(rules, &options.collect(), paper, progress)
 }
 
-/// Reproduces a paper with a rule set. The argument `options` has the values of those options that differ between rule sets.
+/// Reproduces a paper under a rule set. The argument `options` has the values of those options that differ between rule sets, and
+/// `rules` is the name of the rule set.
 ///
 /// # Errors
 /// A run fails.

@@ -274,7 +274,7 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
     }
 }
 
-/// Lists the identifiers of decisions that match only nearly or not at all, and of claims that fail.
+/// Lists the identifiers of a paper's decisions with the verdict near or mismatch, and of its claims that fail.
 fn missed_ids(paper: &PaperResults) -> String {
     let of = |name: &'static str, verdict: Verdict| {
         let all = paper.decisions.iter();

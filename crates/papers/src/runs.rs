@@ -14,12 +14,13 @@ use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, SharedInputs};
 
-/// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check it.
+/// A paper whose published results can be reproduced: its facts, its experiments, and the functions that check its claims and
+/// decisions.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
     /// Name of the paper, as in the command `migsim reproduce`.
     pub name: &'static str,
-    /// Authors and title of the paper.
+    /// Authors and title of the paper, as one text.
     pub title: &'static str,
     /// Name of the built-in experiment that was fitted to the paper, and that other experiments of the paper extend. `None` if
     /// the paper publishes no runs.

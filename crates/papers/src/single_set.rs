@@ -31,7 +31,7 @@ const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
 pub struct SearchStep {
     /// Name of the changed option; `None` for the set with which the search begins.
     pub option: Option<String>,
-    /// New value of the changed option.
+    /// New value of the changed option; null for the set with which the search begins.
     pub value: Value,
     /// Score of the set of rules after the change, from 0 (worst) to 2 (best), dimensionless.
     pub score: f64,

@@ -68,7 +68,8 @@ const DESCRIBED_RUNS: [RunParameters; 6] = [
 /// Parameters of the run that section 5.1 of the paper describes.
 const STATIC_RUN: RunParameters = (None, 200, 4);
 
-/// Returns the run for the settings of a fact. α is 4 for scenario i, which has no interval α, and for facts that name no α.
+/// Returns the run for the settings of a fact. The interval α between rescheduling calls is 4 supersteps if the settings contain
+/// no α, as for scenario i.
 fn case_of_config(config: &Config) -> Case {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
@@ -631,8 +632,8 @@ fn potentials(
     terms.into_iter().map(read)
 }
 
-/// Computation time of process p43 on cluster D in a superstep \[s\]: the time that the policy predicts (Pcomp·CTP), and the time
-/// measured in the superstep before the call.
+/// Computation time of process p43 on cluster D in one superstep \[s\]: the time that the policy predicts (Pcomp·CTP) at a
+/// rescheduling call, and the time that was measured in the superstep before this call.
 #[derive(Clone, Copy, Debug)]
 struct PredictedWork {
     predicted_s: f64,
@@ -643,8 +644,8 @@ struct PredictedWork {
 /// GHz / 2.0 GHz.
 const SAVED_FRACTION_ON_E: f64 = 0.2;
 
-/// Simulates 50 processes with constant work, once with clusters D and E at full power and once at half power. Returns the
-/// predicted and the measured time in the call after superstep 60 of each run.
+/// Simulates 50 processes with constant work, once with clusters D and E at full power and once at half power. Returns for each
+/// run the predicted and the measured computation time of process p43 at the rescheduling call after superstep 60.
 fn predicted_work_at_two_powers(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
     let one = |seconds: u64| -> Result<PredictedWork, Error> {
         let case = case_of_parameters((Some(seconds), 50, 4))

@@ -37,20 +37,22 @@ pub(super) const PAPER: Paper = Paper {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Returns the run for the settings of a fact. Scenario i has no interval α, and shares the run with α = 2.
+/// Returns the run for the settings of a fact. The interval α between rescheduling calls is 2 supersteps for scenario i, which
+/// has no calls and can share this run.
 fn case_of_config(config: &Config) -> Case {
     let case = Case::new("sw").with_config_value("workload.n", config, "n");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
     case.with_setting(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
-/// Returns whether a published time was used to fit constants: the times of scenarios i and ii were. The times of scenario iii
-/// follow from published decisions, to which options were fitted.
+/// Returns whether a published time was used to fit constants. This is so for the times of scenarios i and ii. The times of
+/// scenario iii follow from published decisions, to which options were fitted.
 fn is_in_sample(cell: &Cell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// Returns the finished run of the application with the order `n` (problem size) and the initial interval `alpha` between calls.
+/// Returns the finished run of the application with the order `n` (problem size) and the initial interval `alpha` between
+/// rescheduling calls \[supersteps\].
 fn finished_run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<FinishedRun>, Error> {
     runs.run(&case_of_size(n, alpha))
 }

@@ -254,22 +254,22 @@ impl std::fmt::Display for Counts<'_> {
     }
 }
 
-/// Numbers of reproduced results of one or more papers, added.
+/// Sums, over one or more papers, of the numbers of reproduced results.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     /// Absolute relative errors of the simulated times against the published times in tables, as fractions.
     pub errors: Vec<f64>,
     /// Number of published times that the text of a paper quotes from figures.
     pub times_in_figures: usize,
-    /// Number of published decisions that match, followed by the number of decisions that can be checked.
+    /// Two numbers of published decisions: first the decisions that match, then the decisions that can be checked.
     pub decisions: (usize, usize),
-    /// For each kind of decision, in the order of [`DecisionKind::ALL`]: the number of decisions that match, followed by the
-    /// number of decisions that can be checked.
+    /// Two numbers of published decisions for each kind of decision, in the order of [`DecisionKind::ALL`]: first the decisions
+    /// that match, then the decisions that can be checked.
     pub decisions_by_kind: [(usize, usize); 4],
-    /// Number of moves that the papers do not report, followed by the number of all moves, in the runs whose migrations the
-    /// papers report.
+    /// Two numbers of moves in the runs whose migrations the papers report: first the moves that the papers do not report, then
+    /// all moves.
     pub unreported_moves: (usize, usize),
-    /// Number of published call schedules that match, followed by the number of schedules that can be checked.
+    /// Two numbers of published call schedules: first the schedules that match, then the schedules that can be checked.
     pub schedules: (usize, usize),
     /// Numbers of claims that hold or fail in the simulation, grouped by whether the published numbers confirm them.
     pub claims: ClaimCounts,

@@ -1,4 +1,4 @@
-//! Counts of the moves that a paper does not report, in the runs whose migrations it reports.
+//! Counts of the moves that a paper does not report, in the runs whose migrations the paper reports.
 //!
 //! A decision counts as reproduced if the run carries out the reported moves. The run may also move processes that the paper does
 //! not mention. These moves are counted call by call, so that a reader sees which share of the moves of a run is reported.

@@ -28,7 +28,7 @@ pub struct WeightComparison {
     pub shorter: usize,
     /// Number of runs whose time of scenario iii is longer with adjusted weights than with fixed weights, by more than 0.1 %.
     pub longer: usize,
-    /// Mean gain of scenario iii over scenario i \[%\] with fixed weights, followed by that gain with adjusted weights.
+    /// Two mean gains of scenario iii over scenario i \[%\]: first with fixed weights, then with adjusted weights.
     pub mean_gains_percent: [f64; 2],
     /// Largest gain and largest loss of adjusted over fixed weights, among all times of scenario iii: `100 (fixed - adjusted) /
     /// fixed` \[%\]. A loss is negative.

@@ -47,7 +47,7 @@ fn check_by_claim(id: &str) -> Outcome {
     }))
 }
 
-/// Rules of the paper about a rescheduling call, each with the check of the claim that states the same.
+/// Rules of the paper about a rescheduling call, each with the check of a claim of the paper that states the same rule.
 const RULES: &[(&str, DecisionCheck)] = &[
     ("w07-d01", |_| check_by_claim("w07-c02")),
     ("w07-d02", |_| check_by_claim("w07-c01")),

@@ -2,7 +2,7 @@
 //! stores the paths between clusters.
 //!
 //! The reader of the JSON format and the reader of SimGrid's `<cluster>` elements use this module. Both readers estimate the
-//! memory of a platform before they allocate it.
+//! memory that the simulator needs for the platform before they allocate this memory.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use migsim_base::words::format_count;
 
 /// Maximum number of hosts that a platform may have; a larger platform is refused.
 pub(super) const MAX_HOSTS: u64 = 50_000_000;
-/// Default limit of the memory of a platform \[B\]; a larger platform is refused unless the caller sets another limit.
+/// Default limit of the memory that the simulator may use for a platform \[B\]; a larger platform is refused unless the caller
+/// sets another limit.
 const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
 /// Properties of a link that is not yet part of a platform; the name is added when the link is created.
@@ -71,7 +72,7 @@ impl LinkProperties {
 /// Description of a cluster from which its hosts and links are created.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterDescription {
-    /// Name of the cluster. Its hosts are named after the cluster and numbered from 0: `ice-0`, `ice-1`, and so on.
+    /// Name of the cluster. The hosts of the cluster are named after it and numbered from 0: `ice-0`, `ice-1`, and so on.
     pub(super) name: String,
     /// Groups of equal hosts; the hosts of the cluster are created in the order of this list.
     pub(super) groups: Vec<HostGroupDescription>,
@@ -181,8 +182,8 @@ impl PlatformBuilder {
         &self.cluster_media
     }
 
-    /// Completes the platform with the paths between its clusters. These paths are stored in a table on a small platform, and are
-    /// computed on demand on a large platform.
+    /// Completes the platform with the paths between its clusters. On a small platform, these paths are stored in a table; on a
+    /// large platform, they are computed on demand.
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
         let access = self.access_links;
         let routes = match paths.path_table() {
@@ -212,8 +213,8 @@ fn host_or_link_name(cluster: &str, index: usize, suffix: &str) -> String {
     name
 }
 
-/// Estimates the memory that `hosts` hosts of the cluster `name` take \[B\], each with its name, its profile of `profile_steps`
-/// steps and `links` access links.
+/// Estimates the memory of the simulator that `hosts` hosts of the cluster `name` occupy \[B\], each with its name, its profile
+/// of `profile_steps` steps and `links` access links.
 pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
     let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
     let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
@@ -221,7 +222,7 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
     hosts.saturating_mul(host + link + 16 * profile_steps as u64)
 }
 
-/// Estimates the memory of the paths between `clusters` clusters \[B\].
+/// Estimates the memory of the simulator that the paths between `clusters` clusters occupy \[B\].
 pub(super) fn memory_of_paths(clusters: usize) -> u64 {
     let clusters = clusters as u64;
     if clusters <= MAX_TABLE_CLUSTERS as u64 {
@@ -231,7 +232,7 @@ pub(super) fn memory_of_paths(clusters: usize) -> u64 {
     }
 }
 
-/// Returns the approximate memory that an existing platform takes: names, hosts, links and routes \[B\].
+/// Returns the approximate memory of the simulator that an existing platform occupies: names, hosts, links and routes \[B\].
 pub fn platform_memory(platform: &Platform) -> f64 {
     let names = NAME_MEMORY * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
@@ -252,14 +253,15 @@ pub fn platform_memory(platform: &Platform) -> f64 {
     (names + routes + lists) as f64
 }
 
-/// Estimated memory per cluster with its router \[B\], on a platform whose paths between clusters are computed on demand.
+/// Estimated memory of the simulator per cluster with its router \[B\], on a platform whose paths between clusters are computed
+/// on demand.
 const CLUSTER_MEMORY: u64 = 512;
 
 /// Estimated memory that the allocator uses for the name of a host or link \[B\].
 const NAME_MEMORY: usize = 32;
 
-/// Checks that a platform with `hosts` hosts, which needs `bytes` bytes of memory, is within the limits; returns an error if the
-/// platform is too large.
+/// Checks that a platform with `hosts` hosts and `clusters` clusters, which occupies `bytes` bytes of the simulator's memory, is
+/// within the limits; returns an error if the platform is too large.
 pub(super) fn check_platform_size(
     hosts: u64,
     clusters: usize,

@@ -14,8 +14,8 @@ use super::profile::{BufferedSteps, Profile};
 
 /// A background load on a host or link: other users take part of the capacity, in the same way in every run.
 pub trait BackgroundLoad: fmt::Debug + Send + Sync {
-    /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) from the start
-    /// of the run on. Each share is above 0 and at most 1, and holds until the time of the next step.
+    /// Returns the share of the capacity that other users leave to the application, as steps (time \[s\], share) that begin at
+    /// the start of the run. Each share is above 0 and at most 1, and holds until the time of the next step.
     fn remaining_shares(&self) -> Box<dyn BufferedSteps>;
 }
 

@@ -22,8 +22,8 @@ pub(super) struct CopySources {
 }
 
 impl CopySources {
-    /// Converts a key of the expanded platform to the corresponding key in the file, for messages: `clusters[7].name` may be
-    /// `clusters[0].name`.
+    /// Converts a key of the expanded platform to the key of the entry in the file from which the cluster or link was copied, for
+    /// messages: `clusters[7].name` may become `clusters[0].name`.
     pub(super) fn key_in_file(&self, key: &str) -> String {
         let in_file = |list: &str, sources: &[usize]| {
             let (index, rest) = key.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;

@@ -14,10 +14,10 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`Platform`] | the complete and checked platform |
-//! | [`open`] | finds a platform by name: a file, `platforms/`, or built in |
+//! | [`open`] | finds a platform by name: a file, a file in `platforms/`, or a built-in platform |
 //! | [`from_json`], [`schema`] | the format `migsim-platform-1`: clusters, or a tree of zones |
 //! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
-//! | [`Mapping`] | the first host of every process |
+//! | [`Mapping`] | the initial mapping: the host on which each process starts |
 //!
 //! The central type is [`Platform`]. Background load is in [`load`]. The fair shares of capacities among flows and processes are
 //! computed by the simulation engine, not here.
@@ -84,7 +84,8 @@ pub struct LoadedPlatform {
     pub platform: Platform,
     /// Description of the platform as written in its file; `None` if the file has none.
     pub description: Option<String>,
-    /// Origin of each value: the key is the path of the value in the file; the text begins with `stated`, `inferred` or `fitted`.
+    /// Origin of each value of the platform: the key is the path of the value in the file (`clusters[1].speed`); the text begins
+    /// with `stated`, `inferred` or `fitted`.
     pub origins: BTreeMap<String, String>,
     /// Path of the file as it was found, or another description of the source, for messages and the manifest.
     pub source: String,

@@ -192,14 +192,14 @@ pub enum Routes {
     Routers {
         /// Access link of each host, in the order of hosts; `None` for a host without an access link.
         access: Vec<Option<LinkId>>,
-        /// Computes the paths between clusters through the routers.
+        /// Router network of the platform, from which the path between two clusters is computed when it is needed.
         paths: Arc<RouterPaths>,
     },
     /// Routes in nested zones (platforms of SimGrid), computed on demand.
     Zoned {
         /// The tree of zones that determines the routes.
         zones: Arc<Zones>,
-        /// Number of each host, in the order of hosts, among the hosts and routers of all zones.
+        /// Id of each host among the hosts and routers of all zones, in the order of hosts.
         host_numbers: Vec<u32>,
     },
 }
@@ -207,16 +207,16 @@ pub enum Routes {
 /// The path between two clusters: the links between the access links of two hosts, one in each cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterPath {
-    /// Range of the links of the path within the list of the links of all paths, in [`Routes::Clustered`].
+    /// Range of the links of the path within the list of the links of all paths, in [`Routes::StoredClusterPaths`].
     pub link_range: Range<u32>,
-    /// Latency of the whole route from host to host, if the platform defines it for this pair of clusters; `None` if it is the
-    /// sum of the latencies of the links.
+    /// Latency of the whole route from host to host, if the platform defines such a latency for this pair of clusters; `None` if
+    /// the latency is the sum of the latencies of the links.
     pub latency: Option<Seconds>,
 }
 
 impl Platform {
-    /// Whether any route between two hosts crosses a link that is not shared. Loopbacks are ignored: only equal flows cross them,
-    /// and such flows do not affect each other.
+    /// Whether any route between two hosts crosses a link that is not shared. Loopbacks are ignored, because all flows on a
+    /// loopback are equal and do not affect each other.
     pub fn has_unshared_links(&self) -> bool {
         if self.links.iter().all(|link| link.is_shared) {
             return false;
@@ -430,9 +430,9 @@ impl Platform {
         HostId(self.clusters[cluster.index()].hosts.start)
     }
 
-    /// Returns the number of the kind of each cluster; clusters of one kind have routes of equal latencies and bandwidths to
-    /// every other cluster. The routes lead from first host to first host, and kinds are numbered in the order of their first
-    /// clusters. A cluster whose kind cannot be determined gets a separate number.
+    /// Returns, for each cluster, the index of its class: clusters of one class have routes of equal latencies and bandwidths to
+    /// every other cluster. The routes lead from first host to first host, and classes are numbered from 0 in the order of their
+    /// first clusters. A cluster whose class cannot be determined gets a class that contains no other cluster.
     pub fn cluster_kinds(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {

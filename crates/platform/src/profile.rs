@@ -3,7 +3,7 @@
 //!
 //! The value of a step holds until the next step; before the first step, the nominal value holds. The value of a speed profile
 //! multiplies the speed of the host; the values of bandwidth and latency profiles replace the bandwidth and latency of the link.
-//! These are the rules of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
+//! These rules are the rules of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -156,8 +156,8 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum of all values of the profile; infinity if it has no steps. The nominal value before the first step is
-    /// ignored.
+    /// Returns the minimum of the values of all steps of the profile; infinity if the profile has no steps. The nominal value
+    /// before the first step is ignored.
     pub fn minimum_value(&self) -> f64 {
         self.steps_without_repetition()
             .iter()

@@ -111,7 +111,8 @@ impl PlatformLoader<'_> {
         }
     }
 
-    /// Checks the number of hosts and the estimated memory of the platform before any memory is allocated.
+    /// Checks the number of hosts and the estimated memory of the simulator for the platform, before any of this memory is
+    /// allocated.
     pub(super) fn check_size(&mut self, limits: Limits) {
         let file = self.file;
         let (mut hosts, mut bytes) = (0_u64, memory_of_paths(file.clusters.len()));

@@ -39,7 +39,8 @@ impl ProfileQuantity {
         }
     }
 
-    /// Guesses from one of its values which quantity a profile expresses, so that a profile without a reference can be checked.
+    /// Guesses which quantity a profile expresses from one value of the profile, so that a profile to which no host or link
+    /// refers can be checked.
     fn guess_from_value(value: &StepValue) -> Self {
         match value {
             StepValue::Factor(_) => Self::Factors,

@@ -43,7 +43,7 @@ pub struct RouterPaths {
     pair_latencies: BTreeMap<(usize, usize), Seconds>,
     /// The routers and the links between them.
     graph: RouterGraph,
-    /// Number of the connected component of the network to which each router belongs, counted from 0.
+    /// Index of the connected component of the network to which each router belongs, counted from 0.
     router_components: Vec<u32>,
     /// The routers as trees; `None` if the links between routers have a cycle.
     forest: Option<RouterForest>,
@@ -205,7 +205,7 @@ impl RouterPaths {
         Some((pairs, links))
     }
 
-    /// Returns the approximate memory that the paths take \[B\].
+    /// Returns the approximate memory of the simulator that the paths occupy \[B\].
     pub(super) fn memory_usage(&self) -> usize {
         let given: usize = self.file_routes.values().map(Vec::len).sum();
         size_of_val(&self.cluster_sites[..])

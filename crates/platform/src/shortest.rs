@@ -89,7 +89,7 @@ pub(super) struct ShortestPathTree {
 /// with a root.
 #[derive(Debug)]
 pub(super) struct RouterForest {
-    /// Link from its parent to each router; `None` for a root.
+    /// Link from the parent of each router to that router; `None` for a root.
     parent_steps: Vec<Option<PathStep>>,
     /// Number of links from each router to the root of its tree.
     depths: Vec<u32>,
@@ -185,7 +185,7 @@ impl RouterGraph {
         self.edges.len()
     }
 
-    /// Returns the number of the connected component to which each router belongs, counted from 0.
+    /// Returns the index of the connected component to which each router belongs, counted from 0.
     pub(super) fn connected_components(&self) -> Vec<u32> {
         let mut parts = vec![u32::MAX; self.edges.len()];
         let mut count = 0;

@@ -433,7 +433,7 @@ struct SimgridTopology {
     kind: &'static str,
     /// Parameters of the topology, such as `4,4,2`.
     parameters: String,
-    /// Number of hosts of the topology, limited to the largest number of the type.
+    /// Number of hosts of the topology; the maximum of the type if the number is larger.
     hosts: u128,
 }
 

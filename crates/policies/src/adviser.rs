@@ -1,4 +1,5 @@
-//! Strategies without a trigger: an adviser decides at the barriers that its caller chooses, as the policy would decide in a run.
+//! Decisions of a strategy without a trigger, as the policy made of this strategy would decide in a run: an adviser decides at
+//! the barriers that its caller chooses.
 //!
 //! The adviser must observe every barrier, as a policy in a run does, so that it returns the decision that the policy would make
 //! at that barrier. A copy of the adviser can decide at a barrier without changing the state of the original.
@@ -43,8 +44,8 @@ impl Adviser {
         self.load_window.observe(view, self.needs_communication);
     }
 
-    /// Informs the adviser of a rescheduling call that did not use its decision: the load measured so far is discarded, and the
-    /// measurement restarts.
+    /// Discards the load measured so far, so that the measurement restarts. The caller calls this function after each
+    /// rescheduling call that took place without asking the adviser for a decision.
     pub fn record_call(&mut self) {
         self.load_window = LoadWindow::default();
     }

@@ -137,7 +137,7 @@ impl Cores {
     }
 }
 
-/// The latency and bandwidth between each two cores of the platform, which are those of the route between their hosts.
+/// The latency and bandwidth between each two cores of the platform, taken from the route between the hosts of these cores.
 #[derive(Debug)]
 struct CoreRoutes<'a> {
     platform: &'a Platform,

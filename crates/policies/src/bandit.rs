@@ -163,7 +163,7 @@ impl Arms {
     }
 }
 
-/// The policy `bandit`, with its state.
+/// The policy `bandit` with its state: the strategies, the measured results of their calls, and the last call.
 #[derive(Debug)]
 struct Bandit {
     strategy_names: Vec<String>,

@@ -70,7 +70,7 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     fn policy(self) -> Result<Box<dyn Policy>, Error>;
 }
 
-/// An entry of the table of policies: the name and description of a policy, and its [`Kind`].
+/// An entry of the table of policies: the name and description of a policy, and its [`PolicyKind`].
 pub type Entry = plugin::Entry<Kind>;
 
 /// The table of all policies, by name.
@@ -101,7 +101,8 @@ enum Constructor {
     },
     /// A strategy, which becomes a policy if a trigger decides when it is called.
     Strategy(strategy::StrategyKind),
-    /// A policy that an object creates, and whose options have no Rust type, such as a plug-in in another language.
+    /// A policy whose options have no Rust type, such as a plug-in in another language; the stored object creates the policy from
+    /// its options in JSON form.
     Maker(&'static dyn Maker<Box<dyn Policy>>),
 }
 
@@ -231,8 +232,8 @@ impl Kind {
         self.needs_trigger
     }
 
-    /// Returns whether the policy consists of a strategy, so that `migsim decide` can call it at a barrier that is read from a
-    /// file.
+    /// Returns whether the policy consists of a strategy, so that `migsim decide` can call the strategy at a barrier that is read
+    /// from a file.
     pub fn is_strategy(&self) -> bool {
         matches!(self.constructor, Constructor::Strategy(_))
     }

@@ -19,7 +19,7 @@ use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::{HostId, ProcessId, process_number, process_number_schema};
 
-/// The options of the policy `replay`.
+/// The options of the policy `replay`, which carries out the moves of a list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplayConfig {

@@ -34,12 +34,12 @@ use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the policy `ulba`.
+/// The options of the policy `ulba`, which anticipates the growth of loads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UlbaOptions {
-    /// Share α of its balanced load that is taken from an overloading host, whose work grows unusually fast; at least 0 and below
-    /// 1.
+    /// Share α of the balanced load that is taken away from an overloading host (a host whose work grows unusually fast); at
+    /// least 0 and below 1.
     pub alpha: f64,
     /// The z-score of the growth of work (distance from the mean in standard deviations) above which a host counts as
     /// overloading; not negative.
@@ -117,8 +117,8 @@ impl Policy for Ulba {
 }
 
 impl UlbaOptions {
-    /// Returns the factor f of each host, by which its time after the call should differ from the balanced time. `rates` has the
-    /// growth of each process's work per superstep.
+    /// Returns the factor f of each host: after the call the time of the host should be f times the balanced time. `rates` has
+    /// the growth of each process's work per superstep.
     fn host_factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
         let count = instance.host_count() as f64;
         let mut wir = vec![0.0; instance.host_count()];

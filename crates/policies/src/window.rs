@@ -4,7 +4,7 @@
 //! w_i(t)   work of process i in superstep t as the policy observes it; n supersteps since the last call, or since the start if there was none
 //! mean     Σ_t w_i(t) / n
 //! last     w_i of the last superstep
-//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, across calls; x_i = w_i in the first one
+//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, across calls; x_i = w_i in the first observed superstep
 //! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
 //! oracle   w_i of the next superstep, which no runtime system knows: the value of a perfect forecast; after the last superstep the last value
 //! ```
@@ -76,9 +76,10 @@ pub(super) struct LoadWindow {
     work_sums: Vec<f64>,
     /// A further value for each process, whose meaning depends on the method of prediction.
     ///
-    /// `linear`: the sum of its instructions weighted by the number of the superstep, counted from 0. `ewma`: the moving average,
-    /// across calls. `last`: the instructions of the last superstep. `oracle`: the same, replaced by the instructions of the next
-    /// superstep when the measures are taken at a call. `mean`: not used.
+    /// `linear`: the instructions of each superstep times the number of the superstep since the last call (counted from 0),
+    /// summed. `ewma`: the moving average of the instructions, across calls. `last`: the instructions of the last superstep.
+    /// `oracle`: the instructions of the last superstep, replaced by the instructions of the next superstep when the measures are
+    /// taken at a call. `mean`: not used.
     forecast_state: Vec<f64>,
     /// The number of messages and their bytes for each pair of sender and receiver, summed over the supersteps since the last
     /// call.

@@ -10,11 +10,12 @@ pub struct Assignment {
     /// For each process, by process number: the number of the host to which the process is assigned.
     pub hosts: Vec<usize>,
     /// Number of elementary operations (comparisons and additions) that the strategy performed. If all hosts decide in parallel,
-    /// it is the number of the host with the most operations.
+    /// it is the largest number of operations on one host.
     pub operations: u64,
     /// Communication pattern by which the loads of processes reach the deciding hosts and the decision reaches all other hosts.
     pub gather: Gather,
-    /// Remarks of the strategy about its decision, which `migsim explain` shows: sentences without a full stop.
+    /// Remarks of the strategy about its decision, which the command `migsim explain` shows; each remark is a sentence without a
+    /// full stop.
     pub remarks: Vec<String>,
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | variant | rule |
 //! |---|---|
-//! | `ours` | host times, including background load and speeds; among equal assignments the one with the fewest migrations, then the first; no host beyond its memory |
+//! | `ours` | host times, including background load and speeds; among equal assignments the assignment with the fewest migrations, then the first; no host beyond its memory |
 //! | `lbaf-1.6` | `Σ work`, ignoring speeds and background load; among equal assignments the first, with process 0 varying slowest (`BruteForce`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
@@ -23,16 +23,17 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BruteForceOptions {
-    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the decisions of that program.
+    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the same decisions as LBAF 1.6.
     pub edition: BruteForceEdition,
     /// Maximum number of possible assignments for which the strategy decides; if there are more, the run ends with an error.
     pub most: u64,
 }
 
-/// Variants of the strategy `brute-force`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `brute-force`: `ours` is migsim's own variant, and every other variant makes the same decisions as
+/// the program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BruteForceEdition {
-    /// Decides by host times that include speeds and background load, and respects the memory of hosts.
+    /// migsim's own variant: decides by host times that include speeds and background load, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,

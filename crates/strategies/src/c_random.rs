@@ -1,5 +1,5 @@
-//! Distributed c-random, after the PUB library: each host asks c random hosts for their loads, and sends one process to the least
-//! loaded of them if its load is smaller.
+//! Distributed c-random, after the PUB library: each host asks c random hosts for their loads, and sends one process to the asked
+//! host with the smallest load if this load is clearly smaller than its own.
 //!
 //! Each host h asks `choices` (c) other hosts, drawn without replacement; m is the asked host with the smallest time (ties: the
 //! lowest number). `L_h` is the time of host h in a superstep. If `L_m + margin < L_h`, the process of h with the lowest number
@@ -23,7 +23,8 @@ use migsim_base::random::Stream;
 pub struct CRandomOptions {
     /// Number c of other hosts that each host asks for their loads in a rescheduling call.
     pub choices: u32,
-    /// Difference of two host times \[s\] that must be exceeded for a process to move from one host to the other.
+    /// Minimum difference of the times of two hosts \[s\]: a process moves to the asked host only if the time of its present host
+    /// is larger by more than this difference.
     pub margin: f64,
 }
 

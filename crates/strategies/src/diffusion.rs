@@ -7,10 +7,10 @@
 //! only virtual loads; it ends when the largest virtual load exceeds the time for freely divisible work by at most the fraction
 //! `epsilon`.
 //!
-//! The resulting flow of work is nearly minimal; it is computed first and realised by migrations afterwards (Diekmann et al.
-//! 1999). Each host serves its neighbours by decreasing flow. It gives each neighbour the largest process that fits into the
-//! remaining flow (ties: the lowest number), until none fits. No host is filled beyond its memory. There is no program with which
-//! the decisions could be compared.
+//! The flow of work, whose total is nearly minimal, is computed first and realised by migrations afterwards (Diekmann et al.
+//! 1999). Each host sends processes to its neighbours in the order of decreasing flow. Each neighbour receives the largest
+//! process that fits into the remaining flow (ties: the process with the lowest number), until no process fits. No host is filled
+//! beyond its memory. There is no program with which the decisions could be compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

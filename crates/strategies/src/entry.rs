@@ -13,8 +13,8 @@ use migsim_base::plugin;
 
 /// Options of a strategy, which a user sets under `policy.<name>` in an experiment file.
 pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Variants of the strategy, which are sets of options with a name, in particular those with which it decides as an original
-    /// program. The default options are not listed.
+    /// Variants of the strategy: sets of options with a name, in particular those with which the strategy decides in the same way
+    /// as an original program. The default options are not in this list.
     const VARIANTS: &'static [Variant] = &[];
 
     /// Creates the strategy that has these options.
@@ -31,13 +31,14 @@ pub struct Variant {
     pub name: &'static str,
     /// Options of the variant, as the text of a JSON object.
     pub options: &'static str,
-    /// Name of the original program and of the strategy in it that makes the same decisions; empty if there is none.
+    /// Original program, and the strategy of this program, that makes the same decisions as the variant; empty if there is no
+    /// such program.
     pub original_program: &'static str,
 }
 
 impl Variant {
     /// Creates a variant with a name and options (a JSON object as text). `original` names the program that makes the same
-    /// decisions; it is empty if there is none.
+    /// decisions; it is empty if there is no such program.
     pub const fn new(name: &'static str, options: &'static str, original: &'static str) -> Self {
         Self {
             name,
@@ -52,13 +53,14 @@ impl Variant {
     }
 }
 
-/// Entry of the table of strategies: the name and description of a strategy, and the functions that handle it.
+/// Entry of the table of strategies: the name and the description of a strategy, and the functions that commands need to use the
+/// strategy.
 pub type Entry = plugin::Entry<StrategyKind>;
 
 /// The table of all strategies, from which a strategy is found by its name.
 pub type Table = plugin::Table<StrategyKind>;
 
-/// How commands handle a strategy: functions that complete its options and create it from its options, and its variants.
+/// How commands handle a strategy: the functions that complete its options and create it from its options, and its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyKind {
     build_strategy: fn(&Value) -> Result<Box<dyn Strategy>, Error>,

@@ -1,7 +1,7 @@
 //! Greedy (list scheduling): assigns the processes in decreasing order of work, each to the host with the smallest load. The
 //! strategy ignores the present placement and therefore moves almost all processes.
 //!
-//! The variant `ours` is migsim's own; each other variant makes the decisions of the program after which it is named.
+//! The variant `ours` is migsim's own; every other variant makes the same decisions as the program after which it is named.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -31,18 +31,19 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyOptions {
-    /// Variant of the strategy: `ours` is migsim's own, each other variant makes the decisions of the program after which it is
-    /// named.
+    /// Variant of the strategy: `ours` is migsim's own, every other variant makes the same decisions as the program after which
+    /// it is named.
     pub edition: GreedyEdition,
     /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Otherwise it uses measured times
     /// as they are. Other variants ignore this option.
     pub rate_aware: bool,
 }
 
-/// Variants of the strategy `greedy`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `greedy`: `ours` is migsim's own variant, and every other variant makes the same decisions as the
+/// program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyEdition {
-    /// Assigns each process to the host that would then finish first, and respects the memory of hosts.
+    /// migsim's own variant: assigns each process to the host that would then finish first, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -52,7 +53,8 @@ pub enum GreedyEdition {
     /// Makes the same decisions as Greedy in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
-    /// Makes the decisions of `GreedyLB` in DARMA vt; written from its source, but never compared with the program itself.
+    /// Makes the same decisions as `GreedyLB` in DARMA vt, according to its source text; this was never checked against the
+    /// program itself.
     #[serde(rename = "vt")]
     Vt,
 }
@@ -121,7 +123,7 @@ pub(super) struct GreedyPlacement<R> {
     host_loads: Vec<R>,
     /// The maximum load over all hosts to which at least one process is assigned.
     pub(super) max_load: R,
-    /// Number of comparisons and additions that the assignment has taken.
+    /// Number of comparisons and additions that were needed for the assignment.
     pub(super) operations: u64,
 }
 
@@ -214,7 +216,7 @@ impl TreeLbInput {
     }
 }
 
-/// The result of the greedy assignment in the variant `ours`, which respects speeds and memory of hosts.
+/// The result of the greedy assignment in migsim's own variant `ours`, which respects speeds and memory of hosts.
 #[derive(Debug)]
 pub(super) struct OursPlacement {
     /// The numbers of the processes in decreasing order of work; processes with equal work in increasing order of number.
@@ -232,7 +234,8 @@ pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
     order
 }
 
-/// Assigns each process, in decreasing order of work, to the host that would then finish first (the variant `ours` of `greedy`).
+/// Assigns each process, in decreasing order of work, to the host that would then finish first: migsim's own variant `ours` of
+/// the strategy `greedy`.
 pub(super) fn assign_ours(instance: &Instance<'_>) -> OursPlacement {
     let works = instance.works_in_seconds();
     let mut placed = OursPlacement {
@@ -261,8 +264,9 @@ const VT_THRESHOLD_LIMITS: [f64; 2] = [0.3, 1.004];
 /// Width of the bins by which the variant `vt` sorts the loads of processes \[s\]; loads in the same bin count as equal.
 const VT_BIN_WIDTH: f64 = 0.01;
 
-/// Decides as the variant `vt`; returns the host of each process and the number of operations. Each host first gives its smallest
-/// processes to a pool until its load is at most the threshold; then the processes of the pool go to the least loaded hosts.
+/// Decides as the variant `vt`; returns the host of each process and the number of operations. First, each host gives its
+/// smallest processes to a pool until its load is at most the threshold; then the processes of the pool go to the least loaded
+/// hosts.
 fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.process_times_in_seconds();
     let mut loads = instance.background_in_seconds();

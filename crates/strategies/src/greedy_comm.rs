@@ -1,9 +1,10 @@
-//! Greedy with communication: assigns processes in decreasing order of work, each to the host that finishes first, including the
-//! cost of messages to processes already assigned.
+//! Greedy with communication: assigns processes in decreasing order of work, each to the host that then finishes first, where the
+//! finish time includes the cost of messages to processes already assigned.
 //!
 //! The candidate hosts for a process are the host with the smallest load and the hosts of those communication partners that are
 //! already assigned. The cost of messages is `α·messages + β·bytes` between different hosts and 0 within one host; it is added to
-//! the loads of both hosts. The variant `ours` is migsim's own; the variant `charm-6.10.2` makes the decisions of that program.
+//! the loads of both hosts. The variant `ours` is migsim's own; the variant `charm-6.10.2` makes the same decisions as Charm++
+//! 6.10.2.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -27,7 +28,7 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyCommOptions {
-    /// Variant of the strategy: `ours` is migsim's own, `charm-6.10.2` makes the decisions of that program.
+    /// Variant of the strategy: `ours` is migsim's own, `charm-6.10.2` makes the same decisions as Charm++ 6.10.2.
     pub edition: GreedyCommEdition,
     /// Constant α \[s\]: the cost of each message between different hosts, in addition to the cost of its bytes.
     pub alpha: f64,
@@ -38,10 +39,11 @@ pub struct GreedyCommOptions {
     pub links: Links,
 }
 
-/// Variants of the strategy `greedy-comm`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `greedy-comm`: `ours` is migsim's own variant, and every other variant makes the same decisions as
+/// the program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyCommEdition {
-    /// Uses times on the hosts, takes the costs of messages from `links`, and respects the memory of hosts.
+    /// migsim's own variant: uses times on the hosts, takes the costs of messages from `links`, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -107,7 +109,7 @@ struct CommunicationPartner {
     bytes: f64,
 }
 
-/// Returns the communication partners of each process, in the reverse order of the instance's rows of messages.
+/// Returns the communication partners of each process, in the reverse order of the entries of `instance.communication`.
 fn communication_partners(instance: &Instance<'_>) -> Vec<Vec<CommunicationPartner>> {
     let mut lists = vec![Vec::new(); instance.process_count()];
     for row in instance.communication.iter().rev() {
@@ -136,8 +138,8 @@ impl GreedyCommOptions {
         self.alpha * messages + self.beta * bytes
     }
 
-    /// Decides as the variant `charm-6.10.2`, in the same steps as `GreedyCommLB`; returns the host of each process and the
-    /// number of operations.
+    /// Decides as the variant `charm-6.10.2` of the strategy, in the same steps as `GreedyCommLB`; returns the host of each
+    /// process and the number of operations.
     fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (times, graph) = (
             instance.process_times_in_seconds(),
@@ -202,8 +204,8 @@ impl GreedyCommOptions {
         (place, operations)
     }
 
-    /// Returns the cost of the messages between a process on host `a` and its partner `neighbour` on host `b` \[s\], in the
-    /// variant `ours`.
+    /// Returns the cost of the messages between a process on host `a` and its partner `neighbour` on host `b` \[s\], in migsim's
+    /// own variant `ours` of the strategy.
     fn message_cost(
         &self,
         instance: &Instance<'_>,
@@ -220,8 +222,8 @@ impl GreedyCommOptions {
         }
     }
 
-    /// Decides as the variant `ours` (times on the hosts, costs from the links); returns the host of each process and the number
-    /// of operations.
+    /// Decides as migsim's own variant `ours` of the strategy (times on the hosts, costs from the links); returns the host of
+    /// each process and the number of operations.
     fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (works, graph) = (
             instance.works_in_seconds(),

@@ -2,7 +2,7 @@
 //! its host including the process is at most M, the maximum load of `greedy`. Otherwise it goes to the host with the smallest
 //! load.
 //!
-//! The variant `ours` is migsim's own; each other variant makes the decisions of the program after which it is named.
+//! The variant `ours` is migsim's own; every other variant makes the same decisions as the program after which it is named.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -33,8 +33,8 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
-    /// Variant of the strategy: `ours` is migsim's own, each other variant makes the decisions of the program after which it is
-    /// named.
+    /// Variant of the strategy: `ours` is migsim's own, every other variant makes the same decisions as the program after which
+    /// it is named.
     pub edition: GreedyRefineEdition,
     /// Largest load of a host at which a process may stay, relative to the maximum load of greedy; used by the variants `ours`
     /// and `charm-8`.
@@ -45,15 +45,17 @@ pub struct GreedyRefineOptions {
     /// Maximum ratio of the load of a host to the smallest load of any host at which a process may stay; used by the variant
     /// `charm-6.10.2`. By default there is no such limit.
     pub b: Option<f64>,
-    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Other variants ignore this
-    /// option.
+    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Otherwise it uses measured times
+    /// as they are. Other variants ignore this option.
     pub rate_aware: bool,
 }
 
-/// Variants of the strategy `greedy-refine`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `greedy-refine`: `ours` is migsim's own variant, and every other variant makes the same decisions as
+/// the program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyRefineEdition {
-    /// Compares times on the hosts, which depend on their speeds, and respects the memory of hosts.
+    /// migsim's own variant: compares times on the hosts, which depend on the speeds of the hosts, and respects the memory of
+    /// hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -123,8 +125,8 @@ impl Strategy for GreedyRefineOptions {
     }
 }
 
-/// Decides as the variant `ours` (times on hosts, with memory limits); returns the host of each process and the number of
-/// operations.
+/// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
+/// and the number of operations.
 fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let works = instance.works_in_seconds();
     let aim = greedy::assign_ours(instance);
@@ -154,7 +156,7 @@ const MAX_IGNORED_BACKGROUND: f64 = 0.001;
 const LOAD_SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {
-    /// Decides as the variant `charm-6.10.2`; returns the host of each process and the number of operations.
+    /// Decides as the variant `charm-6.10.2` of the strategy; returns the host of each process and the number of operations.
     ///
     /// Speeds are rounded to 32 bits before loads are divided by them. The heap is rebuilt only if there is background load, and
     /// keeps its order between the two passes (greedy assignment, then refinement).
@@ -210,8 +212,8 @@ impl GreedyRefineOptions {
     }
 }
 
-/// Decides as the variant `charm-8`; returns the host of each process and the number of operations. `tree` is the input of
-/// `TreeLB`, and `tolerance` the limit of loads relative to the maximum load of greedy.
+/// Decides as the variant `charm-8` of the strategy; returns the host of each process and the number of operations. `tree` is the
+/// input of `TreeLB`, and `tolerance` the limit of loads relative to the maximum load of greedy.
 fn assign_charm8(instance: &Instance<'_>, tree: &TreeLbInput, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy_assignment();
     let mut most = aim.max_load * f32::from_f64(tolerance);

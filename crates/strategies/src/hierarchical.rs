@@ -6,17 +6,18 @@
 //! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
 //! ```
 //! Here `b_h` is the background load and `s_h` the speed of host h; `S_g·T` is the share of cluster g in the total load. The root
-//! pairs the first cluster above its share with the first cluster below its share, as `TreeLB` pairs groups of processes. The
-//! smaller of excess and lack flows from the former to the latter; a cluster within `epsilon` of its share takes no further part.
-//! For a flow, the donor gives the process with the most work that fits into the rest of the flow (ties: the lowest number),
-//! until none fits. The receiving cluster assigns the process to the host that would finish first. Then, in each cluster, the
-//! strategy given by the option `inside` decides about the processes that are now in this cluster.
+//! of the tree pairs the first cluster above its share with the first cluster below its share, as `TreeLB` pairs groups of
+//! processes. The smaller of excess and lack flows from the cluster above its share to the cluster below its share; a cluster
+//! within `epsilon` of its share takes no further part. For a flow, the cluster above its share gives the process with the most
+//! work that fits into the rest of the flow (ties: the process with the lowest number), until no process fits. The receiving
+//! cluster assigns the process to the host that would finish first. Then, in each cluster, the strategy given by the option
+//! `inside` decides about the processes that are now in this cluster.
 //!
 //! The following choices are migsim's own. Groups are clusters, and their shares are proportional to their speeds (`TreeLB`:
 //! equal shares). A process must fit into the flow (`TreeLB` takes objects until the flow is reached or exceeded). Every
 //! rescheduling call balances both between clusters and inside them (`step_freq` of `TreeLB` may skip the root). No host is
-//! filled beyond its memory. On a single cluster the decisions are those of the strategy `inside`. The managers of the clusters
-//! gather the loads; the root gets sums.
+//! filled beyond its memory. On a single cluster the decisions equal those of the strategy `inside`. The managers of the clusters
+//! gather the loads; the root receives the sums.
 //!
 //! Source: Charm++ 8, `TreeLB`, tree `PE_Process_ProcessGroup_Root`; Zheng et al., Periodic hierarchical load balancing for large
 //! supercomputers, IJHPCA 25(4), 2011.

@@ -1,21 +1,22 @@
-//! Inform and transfer: hosts inform each other of their loads; then each host offers each process to the host for which the
-//! larger of the two works decreases most.
+//! Inform and transfer: hosts inform each other of their loads; then each host offers each of its processes to the host for which
+//! the larger of the works of both hosts decreases most.
 //!
-//! The work of a host is `W = load + β·max(bytes in, bytes out)`, where bytes are those of messages between hosts. A transfer
-//! from host src to host dst has the gain `c = max(W_src, W_dst) before − after`; a process goes to the known host with the
-//! largest c.
+//! The work of a host is `W = load + β·max(bytes in, bytes out)`, where only the bytes of messages between different hosts count.
+//! A transfer of a process from host src to host dst has the gain `c = max(W_src, W_dst) before − after`; the process goes to the
+//! known host with the largest c.
 //!
-//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the decisions of that program.
+//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the same decisions as LBAF 1.6.
 //!
 //! | variant | rule |
 //! |---|---|
 //! | `ours` | `load` is the time of the host, including background load and speed; a transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by decreasing time |
 //! | `lbaf-1.6` | `load = Σ work`, divided by the speed if `is_affine`; background load ignored; transfers that leave the larger work equal are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest process; only hosts that have processes when an iteration begins, by number |
 //!
-//! With `knowledge: gossip` each host knows only the hosts that messages have named to it. There are `rounds` rounds, and in each
-//! a host sends a message to `fanout` random hosts. The destination is drawn from the known hosts with an acceptable c, with
-//! probabilities proportional to `c − c_min`, or equal if all c are equal. The random numbers follow from the seed of the policy,
-//! so that decisions agree with the original program only in distribution. Iterations stop early once all hosts have equal works.
+//! With `knowledge: gossip` each host knows only the hosts whose loads it has received in messages. There are `rounds` rounds,
+//! and in each round a host sends a message to `fanout` random hosts. The destination is drawn from the known hosts with an
+//! acceptable c, with probabilities proportional to `c − c_min`, or equal if all c are equal. The random numbers follow from the
+//! seed of the policy, so that decisions agree with the original program only in distribution. Iterations stop early once all
+//! hosts have equal works.
 //!
 //! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
 
@@ -34,7 +35,7 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InformAndTransferOptions {
-    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the decisions of that program.
+    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the same decisions as LBAF 1.6.
     pub edition: InformAndTransferEdition,
     /// Maximum number of iterations, in each of which all hosts inform each other and transfer processes.
     pub iterations: u32,
@@ -45,7 +46,8 @@ pub struct InformAndTransferOptions {
     pub is_affine: bool,
     /// Cost β \[s/B\] of each byte that is sent between different hosts; with 0, messages are ignored.
     pub beta: f64,
-    /// Hosts to which a host can offer processes because it knows their loads: all hosts, or only those named by messages.
+    /// Hosts to which a host can offer processes because it knows their loads: all hosts, or only the hosts whose loads it has
+    /// received in messages.
     pub knowledge: Knowledge,
     /// Number of random hosts to which a host sends a message in each round; used with `knowledge: gossip`.
     pub fanout: u32,
@@ -53,10 +55,12 @@ pub struct InformAndTransferOptions {
     pub rounds: u32,
 }
 
-/// Variants of the strategy `inform-and-transfer`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `inform-and-transfer`: `ours` is migsim's own variant, and every other variant makes the same
+/// decisions as the program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum InformAndTransferEdition {
-    /// Uses times of hosts, transfers a process only if the larger work decreases, and respects the memory of hosts.
+    /// migsim's own variant: uses times of hosts, transfers a process only if the larger of the works of both hosts decreases,
+    /// and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -87,7 +91,7 @@ pub enum Knowledge {
     /// Each host knows the loads of all hosts; decisions need no random numbers.
     #[default]
     Full,
-    /// Each host knows only the loads of the hosts that messages have named to it.
+    /// Each host knows only the loads that other hosts have sent to it in messages (gossip).
     Gossip,
 }
 
@@ -178,7 +182,7 @@ impl Strategy for InformAndTransferOptions {
 
 impl InformAndTransferOptions {
     /// Returns for each host the set of other hosts that it knows after the messages of an iteration; `None` if each host knows
-    /// all others.
+    /// all other hosts.
     fn known_hosts(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
         if self.knowledge == Knowledge::Full {
             return None;
@@ -210,7 +214,7 @@ struct TransferState<'a> {
     /// Load of each host, without the cost of messages \[s\].
     host_loads: Vec<f64>,
     processes_of_host: Vec<Vec<usize>>,
-    /// For each process, the indices of those entries of the instance's communication that it sends or receives.
+    /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
     /// For each host: the bytes that it receives from other hosts, and the bytes that it sends to other hosts, in a superstep.
     received_and_sent_bytes: Vec<[f64; 2]>,
@@ -259,8 +263,8 @@ impl<'a> TransferState<'a> {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
-    /// Returns the load of a host as the sum over its processes \[s\], with background load and speed, which the variant
-    /// `lbaf-1.6` ignores.
+    /// Returns the load of a host as the sum over its processes \[s\]. The sum includes the background load and is divided by the
+    /// speed of the host, except in the variant `lbaf-1.6`, which ignores both.
     fn summed_load(&self, host: usize) -> f64 {
         let own = self.processes_of_host[host]
             .iter()
@@ -282,7 +286,8 @@ impl<'a> TransferState<'a> {
         }
     }
 
-    /// Returns W, the work of a host with the given load \[s\] and the given bytes received and sent \[s\].
+    /// Returns W, the work of a host \[s\], given its load \[s\] and the bytes `volume` that the host receives from other hosts
+    /// and sends to other hosts \[B\].
     fn host_work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
         if self.is_lbaf() && self.options.is_affine {
@@ -307,8 +312,8 @@ impl<'a> TransferState<'a> {
         max / average - 1.0 <= 0.0
     }
 
-    /// Performs one iteration, in which each host offers each of its processes once; returns the number of pairs of process and
-    /// destination that were evaluated.
+    /// Performs one iteration, in which each host offers each of its processes once; returns how many pairs of a process and a
+    /// destination host were evaluated.
     fn transfer_from_all_hosts(
         &mut self,
         known: Option<&[BTreeSet<usize>]>,
@@ -381,8 +386,9 @@ impl<'a> TransferState<'a> {
             .then_some(host)
     }
 
-    /// Returns the same host as `best_destination`, by a search in the tree of loads; for the variant `ours` without messages.
-    /// The larger work before a move is that of the donor, since a move to a host with more work cannot decrease it.
+    /// Returns the same host as `best_destination`, by a search in the tree of loads. It is used for the variant `ours` without
+    /// messages. The larger work before a move is the work of the donor, since a move to a host with more work cannot decrease
+    /// the larger work.
     fn best_destination_by_tree(
         &self,
         process: usize,
@@ -397,8 +403,8 @@ impl<'a> TransferState<'a> {
         (-loss > 0.0).then_some(host)
     }
 
-    /// Draws the destination of a process from the hosts that its host knows by gossip; `None` if no known host is acceptable.
-    /// The probabilities grow with the decrease of the larger work.
+    /// Draws the destination of a process among the hosts that the host `donor` knows by gossip; `None` if no known host is
+    /// acceptable. The probability of a host grows with the gain c, the decrease of the larger work.
     fn draw_destination(
         &self,
         process: usize,
@@ -449,7 +455,7 @@ impl<'a> TransferState<'a> {
     }
 
     /// Returns, for the hosts `from` and `to`, the bytes received from other hosts and sent to other hosts if a process moves
-    /// from the former to the latter.
+    /// from the host `from` to the host `to`.
     fn received_and_sent_bytes_after(
         &self,
         process: usize,

@@ -18,8 +18,8 @@ pub struct Instance<'a> {
     pub current_hosts: Vec<usize>,
     /// For each process, its execution time in a superstep if it were alone on its present host.
     pub process_times: Vec<Seconds>,
-    /// For each process, its work in a superstep: the execution time alone on a host of speed 1. It is the time of the process ×
-    /// the speed of its present host.
+    /// For each process, its work in a superstep: the execution time alone on a host of speed 1. The work is the time of the
+    /// process multiplied by the speed of its present host.
     pub process_works: Vec<Seconds>,
     /// The messages between processes in a superstep; empty unless the strategy needs them
     /// ([`super::Strategy::needs_communication`]).
@@ -35,7 +35,7 @@ pub struct Instance<'a> {
     pub host_paths: Option<&'a dyn HostPaths>,
 }
 
-/// The messages that one process sends to another in a superstep.
+/// The messages that one process sends to another process in a superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageRow {
     /// Number of the process that sends the messages.
@@ -44,7 +44,7 @@ pub struct MessageRow {
     pub to: usize,
     /// Mean number of messages in a superstep.
     pub message_count: f64,
-    /// Total size of these messages in a superstep.
+    /// Total size of the messages from the sender to the receiver in a superstep.
     pub bytes: Bytes,
 }
 
@@ -128,8 +128,8 @@ impl Instance<'_> {
         times
     }
 
-    /// Returns the time of a host in a superstep if these processes run on it \[s\], added in the order of their numbers. It
-    /// equals the entry of [`Self::host_times`] to the last bit.
+    /// Returns the time of a host in a superstep if these processes run on it \[s\]. The times of the processes are added in the
+    /// order of process numbers, so that the result equals the entry of [`Self::host_times`] to the last bit.
     pub(super) fn host_time_of(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
         let times = processes.map(|process| self.process_works[process].get() / self.speeds[host]);
         times.fold(self.background_times[host].get(), |sum, time| sum + time)

@@ -70,8 +70,8 @@ impl LoadTree {
         best
     }
 
-    /// Searches the hosts below `node` for a smaller key than that of `best`, and updates `best`. `first` is the first host below
-    /// the node, and `hosts` the number of leaves below the node.
+    /// Searches the hosts below `node` for a key that is smaller than the key in `best`, and updates `best`. `first` is the first
+    /// host below the node, and `hosts` the number of leaves below the node.
     fn search_below(
         &self,
         (node, first, hosts): (usize, usize, usize),

@@ -13,8 +13,8 @@
 //! the mean distance of the other processes from this process. Processes inside the cube or on its surface that prefer another
 //! cluster go to that cluster, in decreasing order of PM, each to the host with the fewest processes.
 //!
-//! The strategy was written from the authors' program alone; the program's ageing of metrics and its patterns are omitted. No
-//! host is filled beyond its memory.
+//! The strategy was written from the authors' program alone; the ageing of metrics in that program and its patterns (the
+//! regularity of computation and communication) are omitted. No host is filled beyond its memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

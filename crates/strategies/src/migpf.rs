@@ -1,18 +1,19 @@
 //! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): creates migration plans, and takes the plan with the best value of a
 //! prediction function, which may be no migration.
 //!
-//! The paper has three ideas. The first two concern the trigger (imbalance per processor, shorter intervals under imbalance).
-//! This strategy implements the third idea, with some choices of migsim. Processes are ranked by how much earlier they would
-//! finish on another host: `PM_i = t_now − min_h t_i(h)`, where `t_now` is the time of the present host of process i, and
-//! `t_i(h)` the time of host h with process i on it. Plan k moves the first k processes, one after another, each to the host that
-//! then finishes first; there are at most as many plans as processes. The prediction function of a plan is a simulated superstep:
+//! The paper has three ideas. The first two ideas concern the trigger (imbalance per processor, shorter intervals under
+//! imbalance). This strategy implements the third idea, with some choices of migsim. Processes are ranked by how much earlier
+//! they would finish on another host: `PM_i = t_now − min_h t_i(h)`, where `t_now` is the time of the present host of process i,
+//! and `t_i(h)` the time of host h with process i on it. Plan k moves the first k processes, one after another, each to the host
+//! that then finishes first; there are at most as many plans as processes. The prediction function of a plan is a simulated
+//! superstep:
 //!
 //! `pf = max_h (b_h + Σ w_i/s_h) + max_h comm_h + moves/horizon`
 //!
 //! Here `b_h` and `s_h` are background load and speed of host h, and `w_i` is the work of process i. `comm_h` sums latency, and
 //! bytes over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest time that a host takes to
-//! transfer the memory of moving processes. The best plan is taken if its pf is lower than that without moves. No host is filled
-//! beyond its memory. There is no program with which the decisions could be compared.
+//! transfer the memory of moving processes. The best plan is taken if its pf is lower than the pf of the present placement. No
+//! host is filled beyond its memory. There is no program with which the decisions could be compared.
 
 use std::collections::BTreeSet;
 
@@ -101,23 +102,23 @@ impl Strategy for MigPfOptions {
     }
 }
 
-/// A migration plan, to which moves are added one after another, with its value of the prediction function. A move recomputes
-/// only the sums of the affected hosts.
+/// A migration plan, to which moves are added one after another, with the data for its value of the prediction function. Adding a
+/// move recomputes only the sums of the affected hosts.
 #[derive(Debug)]
 struct MigrationPlan<'a> {
     instance: &'a Instance<'a>,
     cost_model: PriceOptions,
     placement: TentativePlacement,
-    /// For each process, the indices of those entries of the instance's communication that it sends or receives.
+    /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
-    /// Time of the messages of each entry of the instance's communication \[s\]; 0 if sender and receiver are on the same host.
+    /// For each entry of `instance.communication`, the time of its messages \[s\]; 0 if sender and receiver are on the same host.
     message_times: Vec<f64>,
     /// Time to transfer the memory of each process \[s\]; 0 if the process stays on its host.
     memory_transfer_times: Vec<f64>,
     /// Computation time of each host, as the sum over its processes \[s\].
     host_times: HostSums,
-    /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms of a sum are entries of
-    /// the message times.
+    /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms of each sum are entries of
+    /// `message_times`.
     sent_message_times: HostSums,
     /// Time of the memory transfers from and to each host, as the sum over the processes that move \[s\].
     host_transfer_times: HostSums,
@@ -126,7 +127,7 @@ struct MigrationPlan<'a> {
 /// A sum of terms for each host, whose maximum over all hosts can be found quickly.
 #[derive(Debug)]
 struct HostSums {
-    /// For each host, the indices of the terms that are added.
+    /// For each host, the indices of the terms in the sum of the host.
     term_indices: Vec<BTreeSet<usize>>,
     /// The negative of the sum of each host, so that the smallest entry of the tree is the largest sum.
     negative_sums: LoadTree,
@@ -176,8 +177,8 @@ impl<'a> MigrationPlan<'a> {
         plan
     }
 
-    /// Returns the host, other than the present host, that would finish first with the process on it, and the time of this finish
-    /// \[s\]. Returns `None` if no host has enough memory.
+    /// Returns the host, other than the present host, that would finish first with the process on it, and the time at which this
+    /// host would finish \[s\]. Returns `None` if no host has enough memory.
     fn best_destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.process_works[process].get(),
@@ -225,8 +226,8 @@ impl<'a> MigrationPlan<'a> {
             + bytes / self.cost_model.bandwidth(self.instance, from, to)
     }
 
-    /// Returns the time of the messages of the entry `at` of the instance's communication \[s\]; 0 if sender and receiver are on
-    /// the same host.
+    /// Returns the time of the messages of the entry with index `at` of `instance.communication` \[s\]; 0 if sender and receiver
+    /// are on the same host.
     fn message_time_of_entry(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
         let [from, to] = [row.from, row.to].map(|process| self.placement.hosts()[process]);
@@ -253,8 +254,8 @@ impl<'a> MigrationPlan<'a> {
             .set_load(host, -moves);
     }
 
-    /// Returns the predicted time of a superstep under the plan \[s\], with the cost of migrations spread over `horizon`
-    /// supersteps.
+    /// Returns the value of the prediction function: the predicted time of a superstep under the plan \[s\], with the cost of
+    /// migrations spread over `horizon` supersteps.
     fn predicted_time(&self, horizon: f64) -> f64 {
         self.host_times.largest_sum()
             + self.sent_message_times.largest_sum()

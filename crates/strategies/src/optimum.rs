@@ -1,17 +1,16 @@
-//! Bounds with which the results of all strategies are compared.
-//!
-//! They are a lower bound for instances of any size, the best assignment of few processes, and the best schedule over few windows
-//! of supersteps.
+//! Bounds with which the results of all strategies are compared: a lower bound for instances of any size, the best assignment of
+//! few processes, and the best schedule over few windows of supersteps.
 
 use super::Instance;
 use super::room::TentativePlacement;
 
 /// Returns a lower bound of the largest host time in a superstep \[s\], for any assignment of the processes of an instance.
 ///
-/// It comes from the preemptive relaxation: a process may be divided, but not run on two hosts at the same time. The bound T
-/// satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w ≤ Σ_{k
-/// best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of host h. Without
-/// background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts (Q|pmtn|Cmax).
+/// The bound comes from the preemptive relaxation: a process may be divided, but its parts may not run on two hosts at the same
+/// time. The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k
+/// largest} w ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of
+/// host h. Without background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts
+/// (Q|pmtn|Cmax).
 pub fn lower_bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works_in_seconds();
     works.sort_by(|a, b| b.total_cmp(a));
@@ -95,8 +94,9 @@ pub fn optimal_assignment(instance: &Instance<'_>, most: u64) -> Option<(f64, Ve
     Some((search.best_time_and_moves.0, search.best_hosts))
 }
 
-/// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it, with process 0 varying
-/// slowest; `None` if there are more than `most` possible assignments. Numbers of migrations and limits of memory are ignored.
+/// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it; `None` if there are more than
+/// `most` possible assignments. In the order of assignments, the host of process 0 varies slowest. Numbers of migrations and
+/// limits of memory are ignored.
 pub(super) fn first_optimal_assignment(
     instance: &Instance<'_>,
     most: u64,

@@ -1,7 +1,7 @@
-//! Centralised prefix optimisation: repeatedly, the most loaded host gives away those processes that the receiving host can take
-//! while its load stays below that of the giving host. Blocks of memory that processes share are not considered.
+//! Centralised prefix optimisation: repeatedly, the most loaded host gives processes to another host, as long as the load of the
+//! receiving host stays below the load of the giving host. Blocks of memory that processes share are not considered.
 //!
-//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the decisions of that program.
+//! The variant `ours` is migsim's own; the variant `lbaf-1.6` makes the same decisions as LBAF 1.6.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -27,14 +27,15 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrefixOptions {
-    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the decisions of that program.
+    /// Variant of the strategy: `ours` is migsim's own, `lbaf-1.6` makes the same decisions as LBAF 1.6.
     pub edition: PrefixEdition,
 }
 
-/// Variants of the strategy `prefix`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `prefix`: `ours` is migsim's own variant, and every other variant makes the same decisions as the
+/// program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrefixEdition {
-    /// Compares times of hosts, chooses the receiver for each process, and respects the memory of hosts.
+    /// migsim's own variant: compares times of hosts, chooses the receiver for each process, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -75,8 +76,8 @@ fn sorted_by_decreasing_work(processes: &[usize], works: &[f64]) -> Vec<usize> {
 /// Number of rounds without a move, in total, after which the variant `lbaf-1.6` ends.
 const MAX_ROUNDS_WITHOUT_MOVE: u32 = 2;
 
-/// Returns the maximum number of rounds of the strategy. It is far above the number that decreasing loads need, and prevents an
-/// endless loop because of rounding.
+/// Returns the maximum number of rounds of the strategy. It is far above the number of rounds in which loads can decrease, and
+/// prevents an endless loop because of rounding.
 fn max_rounds(instance: &Instance<'_>) -> usize {
     100 + instance.process_count() * instance.host_count()
 }

@@ -1,7 +1,7 @@
 //! Refinement: processes move from overloaded to underloaded hosts until the load of every host is at most θ times the average
 //! load. Bisection finds the smallest θ for which this succeeds.
 //!
-//! The variant `ours` is migsim's own; the variant `charm-6.10.2` makes the decisions of that program.
+//! The variant `ours` is migsim's own; the variant `charm-6.10.2` makes the same decisions as Charm++ 6.10.2.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -24,7 +24,7 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineOptions {
-    /// Variant of the strategy: `ours` is migsim's own, `charm-6.10.2` makes the decisions of that program.
+    /// Variant of the strategy: `ours` is migsim's own, `charm-6.10.2` makes the same decisions as Charm++ 6.10.2.
     pub edition: RefineEdition,
     /// Smallest limit θ of the load of a host that is tried, as a multiple of the average load.
     pub start: f64,
@@ -32,10 +32,11 @@ pub struct RefineOptions {
     pub step: f64,
 }
 
-/// Variants of the strategy `refine`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `refine`: `ours` is migsim's own variant, and every other variant makes the same decisions as the
+/// program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineEdition {
-    /// Compares times of hosts, keeps the best placement found, and respects the memory of hosts.
+    /// migsim's own variant: compares times of hosts, keeps the best placement found, and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -115,8 +116,8 @@ impl RefineOptions {
         (state.host_of_process, state.operations)
     }
 
-    /// Decides as the variant `ours` (keeps the best of all tries); returns the host of each process and the number of
-    /// operations.
+    /// Decides as migsim's own variant `ours` of the strategy (keeps the best of all tries); returns the host of each process and
+    /// the number of operations.
     fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = RefineAttempt::new(instance);
@@ -161,8 +162,8 @@ struct CharmRefineState<'a> {
     average_load: f64,
     /// For each host, the computation time of the processes on it \[s\].
     compute_times: Vec<f64>,
-    /// For each host, the computation time of its processes plus its background load \[s\]. For a host without processes it is
-    /// the value of an earlier try.
+    /// For each host, the computation time of its processes plus its background load \[s\]. For a host without processes this is
+    /// the value that the host had in an earlier try.
     host_loads: Vec<f64>,
     /// The processes of each host; the process that was added last comes first.
     processes_of_host: Vec<Vec<usize>>,
@@ -192,8 +193,8 @@ impl<'a> CharmRefineState<'a> {
         state
     }
 
-    /// Moves all processes back to the hosts that they had at the rescheduling call, in the order of their numbers. Loads of
-    /// hosts that get no process are not reset.
+    /// Moves all processes back to the hosts that they had at the rescheduling call, in the order of their numbers. As in the
+    /// original program, the load of a host that receives no process keeps the value of the previous try.
     fn move_all_back(&mut self) {
         self.compute_times = vec![0.0; self.host_loads.len()];
         self.processes_of_host = vec![Vec::new(); self.host_loads.len()];
@@ -253,8 +254,8 @@ impl<'a> CharmRefineState<'a> {
         true
     }
 
-    /// Returns the largest process of the host `donor` that some host of `light` can take and stay below the load `limit` \[s\],
-    /// with that host. In case of ties it is the first pair found; `None` if there is no such process.
+    /// Returns the largest process of the host `donor` with which some host of the list `light` stays below the load `limit`
+    /// \[s\], and this host. In case of ties it is the first pair found; `None` if there is no such process.
     fn best_move(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
@@ -272,7 +273,7 @@ impl<'a> CharmRefineState<'a> {
     }
 }
 
-/// State of one try of the variant `ours`, which moves processes until all host loads are below a limit.
+/// State of one try of migsim's own variant `ours` of the strategy, which moves processes until all host loads are below a limit.
 #[derive(Debug)]
 struct RefineAttempt<'a> {
     instance: &'a Instance<'a>,
@@ -333,8 +334,8 @@ impl<'a> RefineAttempt<'a> {
     }
 
     /// Returns the largest process of the host `donor` that another host can take without exceeding the load `limit` \[s\], and
-    /// the host where the process finishes first. In case of ties it is the process with the lowest number; `None` if there is no
-    /// such process.
+    /// the host where the process finishes first. In case of ties, the process with the lowest number is returned; `None` if
+    /// there is no such process.
     fn best_move(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
         let mut own = self.processes_of_host[donor].clone();
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));

@@ -5,7 +5,7 @@
 //! host at or below M. The result is the try with the smallest maximum load; the search for M ends when its lower and upper limit
 //! differ by less than 1 %.
 //!
-//! The variant `ours` is migsim's own; the variant `charm-8` makes the decisions of that program.
+//! The variant `ours` is migsim's own; the variant `charm-8` makes the same decisions as Charm++ 8.
 //!
 //! | variant | rule |
 //! |---|---|
@@ -33,16 +33,16 @@ use migsim_base::random::Stream;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineBOptions {
-    /// Variant of the strategy: `ours` is migsim's own, `charm-8` makes the decisions of that program.
+    /// Variant of the strategy: `ours` is migsim's own, `charm-8` makes the same decisions as Charm++ 8.
     pub edition: RefineBEdition,
-    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Other variants ignore this
-    /// option.
+    /// Whether the variant `charm-8` takes the speeds of hosts into account (`+LBTestPESpeed`). Otherwise all hosts count as
+    /// equally fast. Other variants ignore this option.
     pub rate_aware: bool,
     /// Which lightly loaded host receives a process; the variant `ours` allows only `lightest`.
     pub receiver: Receiver,
 }
 
-/// Lightly loaded host that receives a process from the most loaded host.
+/// Choice of the lightly loaded host that receives a process from the most loaded host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receiver {
@@ -54,10 +54,11 @@ pub enum Receiver {
     First,
 }
 
-/// Variants of the strategy `refine-b`: migsim's own, or one that makes the decisions of another program.
+/// Variants of the strategy `refine-b`: `ours` is migsim's own variant, and every other variant makes the same decisions as the
+/// program after which it is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineBEdition {
-    /// Compares times of hosts and respects the memory of hosts.
+    /// migsim's own variant: compares times of hosts and respects the memory of hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -115,8 +116,8 @@ const CLOSE_RATIO: f64 = 1.01;
 /// floating-point numbers it might never end.
 const MAX_TRIES: u32 = 64;
 
-/// Searches the load bound M between `lower` and 1.5 times `lower` by bisection. `attempt` makes a try with a given bound and
-/// returns the maximum load that the try has reached.
+/// Searches the load bound M between `lower` and 1.5 times `lower` by bisection. The function `attempt` makes a try with a given
+/// bound and returns the maximum load that the try has reached.
 fn bisect_load_bound<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     let (mut lower, mut upper) = (lower, lower * R::from_f64(INITIAL_UPPER_RATIO));
     let mut tries = 0;
@@ -221,12 +222,12 @@ impl CharmAttempt {
         heavy.top().map_or(largest, |host| self.host_loads[host])
     }
 
-    /// Makes a try as `attempt_lightest` does, but the first lightly loaded host on which a process fits receives it. A process
-    /// is considered only if it fits on the host at the top of a heap of lightly loaded hosts.
+    /// Makes a try as `attempt_with_lightest_receiver` does, but the first lightly loaded host on which a process fits receives
+    /// this process. A process is considered only if it fits on the host at the top of a heap of lightly loaded hosts.
     ///
-    /// The heap is that of the original program. Hosts that were heavily loaded at the start are at first not in the heap. When
-    /// such a host receives a process, another host is wrongly dropped from the heap, and the stored positions of dropped hosts
-    /// are not cleared.
+    /// The heap is the faulty heap of the original program. Hosts that were heavily loaded at the start are at first not in the
+    /// heap. When such a host receives a process, another host is wrongly dropped from the heap, and the stored positions of
+    /// dropped hosts are not cleared.
     fn attempt_first(&mut self, tree: &TreeLbInput, bound: f32) -> f32 {
         let mut heavy = LibraryHeap::default();
         let mut light = Vec::new();
@@ -274,8 +275,8 @@ impl CharmAttempt {
         heavy.top().map_or(largest, |host| self.host_loads[host])
     }
 
-    /// Inserts a host into the heap of heavily loaded hosts if its load exceeds `bound`, otherwise into the heap of lightly
-    /// loaded hosts. In the latter case it updates `largest`, the largest load of a lightly loaded host.
+    /// Inserts a host into the heap `heavy` of heavily loaded hosts if its load exceeds `bound`, otherwise into the heap `light`
+    /// of lightly loaded hosts. In the second case it updates `largest`, the largest load of a lightly loaded host.
     fn insert_by_load(
         &self,
         host: usize,
@@ -408,8 +409,8 @@ impl LeakyHeap {
     }
 }
 
-/// Decides as the variant `ours` (times on hosts, with memory limits); returns the host of each process and the number of
-/// operations.
+/// Decides as migsim's own variant `ours` of the strategy (times on hosts, with memory limits); returns the host of each process
+/// and the number of operations.
 fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let aim = greedy::assign_ours(instance);
     let lower = aim.host_times.iter().copied().fold(0.0, f64::max);
@@ -429,8 +430,9 @@ fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-/// Makes one try of the variant `ours`; returns the maximum host load \[s\] and the host of each process. The most loaded host
-/// repeatedly gives its heaviest process that some host can take within the load `bound`, to the host that would finish first.
+/// Makes one try of migsim's own variant `ours` of the strategy; returns the maximum host load \[s\] and the host of each
+/// process. The most loaded host repeatedly gives its heaviest process that some host can take within the load `bound`, to the
+/// host that would finish first.
 fn attempt_ours(
     instance: &Instance<'_>,
     works: &[f64],

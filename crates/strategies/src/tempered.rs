@@ -1,5 +1,5 @@
-//! Tempered balancing, after `TemperedLB` with communication: two hosts exchange one process for another, or move one process
-//! without return, so that the larger of their works decreases most.
+//! Tempered balancing, after `TemperedLB` with communication: two hosts exchange one process for another, or one host gives a
+//! process to the other host, so that the larger of the works of both hosts decreases most.
 //!
 //! ```text
 //! W_h   work of host h: alpha·T_h + beta·max(off-host bytes sent, received) + gamma·(bytes between its own processes), in one superstep
@@ -8,8 +8,8 @@
 //! ```
 //! In each iteration the hosts are sorted by decreasing W, and every host meets every host after it in this order, beginning with
 //! the last host. The two hosts make the swap with the largest c if this c is positive. In case of ties a move of one process is
-//! preferred to a swap of two processes, then the lowest numbers of processes. An iteration in which no swap is made is the last
-//! one.
+//! preferred to a swap of two processes, then the lowest numbers of processes. The iterations end with the first iteration in
+//! which no swap is made.
 //!
 //! Work model and swaps are those of vt (`transfer: SwapClusters`; CCM, the communication-aware combination of loads). The
 //! following choices are migsim's own: all hosts know each other (vt: gossip); meetings have the order above (vt: the order of
@@ -91,8 +91,8 @@ struct HostWorkTerms {
     on_host_bytes: f64,
 }
 
-/// An exchange between two hosts: the process that the first host gives, and the process that it gets; either may be `None`, but
-/// not both.
+/// An exchange between two hosts: the process that the first host gives to the second host, and the process that the first host
+/// receives from the second host; either may be `None`, but not both.
 type Swap = [Option<usize>; 2];
 
 /// State of one decision of the strategy: the works of hosts, and the processes on each host.
@@ -103,7 +103,7 @@ struct SwapState<'a> {
     host_work_terms: Vec<HostWorkTerms>,
     /// The processes of each host, in increasing order of process numbers.
     processes_of_host: Vec<Vec<usize>>,
-    /// For each process, the indices of those entries of the instance's communication that it sends or receives.
+    /// For each process, the indices in `instance.communication` of the messages that the process sends or receives.
     message_indices: Vec<Vec<usize>>,
     placement: TentativePlacement,
 }
@@ -134,7 +134,7 @@ impl<'a> SwapState<'a> {
         state
     }
 
-    /// Adds `sign` times the bytes of one entry of the instance's communication to the hosts of its sender and receiver. If these
+    /// Adds `sign` times the bytes of one entry of `instance.communication` to the hosts of its sender and receiver. If these
     /// hosts differ, only hosts in `known` are changed.
     fn add_message_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
@@ -202,8 +202,8 @@ impl<'a> SwapState<'a> {
         if is_full { f64::INFINITY } else { larger }
     }
 
-    /// Lets every pair of hosts meet once, and returns whether any swap was made. `weighed` is increased by the number of swaps
-    /// evaluated.
+    /// Lets every pair of hosts meet once and make the best swap of this pair, and returns whether any swap was made. `weighed`
+    /// is increased by the number of swaps that were evaluated.
     fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
         let works: Vec<f64> = (0..self.host_work_terms.len())
             .map(|host| self.host_work(host))
@@ -219,8 +219,8 @@ impl<'a> SwapState<'a> {
         has_swapped
     }
 
-    /// Makes the best swap between two hosts if it decreases the larger work W, and returns whether it was made. `weighed` is
-    /// increased by the number of swaps evaluated.
+    /// Makes the best swap between two hosts if it decreases the larger work W, and returns whether a swap was made. `weighed` is
+    /// increased by the number of swaps that were evaluated.
     fn make_best_swap(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let (mut least, mut best) = (self.host_work(a).max(self.host_work(b)), None);
         let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());

@@ -55,7 +55,8 @@ pub(super) fn check_parameter_effects(
     Ok(())
 }
 
-/// Returns the error for a parameter whose values lead to the same runs. `values` are its values for the message.
+/// Returns the error for a parameter whose values all lead to the same runs. `values` are the texts of these values for the
+/// message.
 fn ineffective_parameter(parameter: &Parameter, values: &[String]) -> Problem {
     let first = join_first(values, "`, `", "`");
     let message = format!(

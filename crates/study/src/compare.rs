@@ -3,9 +3,10 @@
 //! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels.
 //! The ranks are computed by [`separate`](super::separate): policies have equal ranks if the seeds show no order. *Gain* is the
 //! gain of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
-//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); it is an upper limit of what a policy loses compared
-//! with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest policy with the same
-//! seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::search_in_hindsight) found; its key is `regret_percent`.
+//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); this distance is an upper limit of the time that a
+//! policy loses compared with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest
+//! policy with the same seed, or of the plan of moves that [`hindsight`](migsim_experiment::Experiment::search_in_hindsight)
+//! found; the key of this distance is `regret_percent`.
 
 use std::collections::BTreeMap;
 
@@ -53,12 +54,12 @@ pub struct PolicyResults {
     /// Distance of the makespan T from the best known makespan of the same seed, `T / best known - 1` \[%\], over the seeds.
     pub regret: Sample,
     /// Distance of the makespan T from the makespan of the same policy with the best supersteps for its calls, `T / best - 1`
-    /// \[%\]. It is `None` if the best supersteps were not searched.
+    /// \[%\], over the seeds; `None` if the best supersteps were not searched.
     pub trigger_regret: Option<Sample>,
     /// Rank of the policy: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds
     /// matter, a difference counts only if it is significant at 95 %, corrected for the number of comparisons.
     pub rank: usize,
-    /// Number of migrations that take a process straight back to the host it came from, mean over the seeds.
+    /// Number of migrations in a run that take a process straight back to the host it came from, mean over the seeds.
     pub straight_returns: f64,
 }
 
@@ -79,10 +80,11 @@ pub struct Comparison {
     pub standings: Vec<PolicyResults>,
     /// The names of the policies of which a run failed, in the order of the user.
     pub failed_policies: Vec<String>,
-    /// Number of seeds and margin of indifference from which the ranks were computed.
+    /// Number of seeds and margin of indifference with which the differences between policies were tested to compute the ranks.
     pub basis: TestConditions,
-    /// Number of seeds with which the tests would separate a difference of [`Indifference::separable_percent`]. `None` if no
-    /// tests are possible, if no other policy shares rank 1, or if the number is above 10 000.
+    /// Number of seeds with which the statistical tests would detect a difference of makespans of
+    /// [`Indifference::separable_percent`]. `None` if no tests are possible, if no other policy shares rank 1, or if the number
+    /// is above 10 000.
     pub seeds_needed: Option<usize>,
     /// Makespan of scenario i (no rescheduling) \[s\], over the seeds; `None` if it was not run.
     pub scenario_i_makespan: Option<Sample>,
@@ -291,9 +293,10 @@ impl Comparison {
     }
 }
 
-/// Returns the number of seeds with which the tests would separate the policies of rank 1; `None` if it cannot be computed.
+/// Returns the number of seeds with which the tests would separate the policies of rank 1; `None` if the number cannot be
+/// computed.
 ///
-/// It is computed from the largest standard deviation of their differences to the best policy.
+/// The number follows from the largest standard deviation of the differences between these policies and the best policy.
 fn seeds_needed(basis: TestConditions, standings: &[PolicyResults]) -> Option<usize> {
     let ties = standings.iter().filter(|one| one.is_rank_one());
     let deviations = ties.filter_map(|one| one.behind_best_policy?.deviation);
@@ -306,7 +309,7 @@ fn seeds_needed(basis: TestConditions, standings: &[PolicyResults]) -> Option<us
 
 /// Computes the lower bound of each seed and, if requested, the static starts and the best plan of moves in hindsight.
 ///
-/// The plan in hindsight is at least as fast as the policies of `plan`.
+/// The plan of moves in hindsight is at least as fast as the policies of `plan`.
 ///
 /// # Errors
 /// A run that succeeded for a policy cannot be repeated.
@@ -408,15 +411,15 @@ pub fn best_calls_makespans(
 struct References<'a> {
     /// Makespan, for each seed, of the policy with the lowest mean makespan \[s\].
     best_policy: Vec<f64>,
-    /// Best known makespan of each seed \[s\]: the lowest one of all policies and searches.
+    /// Best known makespan of each seed \[s\]: the lowest makespan of all policies and searches.
     best_known: Vec<f64>,
     /// Further results for each seed, such as lower bounds of the makespan.
     additional_results: &'a AdditionalResults,
 }
 
 impl References<'_> {
-    /// Computes the results of a policy. `place` is its position by mean makespan, `rows` are the results of its runs, and
-    /// `times` its makespans by seed \[s\].
+    /// Computes the results of a policy. `place` is the position of the policy by mean makespan, `rows` are the results of its
+    /// runs, and `times` are its makespans by seed \[s\].
     fn policy_standing(
         &self,
         (policy, setting): (String, usize),

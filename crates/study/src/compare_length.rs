@@ -1,5 +1,5 @@
-//! The length that a recorded run must have so that moves shorten it: a recording is usually short, while the cost of a move is
-//! paid only once.
+//! Computes the length that a recorded run must have so that moves shorten it: a recording is usually short, while the cost of a
+//! move is paid only once.
 //!
 //! ```text
 //! saved = T_i - T_iii + calls + moves          in the recorded run [s]
@@ -29,8 +29,8 @@ const REQUIRED_LENGTH: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Returns a sentence on how long the recorded run must be so that moves shorten it; `None` for an application that was not
-    /// recorded.
+    /// Returns a sentence on the length of a run from which on the moves of a policy save more time than they cost; `None` for an
+    /// application that was not recorded.
     pub(super) fn required_length_sentence(&self) -> Option<Sentence> {
         let alone = self.scenario_i_makespan.filter(|_| self.is_recorded)?.mean;
         let moving = self.standings.iter().filter(|one| one.move_count > 0.0);

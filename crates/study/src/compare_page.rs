@@ -1,5 +1,5 @@
-//! `index.html` of a comparison: the verdict, the table, makespans with their confidence intervals, and one run of each policy
-//! side by side.
+//! `index.html` of a comparison: the verdict, the table of results, makespans with their confidence intervals, and one run of
+//! each policy side by side.
 //!
 //! The runs shown side by side are the runs with the first seed. The page shows a strip of phases for each run on one axis of
 //! time, the number of processes in each cluster after any superstep, and the terms of the difference of the makespan from
@@ -385,7 +385,7 @@ const SLIDER_SCRIPT: &str = "\"use strict\";
 ";
 
 /// Returns the number of processes in each cluster at the start and after each superstep with moves. Each entry has the number of
-/// supersteps and the processes by cluster.
+/// supersteps so far and the list of the numbers of processes, in the order of the clusters.
 fn processes_by_cluster(run: &ExampleRun, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];

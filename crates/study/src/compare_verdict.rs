@@ -179,7 +179,8 @@ impl Comparison {
         )
     }
 
-    /// States how many seeds would suffice to detect a difference; the present number is `seeds`.
+    /// Returns the sentence on the number of seeds that would suffice to detect a difference between the policies; `seeds` is the
+    /// present number.
     fn needed_seeds_sentence(&self, seeds: u64) -> Sentence {
         let percent = self.basis.indifference.separable_percent();
         let percent = SEPARABLE_DIFFERENCE
@@ -232,7 +233,8 @@ impl Comparison {
     /// Returns the sentence on the reduction of the makespan by the best policy compared with scenario i; `None` if scenario i
     /// was not run.
     ///
-    /// Because the best policy is chosen from the same seeds, each policy counts as one test.
+    /// Because the best policy is chosen with the same seeds with which its gain is tested, the correction for multiple tests
+    /// counts every policy as one test.
     fn gain_sentence(&self, best: &PolicyResults) -> Option<Sentence> {
         let gain = best.gain?;
         let mean = gain.mean;

@@ -99,7 +99,7 @@ pub fn schema() -> String {
 /// A parameter of a sweep: a key of the experiment, with the values that it takes in the sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The name of the parameter in tables: the short name of its key, or the key as the user wrote it.
+    /// The name of the parameter in tables: the short name of the key of the experiment, or the key as the user wrote it.
     pub name: String,
     /// The values that the parameter takes in the sweep.
     pub spec: ValuesSpec,
@@ -128,7 +128,7 @@ pub struct Sweep {
 
 impl Parameter {
     /// Creates the parameter with this name (a short name or a key) and these values; `source` is the text by which the user
-    /// defined it, for error messages.
+    /// defined the parameter, for error messages.
     pub fn new(
         registry: &Registry,
         name: &str,
@@ -163,7 +163,7 @@ impl Parameter {
     /// Creates a parameter from values as they are written in a sweep file.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// A value is wrong; the error describes in a sentence what is wrong.
     pub fn from_json(
         registry: &Registry,
         name: &str,
@@ -190,7 +190,7 @@ impl Sweep {
     /// Creates the sweep that a sweep file (`document`) defines.
     ///
     /// # Errors
-    /// All problems of the file, except those of its experiment.
+    /// All problems of the file, except the problems of the experiment in it.
     pub fn from_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;

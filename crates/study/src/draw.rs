@@ -1,5 +1,5 @@
-//! Selects the settings of a sweep: all combinations of the parameters' values (grid), values of equal position, or a random
-//! sample ([`Purpose::Sweep`]).
+//! Selects the settings of a sweep: all combinations of the parameters' values (grid), the values at the same position in the
+//! list of each parameter (zip), or a random sample ([`Purpose::Sweep`]).
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use migsim_base::random::{Purpose, Stream};
 /// Returns the settings of a sweep, each as one index of a value per parameter. `counts` are the numbers of values of the
 /// parameters, and `seed` is the seed of random samples.
 ///
-/// The caller has checked that each parameter has a value, that the plan fits into memory, and that for `zip` the counts are
-/// equal.
+/// The caller must have checked that each parameter has a value, that the settings fit into memory, and that for `zip` the counts
+/// are equal.
 pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     match combine {
         Combine::Grid => (0..grid_size(counts))

@@ -23,8 +23,8 @@ pub struct MainEffect {
     pub means_by_value: Vec<(String, f64)>,
 }
 
-/// Computes the main effect of a parameter that has several values. `parameter` is its index in the plan, and `means` has the
-/// mean of the goal for each setting.
+/// Computes the main effect of a parameter that has several values. `parameter` is the index of the parameter in the plan of the
+/// sweep, and `means` has the mean of the goal for each setting.
 pub(super) fn main_effect(
     plan: &Plan,
     goal: Goal,

@@ -41,7 +41,7 @@ pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     write_file(&folder.join(PLAN_FILE), &bytes)
 }
 
-/// Writes `runs.csv` with the rows of a part of a plan, and returns the path of the file.
+/// Writes `runs.csv` with the rows of a part (`shard`) of a plan, and returns the path of the file.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -109,7 +109,7 @@ pub fn write_results(
     Ok(Report { text, failures })
 }
 
-/// Draws the figures for the folder and its page.
+/// Draws the figures for the folder and its page; returns the file name and the SVG text of each figure.
 fn figure_texts(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
@@ -177,7 +177,8 @@ fn describe_failures(rows: &[&Row], table: &Path) -> Option<String> {
     ))
 }
 
-/// Creates the page of a sweep from the plan and the rows in its folder. If runs are missing, also returns a remark that says so.
+/// Creates the HTML page of a sweep from the plan and the rows in its folder. If runs are missing, also returns a remark that
+/// states this.
 ///
 /// # Errors
 /// The folder cannot be read.

@@ -23,7 +23,7 @@ pub struct Goal {
     pub(super) measure: usize,
 }
 
-/// Index of the gain in the list of measures; it is the only measure for which a larger value is better.
+/// Index of the measure `gain` in the list of measures; the gain is the only measure for which a larger value is better.
 pub(super) const GAIN: usize = 4;
 
 impl Goal {

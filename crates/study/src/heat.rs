@@ -24,7 +24,7 @@ pub(super) struct HeatMaps {
     title: String,
     /// The names of the parameters of the columns and of the rows, each with the labels of its values.
     axes: [(String, Vec<String>); 2],
-    /// The name of each panel, with the mean of the goal in its cells by column and row.
+    /// The name of each panel, and the mean of the goal in each cell of the panel by column and row.
     panels: Vec<(String, PanelCells<f64>)>,
 }
 

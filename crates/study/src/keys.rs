@@ -1,4 +1,5 @@
-//! The keys of varied parameters: short names, and the keys in an experiment that they stand for.
+//! The keys of the parameters that vary in a sweep: short names, and the keys of an experiment file for which the short names
+//! stand.
 
 use serde_json::Value;
 
@@ -77,8 +78,8 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
         || flags.iter().any(|flag| flag.name == name)
 }
 
-/// Returns the name of the policy in the settings of the user, without its parts; built-in experiments are not taken into
-/// account.
+/// Returns the name of the policy in the settings of the user, without variant, trigger and forecast; built-in experiments are
+/// not taken into account.
 pub fn policy_name(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);

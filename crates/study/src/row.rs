@@ -17,7 +17,8 @@ pub struct Row {
     pub migrations: Option<u64>,
     /// The time that rescheduling calls cost and the time that migrations cost in scenario iii \[s\].
     pub cost_s: [Option<f64>; 2],
-    /// The number of migrations in scenario iii that take a process straight back to the host it came from.
+    /// The number of migrations in scenario iii that return a process straight to the host that it left in its previous
+    /// migration.
     #[serde(default)]
     pub straight_returns: Option<u64>,
     /// The reason why the run failed; `None` if it succeeded.

@@ -147,7 +147,7 @@ impl TestConditions {
     }
 
     /// Counts for each policy the policies that the tests show to be faster, if the seed changes only the makespans of policies
-    /// that are true in `drawn`. The other policies need one run. `margin` has the unit of `times`.
+    /// for which `drawn` is true. Every other policy needs one run. `margin` has the unit of `times`.
     pub fn count_faster_if_drawn(
         self,
         times: &[&[f64]],

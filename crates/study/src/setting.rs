@@ -44,9 +44,9 @@ pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
 
 /// Returns the layered settings of a run: settings that do not vary, replaced by the fixed flags, the varied values and the seed.
 ///
-/// The result equals the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A
-/// varied key replaces a part of a varied object that contains it. Constants of the network that flags set apply to each network
-/// that varies.
+/// The result equals the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. If a
+/// varied key is part of a varied object, the value of the key replaces this part of the object. Constants of the network that
+/// flags set apply to each network that varies.
 pub fn layers_of_run(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
     let mut varied = varied_flags(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.

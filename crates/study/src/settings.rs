@@ -23,7 +23,8 @@ pub(super) const MAX_NAMED: usize = 5;
 /// Hint in the error message about a key that is set twice.
 const LEAVE_ONE_OUT: &str = "leave one of the two out";
 
-/// Checks that no key varies twice, and that no flag fixes a key or the seed while it varies.
+/// Checks the keys and values of the parameters of a sweep: no key varies twice, and no flag fixes a varied key or one of several
+/// seeds. Each range must have a step unless values are drawn at random.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut refuse = |message: String, source: &str, hint: &str| {
@@ -220,8 +221,8 @@ pub(super) fn list_settings(
     Ok(settings)
 }
 
-/// Returns the values of the parameters in one setting; `ranks` has the index of each value. The result is `None` for a parameter
-/// that does not apply in the setting.
+/// Returns the values of the parameters in one setting; `ranks` has, for each parameter, the index of its value in the list of
+/// values. The result is `None` for a parameter that does not apply in the setting.
 pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
     let values = specs.map(|(one, rank)| Some(one.spec.value_at(*rank)));

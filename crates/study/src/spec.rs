@@ -342,8 +342,8 @@ pub fn value_label(value: &Value) -> String {
     }
 }
 
-/// Formats a value as a field of a CSV table. A text that a spreadsheet would evaluate as a formula is guarded; an absent value
-/// is empty.
+/// Formats a value as a field of a CSV table. A text that a spreadsheet would evaluate as a formula gets a leading `'`; an absent
+/// value is empty.
 pub fn csv_field(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => guard_cell(text).into_owned(),

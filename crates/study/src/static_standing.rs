@@ -99,8 +99,12 @@ impl StaticStanding {
     }
 }
 
-/// Finds the initial placement with the lowest mean makespan without migrations. `starts` has the results of each seed;
-/// `best_policy` and `alone` are makespans \[s\] by seed of the best policy and of scenario i.
+/// Finds the initial placement with the lowest mean makespan of scenario i (without migrations); `None` if there is no placement
+/// with a makespan for each seed.
+///
+/// `starts` has, for each seed, the results from the initial placement of each mapping rule. `best_policy` has the makespans of
+/// the best policy by seed \[s\], and `alone` the makespans of scenario i by seed from the initial placement of the compared
+/// policies \[s\].
 pub(super) fn find_best_start(
     starts: &[Vec<StaticStart>],
     best_policy: &[f64],

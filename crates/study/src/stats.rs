@@ -87,8 +87,8 @@ pub(super) fn mean(numbers: &[f64]) -> f64 {
 /// Probability with which a confidence interval contains the true value.
 const CONFIDENCE: f64 = 0.95;
 
-/// Returns the t for which Student's t distribution with `freedom` degrees of freedom has the probability `inside` between -t and
-/// t. It is found by bisection.
+/// Returns the quantile t for which Student's t distribution with `freedom` degrees of freedom has the probability `inside`
+/// between -t and t. The function finds t by bisection.
 pub(super) fn student_quantile(inside: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while student_central_probability(high, freedom) < inside {

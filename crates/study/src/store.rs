@@ -199,7 +199,8 @@ fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// Reads the rows of all lines that match their checksums, and counts the lines that do not.
+/// Returns the rows of all lines that match their checksums, by the identities of the runs, and the number of lines that do not
+/// match.
 fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in split_lines(bytes) {

@@ -39,8 +39,8 @@ use migsim_base::words::format_count;
 use migsim_experiment::Registry;
 use migsim_experiment::{Limits, SharedInputs, value_at_path};
 
-/// Maximum number of values of a parameter. It is limited because all values are compared with the default in order to find the
-/// nearest one.
+/// Maximum number of values of a parameter. It is limited because the search compares all values with the default value to find
+/// the value nearest to the default.
 const MAX_VALUES: u64 = 100_000;
 
 /// Factor by which the number of seeds grows, and the number of settings shrinks, from one round of successive halving to the
@@ -242,8 +242,10 @@ impl Tuning<'_> {
         Ok(())
     }
 
-    /// Returns the new seeds for the comparison of the best setting with the defaults. It is an error if one of them is in
-    /// `known`, the seeds of the search.
+    /// Returns the new seeds for the comparison of the best setting with the defaults.
+    ///
+    /// # Errors
+    /// A new seed is in `known`, the seeds of the search, or the seeds are wrong.
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
         let known: BTreeSet<u64> = known.iter().copied().collect();
         let Some(spec) = self.fresh_seeds_spec else {
@@ -284,7 +286,7 @@ impl Tuning<'_> {
         Ok(self.sweep.parameters.iter().map(value).collect())
     }
 
-    /// Returns whether the seed changes the results of the defaults or of any of some random settings.
+    /// Returns whether the seed changes the results of the defaults or of at least one of several random settings.
     fn seeds_change_results(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
         let mut some = self.draw_settings(SAMPLED_SETTINGS);
         check_parameters_apply(self.sweep, &some)?;
@@ -295,7 +297,7 @@ impl Tuning<'_> {
         Ok(plan.seeds.len() > 1)
     }
 
-    /// Draws `count` random settings; the same settings are drawn for each call, and equal settings are returned once.
+    /// Draws `count` random settings; every call of this function draws the same settings, and equal settings are returned once.
     fn draw_settings(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
         let ranks = draw::draw_random(count, &value_counts(self.sweep), &mut stream);

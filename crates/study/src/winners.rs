@@ -2,9 +2,9 @@
 //! statistical tests separate it from the other policies.
 //!
 //! At each pair of values, the policies are compared seed by seed as in [`Comparison`]. The lead of the winner over the next
-//! policy is `100 (T_next - T_best) / T_best`, with the mean makespans T. The winner is separated if no other policy has rank 1,
-//! too. Each pair of values is a separate comparison: if all policies are equal, 5 % of the pairs may have a separated winner by
-//! chance.
+//! policy is `100 (T_next - T_best) / T_best`, with the mean makespans T. The winner is separated if it is the only policy of
+//! rank 1. Each pair of values is a separate comparison: if all policies are equal, 5 % of the pairs may have a separated winner
+//! by chance.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use migsim_output::figure::{self, Figure, Style};
 /// Comparison of the policies at one pair of values of the two parameters, which is one cell of the map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapCell {
-    /// Indices of the two values in the lists of values in [`Winners::axes`].
+    /// Indices of the two values in the lists of values in [`PolicyWinnerMap::axes`].
     pub value_indices: [usize; 2],
     /// Comparison of the policies at these values, sorted from the best to the worst policy.
     pub comparison: Comparison,
@@ -37,14 +37,14 @@ impl MapCell {
         Some(100.0 * next.behind_best_policy?.mean / best.makespan.mean)
     }
 
-    /// Returns whether the best policy is separated: all others are slower by more than the margin of indifference, significantly
-    /// so if the seed changes results.
+    /// Returns whether the best policy is separated: all other policies are slower by more than the margin of indifference,
+    /// significantly so if the seed changes results.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
         self.is_compared() && others.all(|other| !other.is_rank_one())
     }
 
-    /// Returns whether at least two policies ran, or whether no policy failed.
+    /// Returns whether the cell shows a comparison, because at least two policies ran or no policy failed.
     fn is_compared(&self) -> bool {
         self.comparison.standings.len() > 1 || self.comparison.failed_policies.is_empty()
     }
@@ -119,8 +119,8 @@ impl Winners {
         })
     }
 
-    /// Describes in one sentence per policy at how many pairs of values the policy is the fastest and is separated from all
-    /// others.
+    /// Describes in one sentence per policy at how many pairs of values the policy is the fastest. The sentence also states at
+    /// how many of these pairs the tests separate the policy from all other policies.
     pub fn verdict_text(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {

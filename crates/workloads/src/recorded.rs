@@ -67,8 +67,8 @@ impl StoredSupersteps {
         }
     }
 
-    /// Closes the superstep that was opened last. If its work, or its messages, equal those of the superstep before, they are
-    /// stored only once.
+    /// Closes the superstep that was opened last. If its work equals the work of the superstep before, the work is stored only
+    /// once; the same holds for its messages.
     pub(super) fn close_superstep(&mut self) {
         if let [.., before, last] = &mut *self.superstep_ranges {
             share_if_equal(
@@ -90,7 +90,7 @@ impl StoredSupersteps {
         self.superstep_ranges.extend(last);
     }
 
-    /// Writes the work and the messages of a superstep into `plan`, which must have been cleared.
+    /// Writes the work and the messages of a superstep into `plan` (the plan of one superstep), which must have been cleared.
     pub(super) fn fill(&self, superstep: usize, plan: &mut Plan) {
         let step = &self.superstep_ranges[superstep];
         for (process, work) in &self.work_of_processes[step.work_range.clone()] {
@@ -108,8 +108,8 @@ impl StoredSupersteps {
         before == Some(&self.superstep_ranges[superstep])
     }
 
-    /// Returns the maximum number of messages in a superstep, and twice the size of the stored work and messages \[B\], because
-    /// the lists may have unused capacity.
+    /// Returns an upper estimate of the size of the stored supersteps: the maximum number of messages in a superstep, and twice
+    /// the size of all work and messages \[B\]. The factor 2 allows for unused capacity of the lists.
     pub(super) fn extent(&self) -> Extent {
         let messages = self
             .superstep_ranges
@@ -162,7 +162,7 @@ macro_rules! recorded_methods {
 pub(super) use recorded_methods;
 
 /// Removes the entries of the range `last` from the end of `records` if they equal the entries of the range `before`, and then
-/// sets `last` to that range.
+/// sets `last` to the range `before`.
 fn share_if_equal<T: PartialEq>(
     records: &mut Vec<T>,
     before: &Range<usize>,

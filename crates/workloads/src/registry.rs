@@ -82,7 +82,7 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
     /// before the application is created.
     const PROCESS_KEYS: &'static [&'static str] = &[];
 
-    /// Keys of the options that determine the number of supersteps; an error about too many supersteps names them.
+    /// Keys of the options that determine the number of supersteps; an error about too many supersteps names one of these keys.
     const SUPERSTEP_KEYS: &'static [&'static str] = &[];
 
     /// Keys of the options that follow the name of the application in titles of reports: a number as `n=500`, a text unchanged.
@@ -243,9 +243,10 @@ impl WorkloadKind {
         asked.max_by_key(|(_, count)| *count)
     }
 
-    /// Returns the key in `workload` that an error about a too large experiment names: the option that sets the number of
-    /// processes if `has_more_processes`, otherwise that of supersteps. If this option is not set, it is the option for the other
-    /// number, or `app`.
+    /// Returns the key in `workload` that an error about a too large experiment names.
+    ///
+    /// If `has_more_processes` is true, this is the first key that sets the number of processes, otherwise the first key that
+    /// sets the number of supersteps. If no such key is set, it is a key that sets the other of these two numbers, or else `app`.
     pub fn key_determining_size(
         &self,
         workload: &Map<String, Value>,

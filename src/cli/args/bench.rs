@@ -31,8 +31,8 @@ pub(in crate::cli) struct BenchArguments {
     /// The benchmark suite whose cases are run
     #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) suite: String,
-    /// The set of randomly drawn cases by its number (1 is the public set), or `fixed` for the fixed cases: recorded programs,
-    /// papers' applications, measured loads
+    /// The number of the set of randomly drawn cases (1 is the public set), or `fixed` for the fixed cases: recorded programs,
+    /// applications of papers, measured loads
     #[arg(long, value_name = "N", value_parser = Draw::from_str, default_value_t = Draw::Number(1), help_heading = BENCHMARK_HEADING)]
     pub(in crate::cli) draw: Draw,
     /// The number of cases to run, starting with case 1 [default: 100, or all fixed cases]

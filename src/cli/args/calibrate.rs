@@ -28,8 +28,8 @@ pub(in crate::cli) struct CalibrateArguments {
     /// processes
     #[arg(long, value_name = "HOST,HOST")]
     pub(in crate::cli) between: Option<String>,
-    /// The library whose remaining settings are kept (see `migsim list libraries`), or a file [default: the library of the
-    /// measured MPI, else open-mpi]
+    /// The library whose values are kept for all settings that are not fitted (see `migsim list libraries`), or a library file
+    /// [default: the library of the measured MPI, else open-mpi]
     #[arg(long, value_name = "NAME|FILE", value_parser = complete::library_parser(), hide_possible_values = true)]
     pub(in crate::cli) library: Option<String>,
     /// Write the calibrated library into this file, which `--library` accepts

@@ -33,7 +33,7 @@ impl FormArguments {
     }
 
     /// Returns the format in which results are printed. With `--quiet`, results are printed only if `--json` or `--format`
-    /// requests it; otherwise the function returns `None`.
+    /// requests a format; otherwise the function returns `None`.
     pub(in crate::cli) fn output_form_unless_quiet(self, is_quiet: bool) -> Option<OutputForm> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.output_form())

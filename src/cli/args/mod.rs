@@ -47,8 +47,8 @@ pub(super) use trace::{
 pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 
-/// Heading in the help above the options that define a benchmark; the following constants are headings of other groups of
-/// options.
+/// Heading in the help above the options of `migsim bench` that define the benchmark. The following constants are the headings of
+/// other groups of options.
 const BENCHMARK_HEADING: &str = "Benchmark";
 const COMPARISON: &str = "Comparison";
 const EXPERIMENT: &str = "Experiment";
@@ -87,7 +87,8 @@ pub(super) enum Command {
     Run(Box<RunArguments>),
     /// Run an experiment with many values of its settings, on all cores; continue an interrupted sweep
     Sweep(Box<SweepArguments>),
-    /// Explain the rescheduling calls of a run, or one superstep: the trigger, the candidates, their destinations and the outcome
+    /// Explain the rescheduling calls of a run, or one of its supersteps: the trigger, the candidates, their destinations and the
+    /// outcome
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -146,7 +147,7 @@ pub(super) enum Command {
     Bottlenecks(Box<BottleneckArguments>),
     /// Rank policies on one application, with confidence intervals, costs and the distance to a lower bound for all policies
     Compare(Box<CompareArguments>),
-    /// Run policies on the cases of a benchmark suite, and print a row of results for each policy that can be cited
+    /// Run policies on the cases of a benchmark suite, and print for each policy a row of results, which can be cited
     Bench(Box<BenchArguments>),
     /// Reproduce a paper: show its published values and the simulated values side by side, cell by cell
     #[command(after_help = "Examples:\n  \

@@ -43,7 +43,7 @@ pub(in crate::cli) struct RunArguments {
     /// Write the results of the run into this folder
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Replace the results of a run with other settings that are in the folder
+    /// Replace the results in the folder if they come from a run with other settings
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) force: bool,
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
@@ -92,8 +92,8 @@ pub(in crate::cli) enum Viewer {
     Paje,
 }
 
-/// Parses the path of an HTML page. The ending must be that of an HTML page, because the word after `--report` may be meant as
-/// the experiment.
+/// Parses the path of an HTML page. A path without the ending of an HTML page is refused, because the word after `--report` may
+/// be meant as the experiment.
 fn parse_page(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_page = path

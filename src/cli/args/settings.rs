@@ -101,7 +101,7 @@ pub(in crate::cli) enum ScenarioChoice {
 }
 
 impl ScenarioChoice {
-    /// Returns the scenarios that the user chose, each once and in the order i, ii, iii; empty if the user chose none.
+    /// Returns the scenarios that the user chose, each scenario once and in the order i, ii, iii; empty if the user chose none.
     pub(in crate::cli) fn chosen_scenarios(choices: &[Self]) -> Vec<Scenario> {
         let is_chosen = |scenario: &Scenario| {
             choices.contains(&Self::All)

@@ -51,9 +51,9 @@ pub(in crate::cli) struct SweepArguments {
     /// The seed of the random choices of `--random` and `--latin` [default: 1]
     #[arg(long, value_name = "SEED", help_heading = SWEEP)]
     pub(in crate::cli) draw_seed: Option<u64>,
-    /// Smallest difference between two makespans that counts, in percent
+    /// Smallest difference between two makespans that counts, in percent of the best makespan
     ///
-    /// Differences smaller than this percentage of the best makespan do not count.
+    /// Two makespans whose difference is smaller are treated as equal.
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SWEEP)]
     pub(in crate::cli) indifference: Indifference,
     /// Run only part I of N parts of the sweep; `migsim sweep merge` joins the results of the parts

@@ -30,9 +30,9 @@ pub(in crate::cli) struct TuneArguments {
     /// The quantity that the search minimises or maximises
     #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
     pub(in crate::cli) goal: GoalChoice,
-    /// Smallest gain that counts, in percent
+    /// Smallest gain that counts, in percent of the time with the default settings
     ///
-    /// A gain smaller than this percentage of the time with the default settings does not count.
+    /// A smaller gain is treated as no gain.
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SEARCH)]
     pub(in crate::cli) indifference: Indifference,
     /// The number of runs of the search

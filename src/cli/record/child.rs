@@ -25,7 +25,7 @@ const TIME_TO_END_BY_ITSELF: Duration = Duration::from_secs(1);
 /// Time that the program has to end after a signal was passed on to it; after this time, the program is killed.
 const TIME_TO_END_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 
-/// A program that is to be run, with or without the recorder.
+/// A program that `migsim record` runs, with or without the recorder.
 #[derive(Debug)]
 pub(super) struct ProgramToRun<'a> {
     /// The program and its arguments, as words.
@@ -66,7 +66,7 @@ pub(super) fn run_program(job: &ProgramToRun<'_>, signals: &EndSignals) -> Resul
     Err(program_failed_error(status, job.folder))
 }
 
-/// Returns the error that stands for the end by a signal; its text is not printed.
+/// Returns the error which reports that a signal has ended the command; the text of this error is not printed.
 pub(super) fn interrupted_error() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
@@ -100,8 +100,8 @@ fn start_program(job: &ProgramToRun<'_>) -> Result<Child, Error> {
     })
 }
 
-/// Checks that the recorder has written at least one record, as for each MPI program; does nothing if the program ran without the
-/// recorder.
+/// Checks that the recorder has written at least one record, because every MPI program leaves records; does nothing if the
+/// program ran without the recorder.
 fn check_recorded(job: &ProgramToRun<'_>) -> Result<(), Error> {
     if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
         return Ok(());
@@ -120,7 +120,7 @@ fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 }
 
 /// Returns the error for a program that ended with a failure. If the recorder could not write its records, the error contains the
-/// reason, which the records tell.
+/// reason, which the recorder left in the folder.
 fn program_failed_error(status: ExitStatus, folder: &Path) -> Error {
     let mut texts = record_paths(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| failure_reason(&text).map(str::to_owned)) else {
@@ -179,8 +179,10 @@ fn send_signal(family: &BTreeSet<u32>, signal: Signal) {
     }
 }
 
-/// Returns the ids of all living descendants of the process `root`. The system makes `root` the parent of processes whose own
-/// parents have ended. If the system does not list processes, only the child is returned.
+/// Returns the ids of all living descendants of the process `root`; if the system does not list processes, only the id of
+/// `child`.
+///
+/// The system makes `root` the parent of processes whose own parents have ended, so that these processes are included.
 fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());

@@ -137,7 +137,7 @@ fn remove_if_stale(folder: &Path) {
     }
 }
 
-/// Returns a number that differs from call to call with high probability, for names of folders only.
+/// Returns a number that differs from call to call with high probability; it is used only in names of folders.
 fn unique_number() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }

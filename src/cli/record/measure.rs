@@ -17,7 +17,8 @@ use crate::workload::trace::Recording;
 /// Source text of the ping-pong program in C.
 const PINGPONG_SOURCE: &str = include_str!("../calibrate/pingpong.c");
 
-/// The measured time of one message, or of two messages in opposite directions.
+/// The measured time of one message, or of an exchange of two messages in opposite directions, as a row of the table of the
+/// ping-pong program.
 #[derive(Debug)]
 pub(in crate::cli) struct MeasuredMessage {
     /// Name of the host of the sender.

@@ -2,10 +2,11 @@
 //! processes as a trace.
 //!
 //! ```text
-//! trace locked -> recorder compiled -> for each repetition: private folder -> program runs -> records cut -> trace written -> folder removed
+//! 1. lock the trace file        2. compile the recorder    3. for each repetition: create a private folder, run the program
+//! 4. convert the records        5. write the trace         6. remove the folders
 //! ```
 //! The program runs with the rights of the user, who may be root. The recorder is therefore loaded only from a folder that no
-//! other user can write ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
+//! other user can write ([`private`]), and records are read only from a folder that this recording has created ([`folder`]).
 
 mod child;
 mod compile;
@@ -64,8 +65,8 @@ pub(super) fn run_record(
     print_report(arguments, &made, out, errors)
 }
 
-/// Runs the program as often as the user requested under the recorder, each time with a new folder for the records. Adds these
-/// folders to `runs`.
+/// Runs the program under the recorder as often as the user requested, each time with a new folder for the records, and adds
+/// these folders to `runs`.
 fn record_repetitions(
     arguments: &RecordArguments,
     library: &Path,
@@ -172,8 +173,9 @@ fn print_report(
 }
 
 impl RecordArguments {
-    /// Returns the settings by which times become work: the speed, the clock, and whether the minimum or the median of the
-    /// repetitions counts. Records of an earlier recording determine the clock themselves.
+    /// Returns the settings by which computation times are converted to work: the speed, the clock, and whether the minimum or
+    /// the median of the repetitions counts. For records of an earlier recording, the clock is not set, because the records state
+    /// the clock.
     fn work_measure(&self) -> WorkConversion<'static> {
         let is_kept = !self.from.is_empty();
         WorkConversion {

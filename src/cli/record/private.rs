@@ -28,8 +28,8 @@ pub(super) fn create_new_folder(folder: &Path) -> io::Result<()> {
 
 /// Creates a folder that only the user can access, or checks an existing folder.
 ///
-/// An existing folder must belong to the user, and no other user may be able to replace it or a folder above it. The permission
-/// of its group and of others to write is removed.
+/// An existing folder must belong to the user, and no other user may be able to replace the folder or one of its parent folders.
+/// If its group or all users may write into it, this permission is removed.
 ///
 /// # Errors
 /// The folder cannot be created, or it is not safe.
@@ -81,7 +81,7 @@ pub(super) fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && belongs_to_user(&found))
 }
 
-/// Removes the permission of the group and of others to write a file.
+/// Removes the permission to write a file from the group of the file and from all other users.
 pub(super) fn remove_write_permission(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(USER_ONLY))
 }

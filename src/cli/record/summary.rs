@@ -70,8 +70,8 @@ pub(super) fn describe_recording(arguments: &RecordArguments, made: &ConvertedTr
     text
 }
 
-/// Selects the processes with the largest relative differences between repetitions, at most eight processes, in the order of
-/// their ranks.
+/// Selects the processes with the largest relative differences between repetitions, at most [`MAX_PRINTED_PROCESSES`], in the
+/// order of their ranks.
 fn widest_spreads(spreads: &[WorkVariation]) -> Vec<(usize, WorkVariation)> {
     let mut all: Vec<(usize, WorkVariation)> = spreads.iter().copied().enumerate().collect();
     all.sort_by(|(_, one), (_, other)| relative_spread(other).total_cmp(&relative_spread(one)));

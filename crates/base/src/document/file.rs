@@ -1,12 +1,12 @@
-//! Reads input files with a limit on the size of a file and on the time to wait for a pipe. All other modules read input files
-//! with the functions of this module.
+//! Reads input files, with a limit on the size of a file and on the time to wait until another program opens a named pipe. All
+//! other modules read input files with the functions of this module.
 //!
 //! | the file is | result |
 //! |---|---|
 //! | a regular file, a pipe, `/dev/stdin`, `<(command)` | the whole content, if it has at most [`MOST_BYTES`] |
 //! | a device without end (`/dev/zero`, `/dev/urandom`) | an error at the first byte that cannot occur in text, or at the maximum size |
 //! | a named pipe without a writer | an error after [`WRITER_TIMEOUT`] unless a program opens the pipe for writing; from then on there is no time limit |
-//! | a folder, unreadable, not UTF-8 | an error, with line and column if they are known |
+//! | a folder, unreadable, or not UTF-8 | an error, with line and column if they are known |
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result as IoResult};

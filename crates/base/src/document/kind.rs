@@ -1,5 +1,5 @@
-//! Recognises the kind of an input file by its text, so that an error can say which kind of file was given in place of the
-//! expected one.
+//! Recognises the kind of an input file by its text, so that an error message can name the kind of the given file next to the
+//! expected kind.
 //!
 //! Whether the content of the file is correct is not checked here; the reader of that kind of file does that.
 
@@ -100,7 +100,7 @@ impl FileKind {
         }
     }
 
-    /// Returns the hint which flag or command of migsim accepts the file `source`, which has this kind.
+    /// Returns the hint that says with which flag or command of migsim the file `source`, which has this kind, can be used.
     fn usage_hint(self, source: &str) -> String {
         match self {
             Self::Platform => format!("use `--platform {source}`"),

@@ -1,9 +1,9 @@
 //! JSON files in which the position of every value can be found, so that an error can point at the faulty value.
 //!
-//! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a key
-//! twice. [`Document::locate`] scans the text for the line and column of a dotted path such as `routes[2].to`; only errors need
-//! it. [`Document::deserialize`] converts the file into a value of a Rust type and reports all keys and values that do not fit
-//! the type. Checks of the meaning of the values are left to the caller.
+//! [`Document::parse`] checks that the text is valid JSON, that values are nested at most 128 deep, and that no object has a key
+//! twice. [`Document::locate`] scans the text for the line and column of a dotted path such as `routes[2].to`; this scan is done
+//! only for error messages. [`Document::deserialize`] converts the file into a value of a Rust type and reports all keys and
+//! values that do not fit the type. Checks of the meaning of the values are left to the caller.
 
 mod file;
 mod json;

@@ -14,7 +14,7 @@ use crate::error::{Error, Problem};
 /// The last words of the error message about a value that must be an object but is not.
 const OBJECT: &str = "expected an object";
 
-/// A function that creates a problem. Its arguments are the dotted path of the faulty value and the error message.
+/// A function that creates a problem from the dotted path of the faulty value and the error message.
 type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
 
 /// Converts `value` into the Rust type `T`, or returns a problem for each key and value that does not fit. The function `locate`
@@ -86,8 +86,8 @@ fn path_steps(path: &Path) -> Vec<Step> {
 }
 
 /// Splits serde's message about an unknown name into three parts: the kind of name, the unknown name, and the list of expected
-/// names. From "unknown field `x`, expected one of `a`, `b`" these are `field`, `x` and the rest. Returns `None` for other
-/// messages.
+/// names. The parts of "unknown field `x`, expected one of `a`, `b`" are "field", "x" and "one of `a`, `b`". Returns `None` for
+/// other messages.
 fn split_unknown_name_message(message: &str) -> Option<(&str, &str, &str)> {
     let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
     let (name, rest) = match rest.rsplit_once("`, expected ") {

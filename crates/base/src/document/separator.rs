@@ -1,6 +1,6 @@
-//! Determines which character separates the fields of a table, and whether its numbers may have a decimal comma.
+//! Determines which character separates the fields of a table, and whether the numbers of the table may have a decimal comma.
 //!
-//! | the first line has | fields are separated by | a number may be |
+//! | the first line has | fields are separated by | a number may be written as |
 //! |---|---|---|
 //! | a comma | commas | `1.5` |
 //! | no comma, a semicolon | semicolons, as spreadsheets of many countries write them | `1.5` or `1,5` |

@@ -34,7 +34,8 @@ impl Central {
         }
     }
 
-    /// Handles the arrival of a process at the barrier.
+    /// Handles the arrival of `process` at the central barrier: sends its arrival message to process 0, or, if it is process 0,
+    /// answers all processes as soon as all arrival messages are received.
     pub(super) fn arrive(
         &mut self,
         process: u32,

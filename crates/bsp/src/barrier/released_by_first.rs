@@ -8,7 +8,7 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of a barrier at which process 0 releases each other process as soon as both are at the barrier.
+/// State of a barrier at which process 0 releases every other process as soon as that process and process 0 are at the barrier.
 #[derive(Clone, Debug)]
 pub(super) struct ReleasedByFirst {
     /// Whether process 0 is at the barrier.
@@ -33,7 +33,8 @@ impl ReleasedByFirst {
         }
     }
 
-    /// Handles the arrival of a process at the barrier.
+    /// Handles the arrival of `process` at the barrier: process 0 releases all processes that wait; any other process is released
+    /// if process 0 is at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -70,7 +71,7 @@ impl ReleasedByFirst {
     }
 
     /// Handles the delivery of the release message to a process, which then leaves the barrier. After the last delivery, process
-    /// 0 leaves as well.
+    /// 0 leaves the barrier, too.
     pub(super) fn on_release_delivered(&mut self, process: u32, leaving: &mut Leaving) {
         leaving.push(process);
         self.pending_releases -= 1;

@@ -1,4 +1,5 @@
-//! Barriers defined by a script: each process executes a given list of sends and receives of control messages ([`Script`]).
+//! Barriers defined by a script: each process executes a given list of sends and receives of control messages
+//! ([`BarrierScript`]).
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -8,7 +9,7 @@ use crate::script::{Action, Script};
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of a barrier whose control messages follow a [`Script`].
+/// State of a barrier whose control messages follow a [`BarrierScript`].
 #[derive(Clone, Debug)]
 pub(super) struct Scripted {
     script: Script,
@@ -16,7 +17,7 @@ pub(super) struct Scripted {
     packets: Option<Packets>,
     /// For each process, whether the number of its current barrier is even (0) or odd (1).
     barrier_parity: Vec<u32>,
-    /// For each process, the index of its next action in the script; [`AWAY`] if it is not at the barrier.
+    /// For each process, the index of its next action in the script; [`NOT_AT_BARRIER`] if the process is not at the barrier.
     next_action: Vec<u32>,
     /// For each process, the slots of the script in which a control message has arrived, one bit for each slot; the first number
     /// is for even barriers, the second for odd barriers.
@@ -38,7 +39,7 @@ impl Scripted {
         }
     }
 
-    /// Handles the arrival of a process at the barrier.
+    /// Handles the arrival of `process` at the barrier: the process begins to execute its script.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -53,7 +54,7 @@ impl Scripted {
     }
 
     /// Handles the delivery of a control message to process `to`. The slot identifies the message within the script; the parity
-    /// tells whether the message belongs to an even or to an odd barrier.
+    /// states whether the message belongs to an even barrier (0) or to an odd barrier (1).
     pub(super) fn on_control_message(
         &mut self,
         (to, slot, parity): (u32, u32, u32),

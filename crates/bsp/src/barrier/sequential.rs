@@ -73,7 +73,8 @@ impl Sequential {
         placement.iter().try_fold(gathered, &mut release)
     }
 
-    /// Handles the arrival of a process at the barrier.
+    /// Handles the arrival of `process` at the barrier: its arrival message to the coordinator starts as soon as the order of
+    /// messages and the coordinator allow.
     pub(super) fn arrive(
         &mut self,
         process: u32,

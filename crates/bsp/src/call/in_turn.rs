@@ -24,7 +24,7 @@ use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
 #[derive(Clone, Debug)]
 pub(super) struct InTurn {
     managers: Vec<Manager>,
-    /// For each process, the index of its manager in `managers`.
+    /// For each process, the index of the manager of its cluster in `managers`.
     manager_of: Vec<usize>,
     /// For each process, whether it has sent its report.
     has_reported: Vec<bool>,
@@ -88,7 +88,8 @@ impl InTurn {
         call
     }
 
-    /// Appends an exchange between all managers to their actions: each manager in turn sends its list to all other managers.
+    /// Appends an exchange between all managers to the remaining actions of the managers: each manager in turn sends its list to
+    /// all other managers.
     fn add_exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {
@@ -113,8 +114,8 @@ impl InTurn {
         self.start_next_action(manager, world)
     }
 
-    /// Appends the actions after the decision to the actions of the managers (the second exchange and the answers). It also sends
-    /// the reports of all processes that have not reported yet.
+    /// Appends to each manager the actions that follow the decision: the second exchange between managers, then the answers to
+    /// processes. It also sends the reports of all processes that have not reported yet.
     pub(super) fn complete_actions(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let platform = world.setup.platform;
         let mut by = self.manager_of.clone();
@@ -137,7 +138,7 @@ impl InTurn {
         (0..self.managers.len()).try_for_each(|manager| self.start_next_action(manager, world))
     }
 
-    /// Starts the next action of a manager, unless the action is a message whose other manager or process is not ready.
+    /// Starts the next action of a manager; does nothing if the action is a message whose other manager or process is not ready.
     fn start_next_action(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         let token = Token::Turn(to_u32(manager));
@@ -184,7 +185,7 @@ impl InTurn {
         Ok(())
     }
 
-    /// Starts the message from one manager to another, if the next action of each manager is this message.
+    /// Starts the message with the list of manager `from` to manager `to`, if this message is the next action of both managers.
     fn send_if_ready(
         &mut self,
         from: usize,

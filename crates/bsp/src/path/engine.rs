@@ -74,8 +74,8 @@ impl<'p> Engine<'p> {
         self.simulation.execute(host, work, token)
     }
 
-    /// Starts a control message of a barrier or of a rescheduling call, whose delay is multiplied by the factor for this kind of
-    /// message, and records its start in the trace.
+    /// Starts a control message and records its start in the trace. The delay before the transfer of the message is multiplied by
+    /// the factor for messages of barriers or by the factor for messages of rescheduling calls.
     pub(crate) fn send_control(
         &mut self,
         from: HostId,
@@ -138,8 +138,8 @@ impl<'p> Engine<'p> {
         Ok(ended)
     }
 
-    /// Moves the ended activities for which `wanted` returns true to `taken`, as [`Simulation::take_ended`] does, and records
-    /// their ends in the trace.
+    /// Moves the ended activities for which `wanted` returns true to the list `taken`, as [`Simulation::take_ended`] does, and
+    /// records their ends in the trace.
     pub(crate) fn take_ended(&mut self, wanted: impl Fn(&Token) -> bool, taken: &mut Vec<Token>) {
         let before = taken.len();
         self.simulation.take_ended(wanted, taken);

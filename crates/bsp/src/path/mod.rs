@@ -6,8 +6,8 @@
 //! ```
 //! Every activity starts at the time at which another activity, its cause, ends. For example, a message starts when its sender
 //! has computed, and the next superstep starts when the last process has arrived at the barrier. The path leads from the activity
-//! that ends last to its cause, and so on back to time 0. Its pieces therefore join without gaps, and the sum of their durations
-//! is the makespan.
+//! that ends last to the cause of this activity, and so on back to time 0. The pieces of the path therefore join without gaps,
+//! and the sum of their durations is the makespan.
 //!
 //! The path is recorded only if a [`Recorder`](crate::Recorder) requests it; such a run is simulated by events alone. If an
 //! activity starts when the previous activity of its own process ends, that previous activity is the cause. Otherwise, if several
@@ -50,7 +50,7 @@ pub enum PieceKind {
 }
 
 impl PieceKind {
-    /// All kinds of pieces, in the order of their numbers.
+    /// All kinds of pieces, in the order in which the kinds are declared.
     pub const ALL: [Self; 8] = [
         Self::Compute,
         Self::Latency,
@@ -130,9 +130,9 @@ pub struct Piece {
     pub superstep: usize,
     /// The process that computes, sends or migrates; `None` for rescheduling calls and control messages.
     pub process: Option<ProcessId>,
-    /// The process that receives the message, if the piece belongs to a message of the application.
+    /// The process that receives the message, if the piece belongs to a message of the application; otherwise `None`.
     pub to: Option<ProcessId>,
-    /// The activity of the piece, with the hosts and the link that it uses.
+    /// The resources that the activity of the piece uses: its host, the two hosts of its message, or the limiting link.
     pub work: PieceWork,
 }
 

@@ -29,7 +29,8 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Creates the state of a message that starts now between the hosts `ends`; `trips` is the factor for its latency.
+    /// Creates the state of a message that starts now between the hosts `ends`; `trips` is the factor by which the latency of the
+    /// message is multiplied.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
             end_hosts: ends,
@@ -44,8 +45,8 @@ impl Flight {
     }
 
     /// Completes the state of a message that has just ended: computes its overhead and latency, and determines which resource
-    /// limited its rate. This is the link with the smallest capacity per flow, or the TCP window. `users` returns the number of
-    /// flows on the link with a given index.
+    /// limited its rate (the link with the smallest capacity per flow, the TCP window, or the loopback of the host). The function
+    /// `users` returns the number of flows on the link with a given index.
     pub(super) fn finish(
         &mut self,
         links: &[LinkId],

@@ -16,13 +16,14 @@ const KINDS: usize = 9;
 pub(super) struct InProgress {
     slots: Vec<Slot>,
     unused_slots: Vec<u32>,
-    /// For each kind and number of a token, the first and the last slot in the queue of the activities with that token.
+    /// For each kind of token and each number in a token of this kind, the first and the last slot in the queue of the activities
+    /// with this token.
     queues: [Vec<(u32, u32)>; KINDS],
     /// For each token that contains several numbers, the first and the last slot in the queue of the activities with that token.
     queues_of_rounds: BTreeMap<Token, (u32, u32)>,
 }
 
-/// Storage for one activity in progress; it is unused if `running` is `None`.
+/// Storage for one activity in progress; the slot is unused if `running_activity` is `None`.
 #[derive(Clone, Debug)]
 struct Slot {
     running: Option<Running>,
@@ -49,8 +50,8 @@ fn kind_and_number(token: &Token) -> Option<(usize, u32)> {
 }
 
 impl InProgress {
-    /// Adds an activity that starts now. Returns its list of links, which is empty, so that the caller can add the links that the
-    /// activity uses.
+    /// Adds an activity that starts now. Returns the list of links of the activity, which is empty, so that the caller can add
+    /// the links that the activity uses.
     pub(super) fn add_activity(&mut self, token: Token, running: Running) -> &mut Vec<LinkId> {
         let slot = self.unused_slots.pop().unwrap_or_else(|| {
             self.slots.push(Slot {

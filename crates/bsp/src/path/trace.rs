@@ -13,7 +13,7 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Time};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::{Platform, Route};
 
-/// Index of the node that stands for the start of the run at time 0.
+/// Index of the node in the tree of causes that stands for the start of the run at time 0.
 const ROOT: u32 = 0;
 
 /// An activity that has ended, as a node in the tree of causes; the parent of a node is the cause of its activity.
@@ -36,7 +36,7 @@ struct Activity {
     work: ActivityWork,
 }
 
-/// The work of an activity in the trace, as far as it is known while the activity is in progress.
+/// The kind of an activity in the trace, with the data that are known while the activity is in progress.
 #[derive(Clone, Copy, Debug)]
 enum ActivityWork {
     /// A computation on a host, with the number of computations that share the host; this number is set at the end.
@@ -65,7 +65,7 @@ pub(super) struct Trace<'p> {
     nodes: Vec<Node>,
     /// The activity of each node; it is stored apart from the nodes because it is read much less often.
     activities: Vec<Activity>,
-    /// Indices of the nodes that are unused.
+    /// Indices in `nodes` of the nodes that are unused and can store further activities.
     unused_nodes: Vec<u32>,
     running: InProgress,
     /// The node of the ended activity that is the cause of the activities that start now.
@@ -175,7 +175,7 @@ impl<'p> Trace<'p> {
         let _ = self.start_activity(token, ActivityWork::Compute(host, 1), now);
     }
 
-    /// Records the start of a message.
+    /// Records that a message starts now.
     pub(super) fn start_message(
         &mut self,
         flight: Flight,
@@ -199,8 +199,8 @@ impl<'p> Trace<'p> {
         let _ = self.start_activity(token, ActivityWork::Wait, now);
     }
 
-    /// Records that an activity starts at time `now` \[s\]. Returns the empty list to which the caller adds the links that the
-    /// activity uses.
+    /// Records that an activity starts at time `now` \[s\]. Returns the list of links of the activity, which is empty, so that
+    /// the caller can add the links that the activity uses.
     fn start_activity(&mut self, token: Token, work: ActivityWork, now: f64) -> &mut Vec<LinkId> {
         let carried = self.message_ends.take();
         let is_carried = matches!(work, ActivityWork::Carry(_));
@@ -226,8 +226,8 @@ impl<'p> Trace<'p> {
             .add_activity(token, Running { cause, activity })
     }
 
-    /// Returns the node of the cause of an activity that starts now. The cause is the previous activity of the same process if it
-    /// ends now, otherwise the activity whose end the runtime is handling.
+    /// Returns the node of the cause of an activity of `process` that starts now. The cause is the previous activity of the same
+    /// process if this previous activity ends now, otherwise the activity whose end the runtime is handling.
     fn find_cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
         let own = process.and_then(|process| self.last_of_process.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);

@@ -4,25 +4,26 @@
 //! computed(p)  = the time at which the shares of p's host sum to its work
 //! start(m)     = computed(from)                       concurrent sends, early receives
 //!              = max(computed(from), computed(to))    concurrent sends, late receives
-//!              = delivered(the message before it)     sequential sends; the first at computed(from)
+//!              = delivered(previous message of from)  sequential sends; the first at computed(from)
 //! delivered(m) = start(m) + delay + transfer          contending flows are solved in a batch; a delay has all costs of a library
-//! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
+//! arrival(p)   = the latest of computed(p), the deliveries of its sequential sends, and the deliveries of the messages to p
 //! duration     = the departure that the barrier predicts from the arrivals (`barrier.rs`)
 //! ```
 //! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver.
 //!
 //! Direct evaluation is used when all processes begin together and nothing else is in progress. Speeds of hosts may change while
-//! processes compute, if the changes are known in advance: those of profiles, and the computed steps of a load. No link may
+//! processes compute, if the changes are known in advance, as with profiles and with the computed steps of a load. No link may
 //! change before all messages are sent. Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier
 //! uses no links; otherwise everything has to end before the first change. The choice depends on the platform, the options, the
 //! plan and the time.
 //!
 //! Cost: 5 ns per process, 10 ns per message, and the solution of the batch of flows.
 //!
-//! The slower reference implementation simulates the superstep event by event ([`crate::superstep`]). The results of these
+//! The slower reference implementation simulates the superstep event by event ([`crate::superstep`]). The results of the two
 //! implementations agree to 1e-12, not to the last bit: in the event list of the engine, all events within 1e-14 of a time are
-//! handled at that time, whereas here only flows that share a link are. Long contention can magnify the difference: in one
-//! superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+//! handled at that time, whereas in direct evaluation only flows that share a link are treated in this way. Long contention can
+//! magnify the difference: in one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the
+//! fuzzing tests).
 
 use super::executions::{
     Execution, Groups, Running, process_execution, share_changing_host, share_host,
@@ -86,8 +87,8 @@ pub(crate) struct Direct {
     next_message: Vec<u32>,
     /// For each process, the first message that it sends; used only with sequential sends.
     first_message: Vec<u32>,
-    /// For each pair of sender and receiver, the connection that their messages have already used. It is stored only with slow
-    /// start and few processes.
+    /// For each pair of sender and receiver, the engine's number of the connection that their messages have already used. It is
+    /// stored only with slow start and few processes.
     connections: Vec<u32>,
     /// Work \[cycles\] and number of each process in a group of processes that share a host and begin at the same time.
     shared_works: Vec<(f64, u32)>,
@@ -195,8 +196,8 @@ impl Direct {
     }
 
     /// Computes when each computation of a superstep ends, and returns the first and the last of these local times \[s\]. Returns
-    /// `None` unless all computations end before the next change of a link. Later changes of host speeds do not matter, since
-    /// messages begin at these times.
+    /// `None` unless all computations end before the next change of a link. Changes of host speeds after these times have no
+    /// effect, since messages begin at these times.
     pub(crate) fn compute_computation_ends(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -263,8 +264,9 @@ impl Direct {
         })
     }
 
-    /// Returns the result of messages that are sent at the same time while nothing else is in progress; `None` if events are
-    /// needed. The delay of each message before its transfer is multiplied by `factor`.
+    /// Returns the duration and the number of flows of messages that are sent at the same time while nothing else is in progress;
+    /// `None` if the messages must be simulated by events. The delay of each message before its transfer is multiplied by
+    /// `factor`.
     pub(crate) fn deliver_messages(
         &mut self,
         platform: &Platform,
@@ -354,8 +356,8 @@ impl Direct {
         }
     }
 
-    /// Computes when each computation ends, if processes begin at different times: adds the begins to the durations, and
-    /// evaluates how processes on the same host share it.
+    /// Computes when each computation ends, if processes begin at different times: adds the begin of each process to the duration
+    /// of its computation, and evaluates how processes on the same host share this host.
     fn compute_with_begins(&mut self, input: &SuperstepInput<'_>) {
         for (end, begin) in self.computation_ends.iter_mut().zip(input.begins) {
             *end += begin;
@@ -381,8 +383,8 @@ impl Direct {
         }
     }
 
-    /// Computes when each computation ends while the speeds of hosts change. Returns whether all changes before these ends are
-    /// known in advance.
+    /// Computes when each computation ends while the speeds of hosts change. Returns whether all changes of speeds up to the last
+    /// end are known in advance.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
         let mut by_host = self.colocated.iter().chain(self.processes_alone.chunks(1));
         by_host.all(|group| {
@@ -439,8 +441,8 @@ impl Direct {
         }
     }
 
-    /// Computes when each message starts and is delivered. Returns the time until which these values are valid \[s\], because the
-    /// maximum rate of a flow is set when it starts: all messages must be sent before the first change of a link.
+    /// Computes when each message starts and is delivered. Returns the time until which the computed times are valid \[s\]:
+    /// because the maximum rate of a flow is set when it starts, all messages must be sent before the first change of a link.
     fn compute_messages(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let SteadyUntil {
@@ -761,8 +763,8 @@ fn launch_message(
     })
 }
 
-/// Links the messages of each sender into a list: sets the first message of each process, and the next message of the same sender
-/// for each message.
+/// Links the messages of each sender into a list: sets `first` to the first message of each process, and `next` to the next
+/// message of the same sender for each message.
 fn link_messages_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
     refill(first, plan.work.len(), NONE);
     refill(next, plan.messages.len(), NONE);

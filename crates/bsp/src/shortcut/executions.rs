@@ -46,7 +46,7 @@ pub(super) type Running = BinaryHeap<Reverse<(u64, u32)>>;
 
 /// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are in
 /// the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
-/// [`share_host`]. Returns whether all computations end.
+/// [`compute_ends_on_shared_host`]. Returns whether all computations end.
 pub(super) fn share_changing_host(
     (executions, running): (&[Execution], &mut Running),
     host: &Host,
@@ -102,8 +102,9 @@ pub(super) fn share_changing_host(
     true
 }
 
-/// Computes when the computations on one host end that all begin at time 0; they are given in increasing order of work. While n
-/// computations are in progress, each has the speed `speed · min(1, cores/n)`.
+/// Computes when computations on one host end that all begin at time 0. The list `works` contains the work \[cycles\] and the
+/// process of each computation, in increasing order of work. While n computations are in progress, each has the speed `speed ·
+/// min(1, cores/n)`.
 pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
     let (mut now, mut service, mut at) = (0.0, 0.0, 0);
     while at < works.len() {

@@ -3,13 +3,14 @@
 //!
 //! ```text
 //! superstep k of run a, superstep k of run b; equal placements         =>  equal durations, measurements and digests, to the last bit
-//! superstep k, superstep k + 1 of one run; equal plans and placements  =>  likewise
-//! a step of a call, a step of any call; equal messages                 =>  likewise
+//! superstep k, superstep k + 1 of one run; equal plans and placements  =>  equal durations, measurements and digests
+//! a step of a call, a step of any call; equal messages                 =>  equal durations
 //! ```
-//! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in
-//! progress. Local time then starts from zero, so that neither earlier supersteps nor the policy change the result. The runs have
-//! the same workload and equal runtime options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results
-//! do not depend on which run or thread computes a superstep first.
+//! A digest is a hash of messages and times with the longest computation of a superstep. The equality holds on a platform whose
+//! capacities are constant, if all processes begin the superstep together and nothing else is in progress. Local time then starts
+//! from zero, so that neither earlier supersteps nor the policy change the result. The runs have the same workload and equal
+//! runtime options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or
+//! thread computes a superstep first.
 //!
 //! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call. Once the [`MemoBudget`] is used up,
 //! no further result is stored. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. The
@@ -67,7 +68,7 @@ struct Place {
     call_steps: Mutex<Vec<Step>>,
 }
 
-/// Messages of a rescheduling call that are sent at the same time, with the stored result.
+/// A group of messages of a rescheduling call that are sent at the same time, with the stored result of this group.
 #[derive(Debug)]
 struct Step {
     messages: Box<[CallMessage]>,
@@ -87,7 +88,7 @@ pub(super) struct Entry {
     pub compute: Box<[Seconds]>,
     /// Duration of the communication of each process, as in [`Measures`].
     pub communication: Box<[Seconds]>,
-    /// Duration until the sends of each process were delivered, as in [`Measures`].
+    /// Duration until the messages that each process sent were delivered, as in [`Measures`].
     pub send: Box<[Seconds]>,
     /// Duration of each message of the superstep, in the order of its plan.
     pub message_durations: Box<[Seconds]>,
@@ -102,7 +103,7 @@ impl Memo {
         }
     }
 
-    /// Returns the stored results for a placement; they are empty at first.
+    /// Returns the stored results of supersteps and calls for a placement; if the placement is new, these results are empty.
     fn results_for(&self, placement: &[HostId]) -> Arc<Place> {
         let mut places = self
             .results_by_placement
@@ -154,8 +155,8 @@ impl<'a> SharedMemo<'a> {
         supersteps.get(&superstep).cloned()
     }
 
-    /// Returns the stored result of the same messages of a rescheduling call, for the placement of the superstep that was looked
-    /// up last; `None` if no result is stored.
+    /// Returns the stored result of the same messages of a rescheduling call, for the placement of the last call of
+    /// [`find_superstep`](Self::find_superstep); `None` if no result is stored.
     pub(super) fn find_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
         let steps = self.place.call_steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
@@ -163,7 +164,8 @@ impl<'a> SharedMemo<'a> {
         Some(known.result)
     }
 
-    /// Stores the result of messages of a rescheduling call, if the budget has enough memory.
+    /// Stores the result of a group of messages of a rescheduling call that are sent at the same time, if the budget has enough
+    /// memory.
     pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
         if !self.memo.budget.reserve_bytes(bytes) {
@@ -177,8 +179,8 @@ impl<'a> SharedMemo<'a> {
         });
     }
 
-    /// Stores the result of a superstep for the placement of the superstep that was looked up last, if the budget has enough
-    /// memory. `bytes` is the size of the arrays of the result \[B\].
+    /// Stores the result of a superstep, for the placement of the last call of [`find_superstep`](Self::find_superstep), if the
+    /// budget has enough memory. `bytes` is the size of the arrays of the result \[B\].
     pub(super) fn store_superstep(
         &self,
         superstep: usize,
@@ -233,7 +235,7 @@ pub(super) struct Previous {
 
 impl Previous {
     /// Returns the stored result of the previous superstep if the next superstep has the same placement; otherwise `None`. The
-    /// plans are equal as well, because the stored result is removed when the plan changes.
+    /// plans of both supersteps are equal, because the stored result is removed when the plan changes.
     pub(super) fn find_result(&self, placement: &[HostId]) -> Option<SuperstepResult> {
         self.result
             .filter(|_| are_equal_placements(&self.placement, placement))

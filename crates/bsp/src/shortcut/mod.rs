@@ -100,8 +100,9 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Allows the repetition of supersteps if a run with the definition `setup` would allow it. It is used for a run whose
-    /// critical path is recorded by events, for which `setup` is the definition with shortcuts.
+    /// Allows the repetition of supersteps if a run with the definition `setup` would allow it. This function is called for a run
+    /// whose critical path is recorded and which is therefore simulated by events; `setup` is the definition of this run with its
+    /// shortcuts.
     pub(super) fn allow_repetition_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
         self.may_repeat = may_repeat(setup, barrier);
     }
@@ -118,10 +119,10 @@ impl<'a> Shortcuts<'a> {
 
     /// Computes the result of the open superstep without events and advances time by its duration; nothing else may be in
     /// progress. Returns `false` if the superstep needs events. `begins` contains the time at which each process begins \[s\],
-    /// counted from the first process; it is empty if all begin together.
+    /// counted from the begin of the first process; it is empty if all processes begin together.
     ///
     /// # Errors
-    /// As [`migsim_engine::Simulation::refresh`].
+    /// The speed of a host has changed too often since it was last updated ([`migsim_engine::Simulation::refresh`]).
     pub(super) fn try_shortcut(
         &mut self,
         world: &mut World<'_>,
@@ -185,8 +186,9 @@ impl<'a> Shortcuts<'a> {
         Ok(true)
     }
 
-    /// Returns the result of messages of a rescheduling call that are sent at the same time while nothing else is in progress;
-    /// `None` if events are needed.
+    /// Returns the duration and the number of flows of messages of a call that are sent at the same time while nothing else is in
+    /// progress; `None` if the messages must be simulated by events. The delay of each message before its transfer is multiplied
+    /// by `factor`.
     pub(super) fn deliver_call_messages(
         &mut self,
         platform: &Platform,
@@ -250,12 +252,12 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Returns a description of the first violated invariant of direct evaluation; `None` if there is none.
+    /// Returns a description of the first violated invariant of direct evaluation; `None` if no invariant is violated.
     pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
         self.direct.fault(platform)
     }
 
-    /// Stores the result as that of the previous superstep.
+    /// Stores the result as the result of the previous superstep, for use if the next superstep is equal.
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
         if self.may_repeat && world.repeats_previous(world.open_superstep + 1) {
             self.previous.store_result(result, &world.placement);

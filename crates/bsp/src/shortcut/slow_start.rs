@@ -1,8 +1,8 @@
 //! Slow start of connections in a superstep that is computed directly: computes the time by which slow start delays each message.
 //!
 //! ```text
-//! wait(m) = 0                             if the first window suffices for m, or lasts for a round trip
-//!         = that of an idle connection    if the connection is idle when m starts
+//! wait(m) = 0                                 if the first window suffices for m, or lasts for a round trip
+//!         = the wait on an idle connection    if the connection of m is idle when m starts
 //! ```
 //! In these equations, m is a message. If several messages of the superstep use one connection, the idle time of the connection
 //! depends on when the other messages end. If slow start may delay one of these messages, the superstep is simulated by events.
@@ -13,7 +13,7 @@ use crate::config::Sends;
 use migsim_base::units::{HostId, ProcessId, greater};
 use migsim_engine::{NetworkModel, PathId, PathTable};
 
-/// The delays of the messages of a superstep by slow start; the arrays are reused.
+/// The delays of the messages of a superstep by slow start; the memory of the arrays is reused in later supersteps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
     /// Whether the network model has slow start.

@@ -15,9 +15,9 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// Minimum number of flows on a link, averaged over all links of all flows, from which this solver is used.
+/// Minimum mean number of flows on a link for which this solver is used; the mean is taken over all uses of links by flows.
 const MIN_MEAN_FLOWS_PER_LINK: u64 = 12;
-/// Minimum number of flows in a batch from which this solver is used.
+/// Minimum number of flows in a batch for which this solver is used.
 const MIN_CROWD_SIZE: usize = 256;
 
 /// Batch solver for many flows on few links; its arrays are reused from batch to batch.
@@ -37,7 +37,7 @@ pub(super) struct BottleneckBatch {
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl BottleneckBatch {
-    /// Whether the flows on the given paths are a crowd, which means many flows on few links.
+    /// Whether this solver is efficient for the flows on the given paths, which means that many flows share few links (a crowd).
     pub(super) fn is_crowd(
         &mut self,
         flows: impl Iterator<Item = PathId> + Clone,
@@ -61,8 +61,8 @@ impl BottleneckBatch {
     }
 
     /// Solves the flows of `starts`, which may be in any order, while link capacities change as listed in `changes`. Calls
-    /// `ended(name, time)` for each flow that ends, with the end time \[s\]; this callback may return another flow, which starts
-    /// at that time or later.
+    /// `ended(flow_id, time)` for each flow that ends, with the identifier of the flow and the end time \[s\]; this callback may
+    /// return another flow, which starts at that time or later.
     pub(super) fn solve(
         &mut self,
         (platform, mut changes): (&Platform, Option<BandwidthChanges>),

@@ -21,12 +21,13 @@ use super::flow::FlowStart;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Splits a batch of flows into contention groups, between which no link is shared; its arrays are reused from batch to batch.
+/// Splits a batch of flows into contention groups, so that flows of different groups never use the same link at the same time;
+/// the arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
     /// The flows that may share a link at the same time, ordered by contention group.
     grouped_starts: Vec<FlowStart>,
-    /// For each contention group, the index in `grouped_starts` after its last flow.
+    /// For each contention group, the index in the list of flows by group after the last flow of the group.
     group_ends: Vec<usize>,
     links: Vec<Link>,
     /// The numbers of the links that at least one flow of the batch uses.
@@ -72,8 +73,9 @@ impl Link {
 }
 
 impl Contention {
-    /// Splits the flows in `starts` into contention groups, and empties that list. Calls `alone(name, end)` for each flow that
-    /// never shares a link, with its end time \[s\]; [`Self::groups`] returns all other flows afterwards.
+    /// Splits the flows in `starts` into contention groups, and empties that list. Calls `alone(flow_id, end)` for each flow that
+    /// never shares a link, with the identifier of the flow and its end time \[s\]; [`Self::groups`] returns all other flows
+    /// afterwards.
     pub(crate) fn split_into_groups(
         &mut self,
         platform: &Platform,
@@ -105,7 +107,7 @@ impl Contention {
         }
     }
 
-    /// Lists for each link the flows that use it.
+    /// Creates for each link the list of the flows on the link.
     fn list_flows_by_link(&mut self, paths: &PathTable, starts: &mut [FlowStart]) {
         for start in &*starts {
             for &(link, _) in paths.link_uses(start.path) {

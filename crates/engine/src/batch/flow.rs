@@ -1,5 +1,5 @@
-//! The flows of a batch: pending flows, ordered by start time and then by name, and active flows, whose transfers are in
-//! progress.
+//! The flows of a batch: pending flows, ordered by start time and then by flow identifier, and active flows, whose transfers are
+//! in progress.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,14 +26,14 @@ impl FlowStart {
         (self.path, self.bytes)
     }
 
-    /// Returns a sort key that orders flows by start time and then by name. The start time is not negative, so that its bits sort
-    /// like its value.
+    /// Returns a sort key that orders flows by start time and then by flow identifier. The start time is not negative, so that
+    /// its bits sort like its value.
     pub(crate) fn sort_key(&self) -> u128 {
         u128::from(self.start_time.to_bits()) << 64 | u128::from(self.flow_id)
     }
 }
 
-/// A flow whose transfer is in progress, as its path and its name.
+/// A flow whose transfer is in progress, given by its path and its flow identifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ActiveFlow {
     pub(super) path: PathId,
@@ -53,13 +53,13 @@ impl ActiveFlow {
         }
     }
 
-    /// Returns a sort key that orders flows by path and then by name.
+    /// Returns a sort key that orders flows by path and then by flow identifier.
     pub(super) fn sort_key(self) -> u64 {
         u64::from(self.path) << 32 | u64::from(self.flow_id)
     }
 }
 
-/// A flow with an order by start time and then by name, for use in a heap.
+/// A flow with an order by start time and then by flow identifier, for use in a heap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct StartInOrder(FlowStart);
 
@@ -75,13 +75,13 @@ impl Ord for StartInOrder {
     }
 }
 
-/// Flows that do not start before another flow has ended, because the process that sends them has to receive that flow first.
+/// Flows that can start only after another flow has ended, because the process that sends them has to receive that flow first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChainedStarts {
     start_heap: BinaryHeap<Reverse<StartInOrder>>,
-    /// Flows whose start was caused at the current time and is only slightly later, within the tolerance of equal times. They are
-    /// not started before the next time at which a flow starts or ends, because a process that reacts to the end of a flow and
-    /// then waits, however shortly, is not ready yet.
+    /// Flows whose start was caused at the current time and is only slightly later, within the tolerance of equal times. These
+    /// flows do not start before the next time at which a flow starts or ends, because a process that reacts to the end of a flow
+    /// and then waits, however shortly, is not ready before that time.
     postponed_starts: Vec<FlowStart>,
 }
 

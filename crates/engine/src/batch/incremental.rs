@@ -52,10 +52,11 @@ struct FlowClass {
     bytes_per_flow: f64,
     last_update: f64,
     rate: f64,
-    /// The flow of the class that ends first: the value of V at its end \[B\], and its name. V is stored as the bits of the
-    /// number, which sort like its value.
+    /// The flow of the class that ends first: the value of V at its end \[B\], and its flow identifier. V is stored as the bits
+    /// of the number, which sort like its value.
     first_to_end: Option<(u64, u32)>,
-    /// All other flows of the class, as pairs of the value of V at the end and the name; most classes have only one flow.
+    /// All other flows of the class, as pairs of the value of V at the end and the flow identifier; most classes have only one
+    /// flow.
     other_flows: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -70,7 +71,8 @@ impl FlowClass {
         u32::from(self.first_to_end.is_some()) + to_u32(self.other_flows.len())
     }
 
-    /// Adds a flow of `bytes` bytes to the class; its transfer starts at the time of the last update.
+    /// Adds a flow of `bytes` bytes with the flow identifier `name` to the class; its transfer starts at the time of the last
+    /// update.
     fn push(&mut self, bytes: f64, name: u32) {
         let flow = ((self.bytes_per_flow + bytes).to_bits(), name);
         let later = match self.first_to_end {
@@ -86,8 +88,8 @@ impl FlowClass {
         }
     }
 
-    /// Removes the flow of the class that ends first, and returns its name; returns `None` if this flow ends after V = `moved`
-    /// \[B\].
+    /// Removes the flow of the class that ends first, and returns its flow identifier; returns `None` if this flow ends after V =
+    /// `moved` \[B\], or if the class has no flow.
     fn pop_ended(&mut self, moved: f64) -> Option<u32> {
         let (target, name) = self.first_to_end?;
         if f64::from_bits(target) > moved {
@@ -111,8 +113,8 @@ impl FlowClass {
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl IncrementalBatch {
-    /// Solves the flows of `starts`, which may be in any order. Calls `ended(name, time)` for each flow that ends, with the end
-    /// time \[s\]; this callback may return another flow, which starts at that time or later.
+    /// Solves the flows of `starts`, which may be in any order. Calls `ended(flow_id, time)` for each flow that ends, with the
+    /// identifier of the flow and the end time \[s\]; this callback may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -257,8 +259,8 @@ impl IncrementalBatch {
         }
     }
 
-    /// Removes the flows that never end, calls `ended` for each of them with an infinite time, and resets the order in which
-    /// classes are opened.
+    /// Removes the flows that never end, and calls `ended` for each of them with an infinite time. Also restores the initial
+    /// state of the solver, so that the results of later batches do not depend on this batch.
     fn remove_unending_flows(&mut self, mut ended: impl FnMut(u32, f64) -> Option<FlowStart>) {
         for (number, class) in (0..).zip(&mut self.classes) {
             if class.first_to_end.is_none() {

@@ -28,13 +28,13 @@ pub(crate) struct MemoizedBatch {
     bytes_left: Vec<f64>,
     /// The flows whose transfers start at the current time.
     starting_flows: Vec<FlowStart>,
-    /// For each path that has been used: its pseudo-random number, and 0 for all other paths. The name of a set of flows is the
-    /// sum of the numbers of their paths.
+    /// For each path that has been used: its pseudo-random number, and 0 for all other paths. The sum of the numbers of the paths
+    /// of a set of flows identifies the set.
     random_numbers: Vec<u128>,
 }
 
-/// Maximum number of different start times in a batch for which flows are sorted by moving the flows of each time to the front in
-/// turn.
+/// Maximum number of different start times in a batch for which the flows are sorted by partitioning: for each start time in
+/// increasing order, the flows with this time are moved to the front.
 const MAX_TIMES_TO_PARTITION: usize = 6;
 
 impl MemoizedBatch {
@@ -43,8 +43,8 @@ impl MemoizedBatch {
         self.rate_cache.fault()
     }
 
-    /// Solves the flows of `starts`, which may be in any order. Calls `ended(name, time)` for each flow that ends, with the end
-    /// time \[s\]; this callback may return another flow, which starts at that time or later.
+    /// Solves the flows of `starts`, which may be in any order. Calls `ended(flow_id, time)` for each flow that ends, with the
+    /// identifier of the flow and the end time \[s\]; this callback may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -160,8 +160,8 @@ fn remove_ended_flows(
     left.truncate(kept);
 }
 
-/// Returns the minimum of the products a\[i\] · b\[i\] of two lists of equal length; it is computed in eight independent parts,
-/// as vector instructions need it.
+/// Returns the minimum of the products a\[i\] · b\[i\] of two lists of equal length; the minimum is computed in eight independent
+/// parts, so that the compiler can use vector instructions.
 fn min_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
@@ -177,8 +177,8 @@ fn min_product(a: &[f64], b: &[f64]) -> f64 {
     lanes.into_iter().fold(f64::INFINITY, lesser)
 }
 
-/// Sorts flows by start time. Processes with equal work send at the same time, so that there are often only a few different
-/// times; in this case the flows of each time are moved to the front in turn.
+/// Sorts flows by start time. If there are only a few different start times, as for processes with equal work, the flows of each
+/// time are moved to the front one time after the other.
 fn sort_by_start_time(mut starts: &mut [FlowStart]) {
     for _ in 0..MAX_TIMES_TO_PARTITION {
         let first = starts.iter().fold(f64::INFINITY, |first, start| {

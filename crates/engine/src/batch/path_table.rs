@@ -19,8 +19,8 @@ pub type PathId = u32;
 /// The parameters of the route from one host to another, on which the duration of a message depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// Time from the sending of a message until the transfer of its flow begins \[s\], if it does not depend on the size of the
-    /// message.
+    /// Time from the sending of a message until the transfer of its flow begins \[s\], for network models in which this time does
+    /// not depend on the size of the message.
     pub delay: f64,
     /// Weight of a flow on the path in the sharing of links: a flow of weight w gets 1/w of the fair share of a link.
     pub weight: f64,
@@ -28,12 +28,12 @@ pub struct Path {
     pub max_rate: f64,
     /// Rate of a flow on the path that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
     pub rate_alone: f64,
-    /// The endpoint classes of sender and receiver, combined into one number. This number gives paths an order that does not
-    /// depend on when each path was first requested.
+    /// The endpoint classes of sender and receiver, combined into one number. Paths are ordered by this number, so that their
+    /// order does not depend on when each path was first requested.
     pub endpoint_pair: u64,
-    /// Index in the table's list of link uses of the first shared link of the path.
+    /// Index of the first shared link of the path in the table's list of link uses.
     first_link_use: u32,
-    /// Number of links of the path whose capacity flows share.
+    /// Number of links of the path whose capacity is shared among flows.
     link_use_count: u32,
 }
 
@@ -63,7 +63,7 @@ impl Path {
 struct PathDetails {
     /// Latency of the route \[s\]; `None` for a message inside a host, which costs nothing besides the delay of the path.
     latency: Option<f64>,
-    /// Constant part of the delay of a message \[s\], without the time that its packets wait in routers. It is used if no factor
+    /// Constant part of the delay of a message \[s\], without the time that its packets wait in routers; used if no factor
     /// depends on the size of the message.
     fixed_delay: f64,
     /// Time that a packet waits in the routers of the route, per byte of the packet \[s/B\].
@@ -81,16 +81,17 @@ pub struct PathTable {
     /// For each host, the number of its endpoint class.
     class_of_host: Vec<u32>,
     endpoint_class_count: usize,
-    /// The number of each known path plus 1, at index `row_start[from class] + to class`; 0 if the path has not been requested
-    /// yet. It is used if there are few endpoint classes.
+    /// The number of each known path plus 1, at the index `row start of the sender's class + receiver's class`; 0 if the path has
+    /// not been requested yet. The list is used if there are few endpoint classes.
     path_array: Vec<u32>,
-    /// For each endpoint class, the index in the array of paths at which the row of this class as the sender starts. The index is
-    /// 0, the start of a row of zeros, until the class first sends. It is used if there are few endpoint classes.
+    /// For each endpoint class, the index in the array of paths at which the row of this class as the sender starts. Until the
+    /// class first sends, the index is 0, which is the start of a row of zeros. The list is used if there are few endpoint
+    /// classes.
     row_start: Vec<u32>,
     /// The number of each known path, by the pair of endpoint classes; used if there are many endpoint classes.
     path_by_pair: HashTable<PathId>,
-    /// The number after that of the path found last, which is tried first because paths are often requested in the same order;
-    /// used if there are many endpoint classes.
+    /// The number of the path after the path that was found last. It is tried first because paths are often requested in the same
+    /// order; used if there are many endpoint classes.
     next_path_guess: PathId,
     paths: Vec<Path>,
     /// Largest number of shared links on any path of the table so far.
@@ -162,7 +163,8 @@ impl PathTable {
         self.model.bandwidth_factor
     }
 
-    /// Returns the number of the path from one host to another, which may be the same host; `None` if the platform has no route.
+    /// Returns the number of the path from one host to another, and adds the path to the table if it is new. The hosts may be the
+    /// same. Returns `None` if the platform has no route.
     #[inline]
     pub fn find_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from != to {
@@ -268,7 +270,7 @@ impl PathTable {
         are_many
     }
 
-    /// Returns a fixed pseudo-random number for a path; the name of a set of flows is the sum of the numbers of their paths.
+    /// Returns a fixed pseudo-random number for a path; the sum of the numbers of the paths of a set of flows identifies the set.
     pub(super) fn random_number(&self, path: PathId) -> u128 {
         match self.paths[path as usize].endpoint_pair {
             LOOPBACK_PAIR => 0,

@@ -3,11 +3,12 @@
 //! While no link changes, the rates of the active flows are determined by the set of their paths alone:
 //!
 //! ```text
-//! rates(set) = max-min(links, paths of the set)      name(set) = Σ number(path) mod 2^128
+//! rates(set) = max-min(links, paths of the set)      key(set) = Σ random number(path) mod 2^128
 //! ```
-//! The name is a sum, since a path may occur several times in a set. The rates of the flows of a set form a row, in the order of
-//! the set's paths. To compute a row, the max-min problem is always set up in the order of the pairs of hosts, so that the rates
-//! are the same to the last bit whenever the row is computed. Rows can therefore be removed at any time.
+//! The key, by which a set of flows is found, is a sum, since a path may occur several times in a set. The rates of the flows of
+//! a set form a row, in the order of the set's paths. To compute a row, the max-min problem is always set up in the order of the
+//! pairs of hosts, so that the rates are the same to the last bit whenever the row is computed. Rows can therefore be removed at
+//! any time.
 //!
 //! Cost: about 20 ns to find a row, 60 ns per flow to compute one. The reference implementation is [`crate::transport`], which
 //! computes the rates at every event.
@@ -24,9 +25,10 @@ use migsim_platform::Platform;
 /// Cache of the rates of the flows, for all sets of active flows for which rates have been computed so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateCache {
-    /// The number of the row of rates of each set of flows, by the name of the set.
+    /// The number of the row of rates of each set of flows, found by the key of the set (the sum of the random numbers of its
+    /// paths).
     rows_by_name: HashTable<u32>,
-    /// For each row: the name of the set of flows, and the index of the row's first number in the list of stored numbers. A row
+    /// For each row: the key of the set of flows, and the index of the row's first number in the list of stored numbers. A row
     /// contains the rates \[B/s\] of the flows, followed by the inverses of the rates \[s/B\].
     rows: Vec<(u128, usize)>,
     rates_and_inverses: Vec<f64>,
@@ -57,8 +59,8 @@ struct LastUse {
 const MAX_STORED_NUMBERS: usize = 8 << 20;
 
 impl RateCache {
-    /// Returns the rates of the flows in the set `name` \[B/s\], and their inverses \[s/B\]; `flows` must be in increasing order
-    /// of paths.
+    /// Returns the rates of the flows in the set with the key `name` \[B/s\], and the inverses of the rates \[s/B\]; `flows` are
+    /// the flows of the set in increasing order of paths.
     pub(crate) fn rates_of_set(
         &mut self,
         name: u128,
@@ -76,7 +78,7 @@ impl RateCache {
     }
 
     /// Computes the rates of the flows of a set and stores them as a new row; returns the index of the row's first number in the
-    /// list of stored numbers.
+    /// list of stored numbers. `name` is the key of the set.
     fn add_row(
         &mut self,
         name: u128,
@@ -168,7 +170,7 @@ fn position_in_row(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }
 
-/// Returns a hash of the name of a set of flows. Since the name is a sum of pseudo-random numbers, its upper 64 bits serve as the
+/// Returns a hash of the key of a set of flows. Since the key is a sum of pseudo-random numbers, its upper 64 bits serve as the
 /// hash.
 fn hash_of_name(name: u128) -> u64 {
     u64::try_from(name >> 64).expect("64 bits are left")

@@ -16,7 +16,8 @@ use super::flow::FlowStart;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Ratio up to which two fair shares count as equal, since the sums of equal links may be added in different orders.
+/// Ratio up to which two fair shares count as equal. Fair shares that are equal in theory may differ slightly, since the weights
+/// of the flows may be added in different orders.
 const EQUAL_SHARE_TOLERANCE: f64 = 1.0 + 1e-15;
 
 /// Finds the time at which a set of flows ends, if all flows end at the same time; the arrays are reused from batch to batch.

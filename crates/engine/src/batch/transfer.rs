@@ -6,8 +6,8 @@
 //! many flows end at the same time. Examples are the wavefronts of Smith-Waterman and the multicasts of LU. Flows between random
 //! partners share the links of senders and of receivers and end one by one, so that no set recurs.
 //!
-//! Cost of memoized rates and of incremental max-min, in millions of instructions of the simulation loop (the settings of the
-//! speed table):
+//! Cost of memoized rates and of incremental max-min, in millions of instructions of the simulation loop (with the settings of
+//! `results/speed.md`), and the solver that is chosen:
 //!
 //! | case | memoized | incremental | chosen |
 //! |---|---|---|---|
@@ -36,12 +36,13 @@ const MIN_FLOWS_PER_SIZE: usize = 8;
 /// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver: one flow from each
 /// of two neighbours.
 const MAX_FLOWS_PER_RECEIVER: usize = 2;
-/// Maximum number of flows per receiver, as above, if few hosts send, which means at least `PER_SENDER` flows per sender on
-/// average. The number is higher than in the general case because two processes may share a host.
+/// Maximum number of flows per receiver up to which the flows of a group count as rarely sharing a receiver, if the hosts that
+/// send have at least `PER_SENDER` flows each on average. The number is higher than in the general case because two processes may
+/// share a host.
 const MAX_FLOWS_PER_RECEIVER_FEW_SENDERS: usize = 4;
 const PER_SENDER: usize = 4;
 
-/// Decides whether the sets of active flows recur while a group of flows is solved; its arrays are reused.
+/// Predicts whether the sets of active flows recur while a group of flows is solved; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 struct RecurrenceTest {
     different_sizes: Vec<u64>,
@@ -158,8 +159,8 @@ pub struct FlowBatch {
 }
 
 impl FlowBatch {
-    /// Solves the flows in `starts`, where no flow depends on the end of another. Calls `ended(name, time)` for each flow that
-    /// ends, with the end time \[s\].
+    /// Solves the flows in `starts`, where no flow depends on the end of another. Calls `ended(flow_id, time)` for each flow that
+    /// ends, with the identifier of the flow and the end time \[s\].
     pub fn solve(
         &mut self,
         platform: &Platform,
@@ -211,8 +212,8 @@ impl FlowBatch {
         }
     }
 
-    /// Solves the flows in `starts` while the capacities of links change as listed in `changes`. Calls `ended(name, time)` for
-    /// each flow, with the end time \[s\], which is infinite if the flow never ends.
+    /// Solves the flows in `starts` while the capacities of links change as listed in `changes`. Calls `ended(flow_id, time)` for
+    /// each flow, with the identifier of the flow and the end time \[s\], which is infinite if the flow never ends.
     pub fn solve_while_capacities_change(
         &mut self,
         (platform, changes): (&Platform, BandwidthChanges),
@@ -231,8 +232,8 @@ impl FlowBatch {
     }
 
     /// Solves the flows in `starts` and all flows that start after the end of another flow. `flows` are the paths and sizes \[B\]
-    /// of all flows of either kind. Calls `ended(name, time)` for each flow that ends, with the end time \[s\]; this callback may
-    /// return the next flow, which starts at that time or later.
+    /// of all flows of either kind. Calls `ended(flow_id, time)` for each flow that ends, with the identifier of the flow and the
+    /// end time \[s\]; this callback may return the next flow, which starts at that time or later.
     pub fn solve_with_chained_flows(
         &mut self,
         platform: &Platform,

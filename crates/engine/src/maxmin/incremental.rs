@@ -58,7 +58,7 @@ pub(crate) struct IncrementalMaxMin {
 }
 
 /// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
-/// rounding errors. The level of such a link is that of its fastest flow, so that the link limits no other flow.
+/// rounding errors. The level of a saturated link is the level of its fastest flow, so that the link limits no other flow.
 const MAX_CAPACITY_RATIO_OF_SATURATED: f64 = 1.0 + 1e-9;
 /// Tolerance within which two fair-share levels count as equal, relative to the old level.
 const LEVEL_TOLERANCE: f64 = 1e-15;
@@ -70,8 +70,8 @@ const INITIAL_GROUPS_PER_LINK: usize = 2;
 /// Maximum number of link updates in one update of the solver, divided by the number of links, after which all levels are
 /// recomputed from scratch instead.
 const MAX_UPDATES_PER_LINK: usize = 50;
-/// Maximum number of capacity changes at the same time, of links with flows, that are handled by updates. If more capacities
-/// change, all levels are recomputed from scratch, since updates would affect all links anyway.
+/// Maximum number of capacity changes at the same time, on links with flows, after which levels are updated incrementally. After
+/// more changes, all levels are recomputed from scratch, since incremental updates would affect all links anyway.
 const MAX_CAPACITY_CHANGES: usize = 16;
 
 impl IncrementalMaxMin {
@@ -240,13 +240,13 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Returns the range of indices in the list of uses that contains the links of a group.
+    /// Returns the range of indices in the list `link_uses` that contains the links of a group.
     fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.max_uses_per_group;
         first..first + self.groups[group as usize].use_count as usize
     }
 
-    /// Enlarges the list of uses, so that each group can have up to `width` links.
+    /// Enlarges the list `link_uses`, so that each group can have up to `width` links.
     #[inline]
     pub(crate) fn ensure_use_width(&mut self, width: usize) {
         if width > self.max_uses_per_group {

@@ -71,8 +71,8 @@ impl PipesProblem {
         self.link_uses.clear();
     }
 
-    /// Adds a flow with a weight and the maximum rate `bound` \[B/s\]; `uses` are its links, each with the load on the link per
-    /// unit of the flow's rate.
+    /// Adds a flow with a weight and the maximum rate `bound` \[B/s\]; `uses` are the links of the flow's route, each with the
+    /// load on the link per unit of the flow's rate.
     pub(crate) fn add_flow(
         &mut self,
         weight: f64,

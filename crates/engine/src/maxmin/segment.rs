@@ -3,11 +3,12 @@
 use super::solve::MAX_LEVEL;
 use migsim_base::units::{greater, lesser};
 
-/// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere. For example, the
-/// maximum rates of its flows may add up to its capacity.
+/// Ratio of load to capacity up to which a link counts as unsaturated if all its flows are limited by their maximum rates or by
+/// other links. For example, the maximum rates of the flows may add up to the capacity of the link.
 const MAX_LOAD_OF_UNSATURATED: f64 = 1.0 + 1e-14;
 
-/// A load on a link that rises with the fair-share level of the link: by `pull` per unit of level, up to the level `ceiling`.
+/// A load on a link that rises with the fair-share level of the link: by `load_per_level` per unit of level, up to the level
+/// `ceiling`.
 pub(super) trait RisingLoad: Copy {
     /// Returns the increase of the load per unit of the fair-share level.
     fn pull(&self) -> f64;
@@ -108,7 +109,7 @@ impl Segment {
 /// The level is computed by Newton's method. The load is a concave, piecewise linear function of the level. From any start
 /// (`from`, the previous level of the link), the first step leads to the result or below it; further steps climb segment by
 /// segment, and the last segment gives the exact result. A level beyond the largest number (1e307 B/s times a weight of 1e60 s)
-/// is replaced by `MAX_LEVEL`, because a load that rises so high reaches its bound before.
+/// is replaced by the maximum fair-share level, because a load that rises so high reaches its bound before.
 #[inline]
 pub(super) fn find_link_level(capacity: f64, groups: &[impl RisingLoad], from: f64) -> (f64, f64) {
     let full = capacity * MAX_LOAD_OF_UNSATURATED;

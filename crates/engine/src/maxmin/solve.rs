@@ -21,7 +21,7 @@ pub struct SharingProblem {
     /// Maximum rate of each flow \[B/s\].
     max_rate: Vec<f64>,
     /// The links on the routes of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
-    /// at `first_use[f]..first_use[f + 1]`.
+    /// at `first_use_of_flow[f]..first_use_of_flow[f + 1]`.
     link_uses: Vec<(u32, f64)>,
     /// For each flow, the index of its first link in the list of link uses; one more entry contains the length of the list.
     first_use: Vec<u32>,
@@ -31,12 +31,12 @@ pub struct SharingProblem {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     links: Vec<Link>,
-    /// Fair-share level at which each link becomes saturated; infinite if the link has no flow whose rate still rises.
+    /// Fair-share level at which each link becomes saturated; infinite if the rates of all flows on the link are fixed.
     saturation_level: Vec<f64>,
     /// For each use of a link by a flow: the load c per unit of rate divided by the weight w, which is the load per unit of the
     /// level.
     pulls: Vec<f64>,
-    /// The flows on all links, link by link. The flows of link l are at `first_flow[l]..first_flow[l + 1]`.
+    /// The flows on all links, link by link. The flows of link l are at `first_flow_of_link[l]..first_flow_of_link[l + 1]`.
     flows_by_link: Vec<u32>,
     /// For each link, the index of its first flow in the list of flows by link; one more entry contains the length of the list.
     first_flow: Vec<u32>,
@@ -52,11 +52,12 @@ struct Scratch {
 struct Link {
     /// Capacity of the link that is not used by flows with a fixed rate \[B/s\].
     capacity_left: f64,
-    /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate still rises.
+    /// Load on the link per unit of the fair-share level: sum of c/w over the flows whose rate is not fixed yet and still rises
+    /// with the level.
     pull: f64,
-    /// The value of `pull` when it was last recomputed from all flows of the link.
+    /// The value of `load_per_level` when it was last recomputed from all flows of the link.
     pull_at_last_sum: f64,
-    /// Number of flows on the link whose rate still rises.
+    /// Number of flows on the link whose rate is not fixed yet and still rises with the fair-share level.
     rising_flows: u32,
 }
 
@@ -77,12 +78,13 @@ const SAME_LEVEL_RATIO: f64 = 1.0 + 1e-13;
 /// Fraction of its initial value below which a sum that has been reduced by subtractions is recomputed, because of rounding
 /// errors.
 const RESUM_BELOW: f64 = 1e-4;
-/// Maximum of a fair-share level (rate in B/s times weight in s), so that products with it stay finite.
+/// Maximum of a fair-share level (rate in B/s times weight in s), so that products with a level stay finite.
 pub(super) const MAX_LEVEL: f64 = 1e300;
-/// Maximum weight of a flow \[s\]. It stands for an infinite weight, which a flow has on a link that is down, in models whose
-/// weights depend on bandwidths.
+/// Maximum weight of a flow \[s\]. This value replaces an infinite weight, which a flow has on a link that is down in models
+/// whose weights depend on bandwidths.
 const MAX_WEIGHT: f64 = 1e300;
-/// Minimum weight of a flow \[s\], so that the inverse is finite; it stands for the weight of a flow with almost no latency.
+/// Minimum weight of a flow \[s\], so that the inverse is finite. This value replaces the weight of a flow with almost no
+/// latency.
 const MIN_WEIGHT: f64 = 1e-300;
 
 impl SharingProblem {
@@ -276,7 +278,7 @@ impl SharingProblem {
         }
     }
 
-    /// Removes a flow, whose rate is now final, from the sums of rising flows of its links.
+    /// Records that the rate of a flow is final, and removes the flow from the sums over the rising flows on its links.
     fn fix_flow(&mut self, flow: u32, rate: f64) {
         self.working_arrays.is_fixed[flow as usize] = true;
         let first = self.first_use[flow as usize];
@@ -296,7 +298,7 @@ impl SharingProblem {
         }
     }
 
-    /// Recomputes the pull of a link (its load per unit of the level) as a sum over its flows, because repeated subtractions have
+    /// Recomputes the load on a link per unit of the fair-share level as a sum over its flows, because repeated subtractions have
     /// made it inaccurate.
     #[cold]
     fn recompute_pull(&mut self, link: usize) {

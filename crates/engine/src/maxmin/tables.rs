@@ -12,8 +12,8 @@ const MAX_UNSATURATED_LOAD: f64 = 1.0 - 1e-6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) capacity: f64,
-    /// Demand of the groups on the link \[B/s\]: at least `Σ pull · ceiling`, up to rounding. It is valid only while the link is
-    /// unsaturated and not marked.
+    /// Demand of the groups on the link \[B/s\]: at least `Σ load_per_level · ceiling` over the groups, up to rounding. It is
+    /// valid only while the link is unsaturated and not marked for an update.
     pub(super) demand: f64,
     pub(super) groups: Vec<GroupOnLink>,
     pub(super) is_marked: bool,
@@ -40,8 +40,9 @@ impl Link {
         level
     }
 
-    /// Sets the ceiling of the group at position `slot` of the link, which has the fair-share level `level`. Marks the link if
-    /// its level may change as a result; returns whether this call has marked it.
+    /// Sets the ceiling of the group at position `slot` of the link, which is the level above which the load of the group does
+    /// not rise. The link has the fair-share level `level`; it is marked for an update if its level may change. Returns whether
+    /// this call has marked the link.
     #[inline]
     pub(super) fn set_ceiling(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
@@ -72,7 +73,7 @@ pub(super) struct GroupOnLink {
     /// Load of the group on the link per unit of the fair-share level: n · c / w in the equation of the solver.
     pub(super) pull: f64,
     /// Level above which the load of the group on this link does not rise, because another link or the maximum rate limits the
-    /// group. It is u in the equation of the solver.
+    /// group: u in the equation of the solver.
     pub(super) ceiling: f64,
 }
 
@@ -130,14 +131,15 @@ impl FlowGroup {
     }
 }
 
-/// The lowest of the levels that limit a group (those of its links and of its maximum rate), with the second lowest level.
+/// The lowest and the second lowest of the levels that limit a group, which are the fair-share levels of its links and the level
+/// at which it reaches its maximum rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LowestLevels {
     /// The lowest of the levels that limit the group.
     pub(super) lowest: f64,
-    /// The link that has the lowest level; [`NO_LINK`] if the maximum rate of the group has the lowest level.
+    /// The link that has the lowest level; [`NO_LINK`] if the level of the group's maximum rate is the lowest.
     pub(super) lowest_link: u32,
-    /// The lowest of the levels that limit the group if the link with the lowest level is left out.
+    /// The second lowest level: the lowest of the levels that limit the group without the link that has the lowest level.
     pub(super) lowest_without_link: f64,
 }
 

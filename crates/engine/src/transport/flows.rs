@@ -43,7 +43,7 @@ pub(super) struct Flow<T> {
     pub(super) rate: f64,
     /// Local time at which the remaining bytes of the flow were last computed \[s\].
     pub(super) last_update: f64,
-    /// Fair share of the links that the flow got, which is its rate before the bandwidth factor is applied \[B/s\].
+    /// Fair share that the flow gets on its links, which is the rate of the flow before the bandwidth factor is applied \[B/s\].
     pub(super) fair_share: f64,
     pub(super) weight: f64,
     /// Smallest bandwidth of the links on the route at the time when the flow started \[B/s\].
@@ -55,7 +55,7 @@ pub(super) struct Flow<T> {
     /// The pipes that are only on the route from the receiver to the sender: links whose capacity is not shared among flows, but
     /// limits this flow.
     pub(super) pipes_on_return_route: Vec<u32>,
-    /// Number of loopbacks on the route of the flow, whose bandwidth the network model gives.
+    /// Number of loopbacks on the route of the flow; the network model specifies the bandwidth of a loopback.
     loopback_count: u32,
     /// Latency of the route if the platform specifies it \[s\]; `None` if it is the sum of the latencies of the links.
     pub(super) fixed_latency: Option<f64>,
@@ -131,7 +131,7 @@ impl<T: Copy> Flow<T> {
     }
 }
 
-/// All flows of a network: those in progress, and the free slots of flows that have ended.
+/// All flows of a network: the flows in progress, and the free slots of flows that have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Flows<T> {
     pub(super) network_state: NetworkState,
@@ -176,7 +176,7 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Adds a flow for a message over `route`; returns the slot of the flow, and the time until its transfer begins \[s\]. With
-    /// cross-traffic, the route from the receiver to the sender is used as well.
+    /// cross-traffic, the flow also uses the links of the route from the receiver to the sender.
     pub(super) fn add_flow(
         &mut self,
         message: &Message<'_, T>,

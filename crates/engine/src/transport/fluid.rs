@@ -16,14 +16,15 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
-/// Number of flows sharing links from which the ends of flows are computed from the service of bottleneck links.
+/// Minimum number of flows sharing links for which the end times of flows are computed from the service of bottleneck links.
 const MIN_FLOWS_FOR_SERVICE: usize = 256;
 
 /// A network whose flows share the capacities of its links by weighted max-min fairness.
 #[derive(Clone, Debug)]
 pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
-    /// Solver for the fair shares of links with incremental updates; it has no links until the first flow shares one.
+    /// Solver for the fair shares of links with incremental updates; it has no links until the first flow starts that shares a
+    /// link.
     max_min: IncrementalMaxMin,
     /// Number of flows in the incremental solver.
     incremental_flow_count: usize,
@@ -141,7 +142,7 @@ impl<T: Copy> FluidNetwork<T> {
         levels.update_levels(|slot, share| flows.set_fair_share(slot, share, now, events));
     }
 
-    /// Updates the weights and the maximum rates of those flows whose links have changed.
+    /// Updates the weight and the maximum rate of each flow whose links have changed.
     fn update_weights(&mut self, now: f64, events: &mut EventList<T>) {
         for slot in self.flows.recompute_weights() {
             let flow = &self.flows.flow_slots[slot as usize];

@@ -77,8 +77,8 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
     /// Changes the latency of a link to `latency` \[s\].
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>);
 
-    /// Updates the rates of flows after all messages have started or ended and all links have changed that do so at the present
-    /// time.
+    /// Updates the rates of flows at the present time, after all messages that start or end at this time have done so and all
+    /// capacity changes of this time have been applied.
     fn update_rates(&mut self, now: f64, events: &mut EventList<T>) {
         let _ = (now, events);
     }
@@ -93,8 +93,8 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
         f64::INFINITY
     }
 
-    /// Ends those messages that end at the time `now` \[s\] and have no event for their end in the event list; adds their tokens
-    /// to `ended`.
+    /// Ends all messages that end at the time `now` \[s\] and have no event for their end in the event list; adds their tokens to
+    /// `ended`.
     fn end_unscheduled_messages(&mut self, now: f64, ended: &mut Vec<T>) {
         let _ = (now, ended);
     }

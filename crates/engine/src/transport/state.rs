@@ -81,8 +81,8 @@ impl NetworkState {
         }
     }
 
-    /// Whether the connection from one host to another is idle at local time `time` \[s\], if it sends no message before that
-    /// time; false if slow start is not simulated.
+    /// Whether the connection from one host to another is idle at local time `time` \[s\], if no message is sent on the
+    /// connection before that time; false if slow start is not simulated.
     pub(crate) fn is_connection_idle(&self, ends: (HostId, HostId), time: f64) -> bool {
         let connections = self.connections.as_ref();
         connections.is_some_and(|connections| connections.is_idle(ends, time))
@@ -95,15 +95,15 @@ impl NetworkState {
         Some(connections.find_or_add(ends))
     }
 
-    /// Records that a message of a connection, which was simulated elsewhere, ends at local time `time` \[s\].
+    /// Records that a message of a connection, which was computed without events, ends at local time `time` \[s\].
     pub(crate) fn record_connection_use(&mut self, connection: u32, time: f64) {
         if let Some(connections) = &mut self.connections {
             connections.record_message_end(connection, time);
         }
     }
 
-    /// Records the ends of messages that were simulated elsewhere, which may be in the future. `messages` are pairs of a message
-    /// and its connection, and `ends` contains the local time at which each message ends \[s\].
+    /// Records the ends of messages that were computed without events; the ends may be in the future. `messages` are pairs of a
+    /// message and its connection, and `ends` contains the local time at which each message ends \[s\].
     pub(crate) fn record_message_ends(
         &mut self,
         messages: &Arc<[(u32, u32)]>,

@@ -59,8 +59,8 @@ pub(in super::super) fn apply_changes(
     Ok(parts)
 }
 
-/// Applies one change to the parts of an experiment. Changes of the memory of processes or of the imbalance are applied
-/// elsewhere.
+/// Applies one change to the parts of an experiment. The memory that migrations transfer and the imbalance of the work are
+/// changed by [`apply_changes`] instead.
 fn apply_one_change(change: &CaseChange, parts: &mut ChangeableParts) -> Result<(), Problem> {
     let factor = change.cost_factor();
     match &change.quantity {
@@ -95,8 +95,10 @@ fn multiply_duration(duration: &mut Seconds, factor: f64) {
     *duration = Seconds::of(duration.get() * factor);
 }
 
-/// Multiplies all times that the barrier protocol adds by a factor. With the factor 0, all processes leave when the last process
-/// arrives; a protocol that lets processes pass before all others arrive is kept, and its messages take no time.
+/// Multiplies all times that the barrier protocol adds by a factor.
+///
+/// With the factor 0, all processes leave the barrier when the last process arrives. A protocol that lets processes pass before
+/// all others have arrived is kept, and its messages take no time.
 fn scale_barrier_costs(factor: f64, runtime: &mut RuntimeConfig) {
     let barrier = &mut runtime.barrier;
     barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
@@ -136,7 +138,7 @@ fn scale_call_costs(factor: f64, costs: &mut Costs) {
     }
 }
 
-/// Computes the fraction of the total work that each process has in a balanced superstep. It is proportional to the nominal speed
+/// Computes the fraction of the total work that each process has in a balanced superstep: it is proportional to the nominal speed
 /// of the process on the host that it has at the start.
 fn balanced_shares(parts: &ChangeableParts) -> Vec<f64> {
     let hosts = &parts.platform.platform.hosts;

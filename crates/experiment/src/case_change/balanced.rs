@@ -15,8 +15,8 @@ pub(super) struct ScaledWorkload {
     imbalance_factor: f64,
     /// Factor that multiplies the memory of each process.
     memory_factor: f64,
-    /// The moves that the application prescribes for each superstep, with multiplied size and delay; empty if the application
-    /// prescribes no moves.
+    /// The moves that the application prescribes, by superstep, with size and delay multiplied by the memory factor; empty if the
+    /// application prescribes no moves.
     moves_by_superstep: Vec<Vec<PrescribedMove>>,
 }
 

@@ -1,5 +1,5 @@
 //! Changes of the capacities of a platform: speeds of hosts, bandwidths and latencies of links, latencies of routes, and the
-//! share that the background load takes.
+//! share of the capacity that the background load takes.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     })
 }
 
-/// Returns the link with this name, and for a duplex link both directions.
+/// Returns the link with this name; for a duplex link, returns the links of both directions.
 ///
 /// # Errors
 /// The platform has no link with this name.
@@ -128,8 +128,10 @@ pub(super) fn private_access_links(platform: &Platform, host: HostId) -> Vec<Lin
     links
 }
 
-/// Returns the access links that only this host uses on a platform of zones: the first link of its outgoing routes and the last
-/// link of its incoming routes. Links that routes between two other hosts of the cluster also use do not count.
+/// Returns the access links that only this host uses on a platform of zones (`SimGrid`).
+///
+/// These are the first link of its outgoing routes and the last link of its incoming routes. Links that are also on routes
+/// between two other hosts of the cluster do not count.
 fn private_access_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let hosts = platform.clusters[platform.cluster_of(host).index()]
         .hosts
@@ -180,7 +182,7 @@ fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &m
     }
 }
 
-/// Checks that a change of the latency of these links changes the latency of at least one route.
+/// Checks that a change of the latency of the links `changed` changes the latency of at least one route.
 ///
 /// # Errors
 /// The change has no effect, because the platform specifies the latency of the whole route for all pairs of clusters that the
@@ -283,11 +285,11 @@ fn change_background_load(change: &CaseChange, platform: &mut Platform) {
     }
 }
 
-/// Background load that takes a multiple of the share of capacity that another background load takes.
+/// Background load whose share of the capacity is a multiple of the share that another background load takes.
 #[derive(Debug)]
 struct ScaledLoad {
     load: Arc<dyn BackgroundLoad>,
-    /// Factor that multiplies the share of capacity that the other load takes.
+    /// Factor that multiplies the share of capacity that the unscaled background load takes.
     factor: f64,
 }
 
@@ -300,11 +302,12 @@ impl BackgroundLoad for ScaledLoad {
     }
 }
 
-/// Iterator over the times at which the share of capacity that a multiplied background load leaves changes, with the new share.
+/// Iterator over the changes of the share of capacity that a scaled background load leaves: the time of each change and the new
+/// share.
 #[derive(Clone, Debug)]
 struct ScaledLoadSteps {
     steps: Box<dyn BufferedSteps>,
-    /// Factor that multiplies the share of capacity that the background load takes.
+    /// Factor that multiplies the share of capacity that the unscaled background load takes.
     factor: f64,
 }
 

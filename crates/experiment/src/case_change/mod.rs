@@ -5,10 +5,15 @@
 //! cluster NAME links bandwidth|latency AMOUNT     the access link of each host of a cluster
 //! link NAME bandwidth|latency AMOUNT              one link, with both directions if it is duplex
 //! route A B latency AMOUNT                        the latency that the platform gives for two clusters
-//! barrier|overhead|calls|moves|load|imbalance AMOUNT
-//! processes per host +1|-1
+//! barrier AMOUNT                                  the times of the barrier, and the delays and sizes of its messages
+//! overhead AMOUNT                                 the fixed time that the library adds to each message
+//! calls AMOUNT                                    times and work of rescheduling calls, delays and sizes of their messages
+//! moves AMOUNT                                    the fixed time and the memory of each migration
+//! load AMOUNT                                     the share of the background load in hosts and links
+//! imbalance AMOUNT                                the deviation of the work of each process from balance
+//! processes per host +1|-1                        one process more or less on each host
 //! ```
-//! An amount is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6
+//! AMOUNT is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6
 //! times as high, and any other quantity 0. A change leaves everything else as the settings describe it: the placement at the
 //! start, the routes and the random draws stay the same. This module parses changes; [`mod@apply`] applies them.
 
@@ -62,7 +67,7 @@ pub enum ChangedQuantity {
     Link(String, LinkQuantity),
     /// Latency that the platform specifies for the route between two clusters; the text holds their names, separated by a space.
     Route(String),
-    /// Times of the barrier protocol, and delays and sizes of the messages of the barrier.
+    /// Times that the barrier protocol adds, and delays and sizes of the messages of the barrier.
     Barrier,
     /// Fixed time that the library adds to each message, besides the latency and the transfer.
     Overhead,
@@ -84,9 +89,10 @@ pub enum ChangedQuantity {
 pub enum Amount {
     /// Percentage by which the quantity grows; negative, above -100, if it shrinks.
     Percent(f64),
-    /// The quantity no longer limits a run: a speed or bandwidth 10^6 times as high, any other quantity 0.
+    /// The change makes the quantity so favourable that it no longer limits a run: a speed or bandwidth 10^6 times as high, any
+    /// other quantity 0.
     Unlimited,
-    /// Number of processes that each host gets in addition; negative if it has fewer processes.
+    /// Number of processes that each host gets in addition; a negative number takes processes away from each host.
     Count(i32),
 }
 

@@ -15,7 +15,7 @@ const MAX_CLUSTERS: usize = 12;
 /// Maximum number of individual links that are listed as quantities to change.
 const MAX_LINKS: usize = 64;
 
-/// The changes of single quantities that are possible in an experiment.
+/// The changes of single quantities that are possible in an experiment, to find out which quantity limits its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PossibleChanges {

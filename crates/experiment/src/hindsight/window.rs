@@ -16,9 +16,10 @@ use migsim_base::units::{Bytes, HostId, Seconds, to_u32};
 use migsim_bsp::{MoveCost, Transfer, View};
 use migsim_workloads::Plan;
 
-/// Maximum number of supersteps of a window whose work enters the cost of a placement; they are spread evenly over the window.
+/// Maximum number of supersteps of a window whose work enters the cost of a placement; the sampled supersteps are spread evenly
+/// over the window.
 const MAX_SAMPLED_SUPERSTEPS: usize = 24;
-/// Maximum number of pairs of a process and a destination host that are compared to find the best move.
+/// Maximum number of pairs of a process and a destination host that are evaluated to find the best move.
 const MAX_CANDIDATE_MOVES: usize = 4096;
 
 /// A window of the next supersteps: their work, and the placement that is improved step by step to suit this work.
@@ -143,8 +144,8 @@ impl<'w> SuperstepWindow<'w> {
         best.1
     }
 
-    /// Returns the hosts that are tried as destinations: all hosts, or the `most` hosts with the least work in relation to their
-    /// speed after one more process.
+    /// Returns the hosts that are tried as destinations: all hosts, or the `most` hosts whose work, including one more process,
+    /// is lowest in relation to their speed.
     fn candidate_destinations(&self, most: usize) -> Vec<usize> {
         let mut hosts: Vec<usize> = (0..self.core_speeds.len()).collect();
         if hosts.len() > most {
@@ -164,8 +165,8 @@ impl<'w> SuperstepWindow<'w> {
         self.core_speeds[host] * cores.min(residents.max(1)) as f64
     }
 
-    /// Finds the three hosts that compute longest with the given work per host, and returns their computation times \[s\] and
-    /// indices.
+    /// Finds the three hosts that need the most time to compute the given work per host \[instructions\], and returns their
+    /// computation times \[s\] and indices, the slowest host first.
     fn slowest_hosts(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
@@ -212,7 +213,8 @@ impl<'w> SuperstepWindow<'w> {
         longest.sum()
     }
 
-    /// Computes the time \[s\] that it costs to move a process from its present host to the host `host`; 0 if both are the same.
+    /// Computes the time \[s\] that it costs to move a process from its present host to the host `host`; 0 if `host` is its
+    /// present host.
     fn move_cost(&self, process: usize, host: usize) -> f64 {
         let from = self.view.placement[process];
         if from.index() == host {

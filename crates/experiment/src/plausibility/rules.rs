@@ -173,12 +173,12 @@ pub const PLAUSIBILITY_RULES: [Rule; 12] = [
 pub struct Finding {
     /// The rule about values of this kind.
     pub(super) rule: Rule,
-    /// The implausible value in words; the note to the user begins with this text.
+    /// The implausible value in words; the note to the user begins with these words.
     pub(super) description: String,
 }
 
 impl Finding {
-    /// Creates a finding from the rule about a value and from the value in words.
+    /// Creates a finding from the rule about a value and from the description of the value in words.
     pub(super) fn new(rule: Rule, what: String) -> Self {
         Self {
             rule,

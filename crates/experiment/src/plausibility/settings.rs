@@ -20,7 +20,7 @@ const MAX_NAMED_PROCESSES: usize = 3;
 pub(crate) struct CheckedSettings<'a> {
     /// The rescheduling policy.
     pub(crate) policy: &'a policy::Entry,
-    /// All options of the policy, with defaults filled in.
+    /// All options of the policy; options that the user did not set have their default values.
     pub(crate) policy_options: &'a Value,
     /// The background loads.
     pub(crate) loads: &'a Loads,

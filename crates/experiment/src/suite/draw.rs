@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::file::{Choice, Drawn, Fixed, Part, Unit};
 use migsim_base::random::{Purpose, Stream, round_portably};
 
-/// The quantities of a benchmark case that drawn values are relative to: its superstep, its number of supersteps, and its hosts.
+/// The quantities of a benchmark case to which drawn values refer: the time of a superstep, the number of supersteps, and the
+/// names of the hosts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CaseMeasures<'a> {
     /// The nominal computation time of a superstep of the case \[s\].
@@ -74,8 +75,8 @@ impl Drawn {
 }
 
 impl Unit {
-    /// Converts a drawn number with this unit to the JSON value of a setting; a duration in supersteps or runs becomes one in
-    /// seconds.
+    /// Converts a drawn number with this unit to the JSON value of a setting. A duration in multiples of supersteps or of runs is
+    /// converted to seconds.
     fn json_value(&self, number: f64, measures: CaseMeasures<'_>) -> Value {
         let seconds = |number: f64| json!(format!("{} s", round_to_three_digits(number)));
         match self {

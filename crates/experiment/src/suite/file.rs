@@ -35,7 +35,7 @@ pub struct SuiteFile {
     pub name: String,
     /// A description of the suite for people who read the file.
     pub description: String,
-    /// The seeds with which each case is run.
+    /// The seeds with which each case is run, as a list or range in a text.
     pub seeds: String,
     /// The policies that every benchmark of the suite runs by default; their results count towards the best known makespan of
     /// each case.
@@ -104,7 +104,7 @@ pub struct LinkDraw {
     pub latency: Drawn,
 }
 
-/// A part of an experiment, such as its load, whose settings are drawn as one of several choices.
+/// A part of a case, such as its load. For each case, one of several choices is drawn, which sets the settings of this part.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -130,8 +130,8 @@ pub struct Choice {
     pub weight: f64,
     /// The settings of this choice, by their keys in an experiment; each value is fixed or a distribution.
     pub settings: BTreeMap<String, Drawn>,
-    /// The typical duration and number of supersteps of an application that itself defines both. The units `supersteps` and
-    /// `runs` refer to them.
+    /// The typical duration of a superstep and number of supersteps, for an application that itself defines both. The units
+    /// `supersteps` and `runs` of drawn durations refer to these values.
     #[serde(default)]
     pub usual: Option<Usual>,
 }
@@ -141,17 +141,17 @@ fn one() -> f64 {
     1.0
 }
 
-/// The typical duration and number of supersteps of an application that itself defines both.
+/// The typical duration of a superstep and number of supersteps of an application that itself defines both.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usual {
-    /// The duration of a superstep in a typical run.
+    /// The duration of a superstep in a typical run \[s\].
     pub superstep: Seconds,
     /// The number of supersteps in a typical run.
     pub supersteps: u64,
 }
 
-/// A value of a setting, or the distribution from which the value is drawn. Drawn numbers have three significant digits.
+/// The value of a setting, either fixed or drawn from a distribution. Drawn numbers have three significant digits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Drawn {
@@ -176,9 +176,10 @@ pub enum Drawn {
         /// The values of which one is drawn.
         one_of: Vec<Value>,
     },
-    /// A random subset of the hosts of the platform; the fraction of all hosts is drawn uniformly between two bounds.
+    /// A random subset of the hosts of the platform. The fraction of the hosts that are in the subset is drawn uniformly between
+    /// two bounds.
     Hosts {
-        /// The lower and the upper bound of the fraction of hosts.
+        /// The lower and the upper bound of the fraction of the hosts that are in the subset.
         hosts: [f64; 2],
     },
     /// A JSON object, each of whose values is drawn or fixed.

@@ -231,7 +231,8 @@ struct CaseInProgress<'a> {
 }
 
 impl CaseInProgress<'_> {
-    /// Draws a choice for each part of the suite that belongs to the application, and adds its settings and classes to the case.
+    /// Draws one choice for each part of the suite that applies to the application of the case, and adds the settings and the
+    /// class of this choice to the case.
     fn draw_parts(&mut self) {
         for part in &self.suite.parts {
             let app = self
@@ -288,8 +289,8 @@ impl CaseInProgress<'_> {
             .insert("workload.supersteps".into(), json!(self.superstep_count));
     }
 
-    /// Returns the drawn value of the key `key`, parsed as a quantity, as a number in its base unit; `None` if the key is not
-    /// set.
+    /// Parses the drawn value of the key `key` as a quantity, and returns it as a number in its base unit; `None` if the key is
+    /// not set.
     fn drawn_quantity<Q, E>(
         &self,
         key: &str,

@@ -16,7 +16,8 @@ pub(super) struct DrawnPlatform {
     pub(super) host_names: Vec<String>,
     /// Total number of cores of all hosts.
     pub(super) total_cores: f64,
-    /// Mean speed of a core of the platform \[instructions/s\]; the total speed of all cores while groups are still being drawn.
+    /// Mean speed of a core of the platform \[instructions/s\]. While groups of hosts are still being drawn, it holds the total
+    /// speed of all cores.
     pub(super) core_speed: f64,
     /// Bandwidth of the slowest access link of a host \[B/s\].
     pub(super) slowest_access_bandwidth: f64,

@@ -76,7 +76,7 @@ impl EvaluatedCall {
     }
 }
 
-/// Returns by which factor the policy predicts the time of each moved process to change in one superstep: the ratio t2 / t1,
+/// Returns the factors by which the policy predicts the time of each moved process in one superstep to change: the ratio t2 / t1,
 /// without the cost of the migration.
 ///
 /// t1 is the predicted time on the origin, t2 on the destination. Computation and communication have separate ratios if the
@@ -205,8 +205,8 @@ pub(super) fn supersteps_left(effect: &CallEffect, supersteps: u64) -> u64 {
     (supersteps + 1).saturating_sub(effect.first_superstep)
 }
 
-/// Describes after how many supersteps the gain of the moves has compensated their cost, and whether the `left` supersteps after
-/// the call suffice.
+/// Describes after how many supersteps the gain of the moves of a call has compensated the cost of the moves, and whether the
+/// `left` supersteps after the call suffice.
 fn describe_break_even(effect: &CallEffect, left: u64) -> Sentence {
     let price = quantity::COST_OF_MOVES.with_value(effect.move_delay.get());
     let rate = effect.gain_per_superstep_s();

@@ -9,8 +9,7 @@ use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 /// Maximum number of parts of the critical path that are described one by one for a superstep.
 const MAX_DESCRIBED_PIECES: usize = 8;
 
-/// Minimum share of a part of the critical path in the duration of a superstep; a part with a share of at most this value is
-/// omitted as a rounding error.
+/// Share of the duration of a superstep up to which a part of the critical path is omitted as a rounding error.
 const NEGLIGIBLE_SHARE: f64 = 1e-12;
 
 /// Explanation of the quantity `path_s`: the sum of the parts of the critical path that started in the superstep \[s\].

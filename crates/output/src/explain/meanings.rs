@@ -40,7 +40,8 @@ pub(super) const MIGRATED_MEMORY: Meaning = Meaning::new(
     "the memory of the process that the migration sent",
 );
 /// Explanation of the quantity `t1_minus_t2_sum_s`: the sum of the predicted gains t1 - t2 of the accepted candidates of a call
-/// \[s\]. Since processes run in parallel, this sum is not a part of the makespan.
+/// \[s\]. Here t1 is the predicted time on the origin and t2 on the destination. Since processes run in parallel, this sum is not
+/// a part of the makespan.
 pub(super) const PREDICTED_GAIN_SUM: Meaning = meaning_in_seconds(
     "t1_minus_t2_sum_s",
     "the sum of the predicted savings t1 - t2 of the accepted candidates; a sum over processes, not a time of the run, since processes compute at the same time",
@@ -126,13 +127,13 @@ pub(super) const COMMUNICATION_WITHOUT: Meaning = meaning_in_seconds(
 pub(super) const COST_OF_MOVES: Meaning =
     meaning_in_seconds("price_s", "the time by which the moves delayed the run");
 /// Explanation of the quantity `gain_per_superstep_s`: the realised gain of the moves of a call, divided by the number of
-/// supersteps until the next call \[s\].
+/// supersteps from this call to the next call \[s\].
 pub(super) const GAIN_PER_SUPERSTEP: Meaning = meaning_in_seconds(
     "gain_per_superstep_s",
     "realised_gain_s divided by the number of supersteps until the next call",
 );
 /// Explanation of the quantity `loss_per_superstep_s`: the realised loss of the moves of a call, divided by the number of
-/// supersteps until the next call \[s\].
+/// supersteps from this call to the next call \[s\].
 pub(super) const LOSS_PER_SUPERSTEP: Meaning = meaning_in_seconds(
     "loss_per_superstep_s",
     "realised_loss_s divided by the number of supersteps until the next call",
@@ -157,8 +158,8 @@ pub(super) const NET_LOSS: Meaning = meaning_in_seconds("net_loss_s", "price_s -
 /// Explanation of the quantity `calls`: the number of rescheduling calls of a run.
 pub(super) const CALL_COUNT: Meaning =
     meaning_of_count("calls", "the number of rescheduling calls");
-/// Explanation of the quantity `moving_calls`: the number of rescheduling calls whose migrations took place. In scenario ii, in
-/// which nothing moves, it is the number of calls that decided at least one migration.
+/// Explanation of the quantity `moving_calls`: the number of rescheduling calls whose migrations took place. In scenario ii
+/// (scheduler without moves), in which nothing moves, it is the number of calls that decided at least one migration.
 pub(super) const MOVING_CALL_COUNT: Meaning = meaning_of_count(
     "moving_calls",
     "the number of calls whose migrations happened; in scenario ii, where nothing moves, of calls that decided migrations",
@@ -193,28 +194,29 @@ pub(super) const TOTAL_MIGRATION_TIME: Meaning = meaning_in_seconds(
 /// Explanation of the quantity `makespan_s`: the execution time of a scenario \[s\].
 pub(super) const MAKESPAN: Meaning =
     meaning_in_seconds("makespan_s", "the execution time of the scenario");
-/// Explanation of the quantity `less_than_i_percent`: by how much the makespan of a scenario is below the makespan of scenario i,
-/// relative to scenario i \[%\].
+/// Explanation of the quantity `less_than_i_percent`: by how much the makespan of a scenario is below the makespan of scenario i
+/// (application only), relative to scenario i \[%\].
 pub(super) const PERCENT_BELOW_SCENARIO_I: Meaning = Meaning::new(
     "less_than_i_percent",
     Unit::Percent,
     "100 (T_i - T) / T_i, where T is the makespan of this scenario and T_i that of scenario i",
 );
-/// Explanation of the quantity `more_than_i_percent`: by how much the makespan of a scenario is above the makespan of scenario i,
-/// relative to scenario i \[%\].
+/// Explanation of the quantity `more_than_i_percent`: by how much the makespan of a scenario is above the makespan of scenario i
+/// (application only), relative to scenario i \[%\].
 pub(super) const PERCENT_ABOVE_SCENARIO_I: Meaning = Meaning::new(
     "more_than_i_percent",
     Unit::Percent,
     "100 (T - T_i) / T_i, where T is the makespan of this scenario and T_i that of scenario i",
 );
-/// Explanation of the quantity `missed_by_s`: the predicted loss t2 - t1 because of which a candidate was not moved \[s\]. It is
-/// shown as the range from the smallest to the largest value of a group of calls.
+/// Explanation of the quantity `missed_by_s`: the predicted loss t2 - t1 because of which a candidate was not moved \[s\]. Here
+/// t1 is the predicted time on the origin and t2 on the destination. The quantity is shown as the range from the smallest to the
+/// largest value of a group of calls.
 pub(super) const SHORTFALL_OF_CANDIDATE: Meaning = meaning_in_seconds(
     "missed_by_s",
     "t2 - t1 of a candidate that stayed, by which it missed the condition of a move: the least and the largest value in these calls",
 );
-/// Explanation of the quantity `candidates`: the number of candidates of a rescheduling call. It is shown as the range from the
-/// smallest to the largest number of a group of calls.
+/// Explanation of the quantity `candidates`: the number of candidates of a rescheduling call. The quantity is shown as the range
+/// from the smallest to the largest number of a group of calls.
 pub(super) const CANDIDATE_COUNT: Meaning = meaning_of_count(
     "candidates",
     "the number of candidates of a call: the least and the largest number in these calls",

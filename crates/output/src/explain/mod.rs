@@ -4,11 +4,12 @@
 //! trigger    was a call due, and why                                  the policy ([`Narrator`])
 //! selection  which processes were candidates                          the policy
 //! placement  destination, t1 against t2, verdict
-//! outcome    the cost, the predicted and the realised gain of the moves, and when they are paid back
+//! outcome    the cost, the predicted and the realised gain of the moves, and when the gain has compensated the cost
 //! ```
-//! If no superstep is chosen, the explanation is an [`Overview`] of all rescheduling calls. The sentences state only what the
-//! records of the run (`Run`) contain. If a policy does not provide sentences, its records are listed. Processes and supersteps
-//! are counted from 1.
+//! Here t1 is the predicted time of a candidate on its present host, and t2 the predicted time on its destination. If no
+//! superstep is chosen, the explanation is an [`Overview`] of all rescheduling calls. The sentences state only what the records
+//! of the run (`Run`) contain. If a policy does not provide sentences, its records are listed. Processes and supersteps are
+//! counted from 1.
 //!
 //! [`Narrator`]: migsim_policies::explain::Narrator
 

@@ -68,8 +68,8 @@ impl Answer<'_> {
         )
     }
 
-    /// Describes when the process that the question names was moved and how much memory this sent. The sentence is empty if the
-    /// process was not moved or the question names no process.
+    /// Describes when the process that the question names was moved and how much memory was sent for this move. The sentence is
+    /// empty if the process was not moved or the question names no process.
     fn describe_move_of_process(&self, call: &Call) -> Sentence {
         let mut moved = self.scenario_records.moves_after(call.superstep);
         let own = moved.find(|moved| self.question.process == Some(moved.process));
@@ -110,8 +110,8 @@ impl Answer<'_> {
     }
 }
 
-/// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates of a call. Returns `None` if the
-/// sum is not positive or not recorded.
+/// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates of a call. Here t1 is the
+/// predicted time on the origin and t2 on the destination. Returns `None` if the sum is not positive or not recorded.
 fn describe_predicted_gain_sum(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(

@@ -1,4 +1,4 @@
-//! Overview of all rescheduling calls of a scenario: moves, costs, reasons of calls without moves, and suggested commands for
+//! Overview of all rescheduling calls of a scenario: moves, costs, reasons for calls without moves, and suggested commands for
 //! further questions.
 
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ const MAX_ROWS: usize = 16;
 /// Maximum number of supersteps that the overview lists for one reason for calls without moves.
 const MAX_LISTED_SUPERSTEPS: usize = 8;
 
-/// The rescheduling calls of a scenario: a list of the calls that decided moves, and groups of the calls that decided no move, by
-/// their reason.
+/// The rescheduling calls of a scenario: a list of the calls that decided moves, and the calls that decided no move, grouped by
+/// the reason.
 #[derive(Debug)]
 pub struct Overview<'a> {
     pub(super) scenario_records: &'a RunOfScenario,
@@ -46,8 +46,8 @@ struct ReasonGroup<'a> {
 }
 
 impl<'a> Overview<'a> {
-    /// Collects the rescheduling calls of a scenario of `run`. If `scenario` is `None`, the overview shows scenario iii, or
-    /// scenario ii if the run has no scenario iii.
+    /// Collects the rescheduling calls of a scenario of `run`. If `scenario` is `None`, the overview shows scenario iii (with
+    /// migrations), or scenario ii (scheduler without moves) if the run has no scenario iii.
     ///
     /// # Errors
     /// The run has no such scenario.
@@ -166,13 +166,14 @@ impl<'a> Overview<'a> {
         ]
     }
 
-    /// Returns whether the overview lists the moves of a call. It omits the moves of a call after the last superstep, because
-    /// they never happen. In scenario ii it lists the moves of all calls, although none of them happens.
+    /// Returns whether the overview lists the moves of a call. The moves of a call after the last superstep are not listed,
+    /// because they never happen. In scenario ii (scheduler without moves) the moves of all calls are listed, although none of
+    /// these moves happens.
     fn is_listed(&self, call: &Call) -> bool {
         call.applied || self.scenario_records.scenario == Scenario::Ii
     }
 
-    /// Lists the calls with moves whose moves the overview lists.
+    /// Returns the rescheduling calls that decided moves and whose moves the overview lists.
     fn calls_with_listed_moves(&self) -> impl Iterator<Item = &Call> {
         let moving = self.calls_with_moves.iter().copied();
         moving.filter(|call| self.is_listed(call))

@@ -11,15 +11,15 @@ use migsim_policies::explain::{Meaning, Narrator, RecordedCandidate, Sentence, U
 /// Maximum number of candidates of a rescheduling call that an explanation describes one by one.
 const MAX_DESCRIBED_CANDIDATES: usize = 12;
 
-/// Explanation of the number of candidates that are only counted in an explanation, because it describes only the first
-/// candidates one by one.
+/// Explanation of the number of candidates that an explanation only counts, because it describes only the first candidates one by
+/// one.
 const UNDESCRIBED_CANDIDATES: Meaning = Meaning::new(
     "more_candidates",
     Unit::Count,
     "the number of candidates that are not described one by one",
 );
 
-/// Explanation of the number of accepted candidates among the candidates that are only counted in an explanation.
+/// Explanation of the number of accepted candidates among the candidates that an explanation only counts.
 const UNDESCRIBED_ACCEPTED_CANDIDATES: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,

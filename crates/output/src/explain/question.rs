@@ -11,19 +11,20 @@ use migsim_policies::explain::ExplainContext;
 pub struct Question {
     /// Superstep after which the rescheduling call took place, counted from 1.
     pub superstep: u64,
-    /// Process that the question is about, counted from 1; `None` if it is about the call as a whole.
+    /// Process that the question is about, counted from 1; `None` if the question is about the call as a whole.
     pub process: Option<u64>,
     /// Whether the user asks why the process was not moved.
     pub why_not: bool,
-    /// Scenario that the question is about; `None` means scenario iii, or scenario ii if there is no scenario iii.
+    /// Scenario that the question is about; `None` means scenario iii (with migrations), or scenario ii (scheduler without moves)
+    /// if there is no scenario iii.
     pub scenario: Option<Scenario>,
 }
 
-/// Finds the scenario that is to be explained: the scenario `wanted`, or for `None` scenario iii, or scenario ii if the run has
-/// no scenario iii.
+/// Finds the scenario that is to be explained, which is the scenario `wanted`. For `None` it is scenario iii (with migrations),
+/// or scenario ii (scheduler without moves) if the run has no scenario iii.
 ///
 /// # Errors
-/// The run has no such scenario, or `wanted` is scenario i, which has no rescheduling calls.
+/// The run has no such scenario, or `wanted` is scenario i (application only), which has no rescheduling calls.
 pub(super) fn find_scenario(
     run: &Run,
     wanted: Option<Scenario>,

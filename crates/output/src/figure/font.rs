@@ -1,5 +1,5 @@
-//! Widths and outlines of the glyphs of the font that is embedded in the program, `DejaVu` Sans Condensed. Its licence is in the
-//! same folder.
+//! Widths and outlines of the glyphs of the font that is embedded in the program, `DejaVu` Sans Condensed. The licence of the
+//! font is in the same folder as the font.
 //!
 //! Letters that the font lacks, outside the European languages, become an empty box in PDF and PNG. In SVG the fonts of the
 //! reader's machine are used for such letters.

@@ -15,7 +15,7 @@
 //! ```
 //! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they are distinct in greyscale and for
 //! colour-blind readers (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Figures have no title, because
-//! it belongs to the caption of the article.
+//! the title belongs to the caption in the article.
 
 mod axis;
 mod bars;

@@ -23,7 +23,8 @@ const GLYPHS: SystemInfo<'static> = SystemInfo {
 /// radius: 4/3 (√2 − 1).
 pub(super) const CIRCLE_CONTROL: f64 = 0.552_284_75;
 
-/// Number of the document catalogue in the PDF file; the following constants are the numbers of the other objects.
+/// Number of the document catalogue among the objects of the PDF file. The constants from `PAGES` to `INFO` are the numbers of
+/// the other objects: the page tree, the page, its content, five objects of the font, and the document information.
 const CATALOGUE_OBJECT: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
 const PAGE: Ref = Ref::new(3);

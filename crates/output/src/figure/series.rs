@@ -1,4 +1,4 @@
-//! Chart of quantities over supersteps, drawn as curves.
+//! Chart of one or more quantities over the supersteps of a run, drawn as curves.
 
 use super::axis::{Axis, LegendEntry, LegendSymbol, draw_legend};
 use super::drawing::{Anchor, BLACK, Colour, Drawing, shorten_to_width};

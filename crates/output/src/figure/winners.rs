@@ -29,14 +29,15 @@ const LEGEND_SQUARE_SIDE: f64 = 1.1;
 /// A cell of the map, which shows the fastest policy for one pair of parameter values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WinnerCell {
-    /// Column of the cell, counted from the left, and row of the cell, counted from below; both start at 0.
+    /// Column of the cell, counted from 0 at the left, and row of the cell, counted from 0 at the bottom.
     pub column_and_row: [usize; 2],
     /// Index of the fastest policy of this cell in the list of policies of the map.
     pub winner_index: usize,
     /// Text after the letter of the fastest policy: by how much this policy is faster than the second fastest.
     pub margin_text: String,
-    /// Whether the fastest policy is clearly faster than all other policies: by more than the margin of indifference and, if the
-    /// results depend on seeds, with a significant difference.
+    /// Whether the fastest policy is clearly faster than all other policies. The difference must exceed the margin of
+    /// indifference, below which policies count as equally fast, and must be statistically significant if the results depend on
+    /// seeds.
     pub is_clear_winner: bool,
 }
 

@@ -1,9 +1,9 @@
 //! The common frame of all HTML pages (report, sweep, tune, explain): head of the file, styles, table of contents, tables,
 //! scripts.
 //!
-//! A page is one file that needs no network. It follows the light or dark mode of the system, fits a phone, and prints on white.
-//! Its table of contents is made from its headings (`<h2 id>`). The script `frame.js` makes tables of class `sortable` sortable,
-//! and marks elements of class `wide` or `tall` that scroll.
+//! A page is one file that needs no network. The layout follows the light or dark mode of the system, fits the screen of a phone,
+//! and has a white background in print. The table of contents of a page is made from the headings of the page (`<h2 id>`). The
+//! script `frame.js` makes tables of class `sortable` sortable, and marks elements of class `wide` or `tall` that scroll.
 //!
 //! A page lists the hashes of its scripts (Content-Security-Policy), so that a browser runs no other script. This blocks even a
 //! script in a text that was not escaped by mistake. Styles are not restricted.
@@ -40,11 +40,10 @@ pub struct Page<'a> {
     pub body: &'a str,
     /// Additional CSS rules of this page; the rules of the common frame are always included.
     pub styles: &'a [&'a str],
-    /// HTML elements with the data and the additional scripts of the page, which must also start the page. `None` if the scripts
-    /// of the common frame suffice.
+    /// HTML elements with the data and the additional scripts of the page; these scripts must also start the page. `None` if the
+    /// scripts of the common frame suffice.
     pub scripts: Option<&'a str>,
-    /// Source texts of all scripts in `scripts` and `body`. The browser runs only these scripts and the scripts of the common
-    /// frame.
+    /// Source texts of all scripts that this page adds to the scripts of the common frame; the browser runs no other scripts.
     pub script_texts: &'a [&'a str],
     /// HTML at the end of the page, after the sections.
     pub footer: &'a str,
@@ -109,7 +108,7 @@ pub fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 /// Creates the table of contents of a page: a link to each heading of `body`. If a heading contains a colon, the text of the link
-/// ends before it.
+/// ends before the colon.
 fn table_of_contents(body: &str) -> String {
     let mut html = "<nav class=\"contents\" aria-label=\"Contents\"><ol>\n".to_owned();
     for part in body.split("<h2 id=\"").skip(1) {

@@ -25,7 +25,7 @@ const MAX_LISTED_NAMES: usize = 6;
 /// Relative difference up to which two latencies count as equal.
 const LATENCY_TOLERANCE: f64 = 1e-12;
 
-/// Describes a platform in lines and in tables of at most `rows` rows each. If the user chose which zones form clusters
+/// Describes a platform in lines of text and in tables of at most `rows` rows each. If the user chose which zones form clusters
 /// (`are_clusters_chosen`), the division into clusters is not checked for plausibility.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
@@ -248,7 +248,7 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     (table, all.len().saturating_sub(rows))
 }
 
-/// Latency and bandwidth that a message gets on the route between two hosts.
+/// Latency and bandwidth of the route of a message between two hosts.
 #[derive(Clone, Copy, Debug)]
 struct RouteProperties {
     latency: Seconds,
@@ -305,8 +305,7 @@ struct RouteSurvey {
     /// The first routes, which the table of routes shows.
     first_routes: Vec<ClusterRoute>,
     route_count: usize,
-    /// Number of pairs of clusters whose routes in the two directions use different links. The next two fields are the number of
-    /// pairs without any route, and the first of these pairs.
+    /// Number of pairs of clusters whose routes in the two directions use different links.
     asymmetric_pairs: usize,
     pairs_without_route: usize,
     first_pair_without_route: Option<(ClusterId, ClusterId)>,
@@ -447,8 +446,8 @@ impl<'p> RoutePair<'p> {
         !self.is_symmetric && !have_same_links(platform, there, back)
     }
 
-    /// Returns the properties of the forward route, and also of the backward route if the two routes are not symmetric. The
-    /// properties are `None` if there is no route.
+    /// Returns the origin cluster, the destination cluster and the properties of the forward route, and also of the backward
+    /// route if the two routes are not symmetric. The properties are `None` if there is no route.
     fn route_properties(
         &self,
         platform: &Platform,
@@ -468,7 +467,7 @@ impl<'p> RoutePair<'p> {
     }
 }
 
-/// Returns whether two routes use the same links, in either direction, and have the same latency and bandwidth.
+/// Returns whether two routes use the same links, in either direction, and have the same latency and the same bandwidth.
 fn have_same_links(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
@@ -553,7 +552,7 @@ fn routes_table(platform: &Platform, survey: &RouteSurvey) -> Table {
     table
 }
 
-/// Formats names as a list; only the first names are written, followed by the number of the others.
+/// Formats names as a list; only the first names are written, followed by the number of the remaining names.
 fn format_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MAX_LISTED_NAMES);
     let mut text = names.take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");

@@ -97,7 +97,7 @@ struct ZoneTree<'p> {
     speed_ranges: Vec<(f64, f64)>,
 }
 
-/// Content of a box that is drawn inside the box of a zone; boxes are drawn in the order of the variants.
+/// A box that is drawn inside the box of a zone, described by what it represents; boxes are drawn in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum InnerBox {
     /// A direct inner zone, given by its index in the tree of zones.

@@ -75,8 +75,8 @@ fn round_for_compression(number: f32) -> f32 {
     if near.is_finite() { near } else { number }
 }
 
-/// Converts the fraction `part / whole` to a byte: 0 stands for 0, 255 for 1. Fractions outside this range are limited to it; the
-/// byte is 0 if `whole` is not positive.
+/// Converts the fraction `part / whole` to a byte from 0 (for the fraction 0) to 255 (for the fraction 1). Fractions below 0
+/// become 0 and fractions above 1 become 255; the byte is 0 if `whole` is not positive.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -11,7 +11,8 @@ use super::super::html::escape_html;
 use super::super::machine::{MachineCluster, MachineGroup, PlatformSummary};
 use migsim_base::words::format_count;
 
-/// Width of the whole drawing \[pixels\]; the following constants are sizes of its parts.
+/// Width of the whole drawing \[pixels\]. The constants after it, from `LEAST_COLUMN` to `ROUTER`, are sizes of parts of the
+/// drawing \[pixels\].
 const DRAWING_WIDTH: usize = 1000;
 const LEAST_COLUMN: usize = 170;
 const GAP: usize = 14;
@@ -25,8 +26,8 @@ const MAX_HOST_CELLS: usize = 1000;
 /// Maximum number of clusters of a platform; a platform with more clusters is not drawn.
 const MAX_DRAWN_CLUSTERS: usize = 64;
 
-/// Index of each host that a run uses in the data of the page. The key consists of the index of its cluster and the name of the
-/// host.
+/// Index of each host that a run uses in the data of the page. The key consists of the index of the cluster of the host and the
+/// name of the host.
 pub(super) type HostIndices<'a> = BTreeMap<(usize, &'a str), usize>;
 
 /// Draws a platform with the hosts in `hosts` as SVG. Returns `None` if the platform has no clusters or more than 64.
@@ -99,8 +100,8 @@ fn push_element(svg: &mut String, element: std::fmt::Arguments<'_>) {
     svg.push('\n');
 }
 
-/// A column of the drawing: its horizontal position, and the widths of the boxes of clusters and of the cells of hosts in it
-/// \[pixels\].
+/// A column of the drawing: its horizontal position, and the widths of the boxes of clusters and of the cells of hosts in this
+/// column \[pixels\].
 #[derive(Clone, Copy, Debug)]
 struct DrawingColumn {
     x: usize,
@@ -413,8 +414,8 @@ impl RouterNetwork {
     }
 }
 
-/// The links between columns of the drawing: straight lines between neighbouring columns, and arcs between other columns, at
-/// heights at which they do not overlap.
+/// The links between columns of the drawing: straight lines between neighbouring columns, and arcs between other columns. Arcs
+/// are drawn at heights at which they do not overlap.
 #[derive(Debug)]
 struct LinkArcs {
     /// For each link: its index, the columns at its left and at its right end, and the level of its height (0: a straight line;

@@ -160,8 +160,8 @@ fn activity_bars(
     bars
 }
 
-/// Creates the bars of one process in a run of many supersteps. Each bar covers several supersteps; its colour is the share of
-/// the time in which the process computes.
+/// Creates the bars of one process in a run of many supersteps. Each bar covers several supersteps; the colour of the bar is the
+/// share of the time in which the process computes.
 fn computation_share_bars(
     run: &RunOfScenario,
     activity: &Activity,

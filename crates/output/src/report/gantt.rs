@@ -2,8 +2,8 @@
 //!
 //! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a
 //! unit are durations; bars that are equal in several scenarios, as often in scenarios i and ii, are stored once. Coarser
-//! resolutions of 4, 16, ... units contain the share of time in which each process computes and communicates. The page uses them
-//! when the chart is zoomed out.
+//! resolutions of 4, 16, ... units contain the share of time in which each process computes and communicates. The page uses the
+//! coarser resolutions when the chart is zoomed out.
 
 use std::collections::BTreeMap;
 
@@ -174,8 +174,8 @@ pub(super) fn unit_boundaries(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     starts.chain([run.makespan_s]).collect()
 }
 
-/// Returns, for each superstep, the time of the rescheduling call after it and the time of the migrations before the next
-/// superstep \[s\].
+/// Returns, for each superstep, the duration of the rescheduling call after the superstep and the duration of the migrations
+/// before the next superstep \[s\].
 fn call_and_migration_times(run: &RunOfScenario) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);

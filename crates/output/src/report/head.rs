@@ -24,8 +24,8 @@ pub(super) fn title(report: &Report) -> String {
     )
 }
 
-/// Returns a paragraph that describes on which papers and choices the settings of the run are based; empty if the run folder does
-/// not contain this information.
+/// Returns an HTML paragraph that names the built-in experiment from which settings of the run were taken. The paragraph also
+/// tells whether these settings were fitted to the platform; it is empty if the run folder does not contain this information.
 pub(super) fn basis_paragraph(report: &Report) -> String {
     let told = report.run.experiment["basis"].clone();
     serde_json::from_value(told).map_or_else(
@@ -49,8 +49,8 @@ fn format_signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Creates the HTML table of the scenarios: makespan, comparison with scenario i, and the numbers and costs of rescheduling calls
-/// and moves.
+/// Creates the HTML table of the scenarios: makespan, comparison with scenario i (application only), number and cost of the
+/// rescheduling calls, and number and cost of the moves.
 pub(super) fn scenarios_table(report: &Report) -> String {
     let mut html = String::from(
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
@@ -118,8 +118,8 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
     html.push_str("</tr>\n");
 }
 
-/// Creates one HTML table with bars that shows the causes of the differences between the makespans of scenarios ii and iii and
-/// the makespan of scenario i. If scenario i was not run, returns a paragraph that says so.
+/// Creates one HTML table with bars that shows why the makespans of the other scenarios differ from the makespan of scenario i
+/// (application only). If scenario i was not run, returns a paragraph that says so.
 pub(super) fn makespan_differences_table(report: &Report) -> String {
     let ledgers: Vec<(&RunOfScenario, &MakespanDifference)> = report
         .run

@@ -2,22 +2,23 @@
 //!
 //! ```text
 //! Report              a run folder, or the results of a run in memory
-//!   head              what was run, scenarios, ledger                    HTML
+//!   head              description of the run, scenarios, causes of      HTML
+//!                     the differences between their makespans
 //!   verdict           whether migration pays                             sentence
 //!   notes             interpretations of the papers, and notes           HTML
-//!   gantt             rows, bars, resolutions                            arrays
+//!   gantt             activity of the processes over time                arrays
 //!   series            times of supersteps, imbalance, intervals          arrays
 //!   usage             use of hosts and links over time                   arrays
 //!   scores            scores of the policy and their terms               arrays
-//!   decisions         calls, candidates, reasons                         facts
+//!   decisions         calls, candidates, reasons                         JSON
 //!   reasons           the decisions in sentences                         arrays
 //!   path              the critical path                                  arrays
 //!   drawing           the platform                                       SVG
 //! page                the template with all these parts, in the frame of all pages
 //! ```
-//! Arrays are packed into one block (`compress.rs`), facts are JSON. The scripts of the page (`*.js` in this folder) draw them,
-//! and insert texts only as texts, never as HTML. Reports of the same run are equal byte by byte. uPlot (`vendor/`, MIT) draws
-//! the line charts.
+//! Arrays are packed into one compressed block (`compress.rs`). The scripts of the page (`*.js` in this folder) draw the data of
+//! the arrays and of JSON, and insert texts only as texts, never as HTML. Reports of the same run are equal byte by byte. uPlot
+//! (`vendor/`, MIT) draws the line charts.
 
 mod compress;
 mod decisions;

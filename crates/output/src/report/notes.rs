@@ -1,13 +1,13 @@
-//! Notes on the report page of a run: the interpretations of the papers on which the result depends, and warnings about
-//! implausible values.
+//! Notes on the report page of a run: the interpretations of rules that the papers leave open, as far as the result depends on
+//! them, and warnings about implausible values.
 
 use std::fmt::Write as _;
 
 use super::super::html::escape_html;
 use super::page_data::Report;
 
-/// Returns HTML with a paragraph about the interpretations of the papers, and a paragraph for each note of the run; empty if the
-/// run has neither.
+/// Returns HTML with a paragraph about the interpretations of rules that the papers leave open, and a paragraph for each note of
+/// the run; empty if the run has neither.
 pub(super) fn notes_html(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();

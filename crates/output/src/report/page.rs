@@ -144,7 +144,7 @@ fn hosts_by_index<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &
     order.into_iter().map(|(_, name)| name)
 }
 
-/// Collects the data that the page contains as JSON, and adds the numeric arrays of the page to `pack`.
+/// Collects the data that the page contains as JSON and returns them, and adds the numeric arrays of the page to `pack`.
 fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut ArrayPack) -> Value {
     let unit = gantt::supersteps_per_unit(report);
     let bars = gantt::pack_bars(report, unit, pack);

@@ -20,9 +20,10 @@ pub struct Report {
     pub(super) platform_summary: PlatformSummary,
     /// Times for computation and communication of the processes in each scenario; `None` if they were not recorded.
     pub(super) activity: Option<Vec<Activity>>,
-    /// Traffic on the links in each scenario and each group of supersteps; `None` if it was not recorded.
+    /// Rows with the traffic on each link, for all scenarios and all groups of supersteps; `None` if the traffic was not
+    /// recorded.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
-    /// Rows of the critical paths of all scenarios; empty if no critical path was recorded.
+    /// Rows of the table of critical paths for all scenarios; empty if no critical path was recorded.
     pub(super) critical_path_rows: Vec<PathRow>,
 }
 
@@ -79,7 +80,7 @@ impl Report {
         self.platform_summary.placement.len()
     }
 
-    /// Returns the number of supersteps of the run; it is equal in all scenarios.
+    /// Returns the number of supersteps of the run, which is equal in all scenarios.
     pub(super) fn superstep_count(&self) -> usize {
         self.run
             .scenarios

@@ -83,8 +83,8 @@ impl Words {
     }
 }
 
-/// Creates the question why a rescheduling call decided as it did or, if `candidate` is given, why it moved this candidate or
-/// not.
+/// Creates the question why a rescheduling call decided as it did. If `candidate` is given, the question is why the call moved or
+/// did not move this candidate.
 fn question_about(
     this: &RunOfScenario,
     call: &Call,

@@ -68,8 +68,8 @@ fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'
     all.filter(|(_, scores, _)| !scores.is_empty()).collect()
 }
 
-/// Returns, for each term of the scores, its values ordered by rescheduling call, process and cluster; a value that the policy
-/// did not record is NaN.
+/// Returns, for each term of the scores, the values of the term ordered by rescheduling call, process and cluster; a value that
+/// the policy did not record is NaN.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"

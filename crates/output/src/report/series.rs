@@ -56,8 +56,8 @@ pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut ArrayPack) {
     }
 }
 
-/// Lists for each rescheduling call the length of the interval before and after it \[supersteps\], and whether the policy found
-/// each superstep before it balanced; empty for policies without intervals.
+/// Lists for each rescheduling call the lengths of the intervals before and after the call \[supersteps\]. The list also tells
+/// whether the policy found each superstep of the interval before the call balanced; it is empty for policies without intervals.
 pub(super) fn rescheduling_intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {

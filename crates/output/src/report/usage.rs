@@ -1,8 +1,8 @@
 //! The use of hosts and links over time, for the report page.
 //!
-//! The use of a host is the share of each time interval in which at least one of its processes computes. The use of a link is the
-//! number of bytes that crossed it in a group of supersteps, divided by the number of bytes that its nominal bandwidth allows in
-//! this time.
+//! The use of a host is the share of each time interval in which at least one process of the host computes. The use of a link is
+//! the number of bytes that crossed the link in a group of supersteps, divided by the number of bytes that the nominal bandwidth
+//! of the link allows in the time of these supersteps.
 
 use std::collections::BTreeMap;
 
@@ -107,8 +107,8 @@ fn busy_times(
         .collect()
 }
 
-/// Use of a host: the periods of the current superstep in which its processes compute, and the time in each interval in which at
-/// least one process computes \[s\].
+/// The use of a host while the run is evaluated. It consists of the periods of the current superstep in which processes of the
+/// host compute, and the time in each interval in which at least one process computes \[s\].
 #[derive(Debug)]
 struct HostUsage {
     interval_length: f64,

@@ -24,22 +24,22 @@ const MAKESPAN: Meaning = Meaning::new(
     Unit::Seconds,
     "the execution time of the scenario",
 );
-/// Explanation of the quantity `overhead_percent`: by how much the makespan of scenario ii is above the makespan of scenario i,
-/// relative to scenario i \[%\].
+/// Explanation of the quantity `overhead_percent`: by how much the makespan of scenario ii (scheduler without moves) is above the
+/// makespan of scenario i (application only), relative to scenario i \[%\].
 const OVERHEAD: Meaning = Meaning::new(
     "overhead_percent",
     Unit::Percent,
     "100 (T_ii - T_i) / T_i of scenario ii",
 );
-/// Explanation of the quantity `gain_percent`: by how much the makespan of scenario iii is below the makespan of scenario i,
-/// relative to scenario i \[%\].
+/// Explanation of the quantity `gain_percent`: by how much the makespan of scenario iii (with migrations) is below the makespan
+/// of scenario i (application only), relative to scenario i \[%\].
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
     "100 (T_i - T_iii) / T_i of scenario iii",
 );
-/// Explanation of the quantity `loss_percent`: by how much the makespan of scenario iii is above the makespan of scenario i,
-/// relative to scenario i \[%\].
+/// Explanation of the quantity `loss_percent`: by how much the makespan of scenario iii (with migrations) is above the makespan
+/// of scenario i (application only), relative to scenario i \[%\].
 const LOSS: Meaning = Meaning::new(
     "loss_percent",
     Unit::Percent,
@@ -136,8 +136,8 @@ fn verdict_with_static_starts(
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
-/// Compares scenario iii with scenario i from the same initial placement in a sentence. `is_beaten` tells whether another initial
-/// placement without any migration is faster than scenario iii.
+/// Compares scenario iii (with migrations) with scenario i (application only) from the same initial placement in a sentence.
+/// `is_beaten` tells whether another initial placement without any migration is faster than scenario iii.
 fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = say!(

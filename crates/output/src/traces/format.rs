@@ -37,7 +37,8 @@ pub struct TraceSubject<'a> {
     pub initial_placement: &'a [HostId],
     /// Scenario whose events the trace contains.
     pub scenario: Scenario,
-    /// Describes the decisions of the policy; the trace gets the superstep of the next rescheduling call from it.
+    /// Narrator of the policy, which describes its decisions; the trace uses it to find the number of supersteps until the next
+    /// rescheduling call.
     pub narrator: &'static dyn Narrator,
 }
 

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 
 /// Number of bytes after which the buffer is written to the file \[B\]; the buffer itself is larger by [`SLACK`].
 const BUFFER_BYTES: usize = 1 << 18;
-/// Size of the reserve at the end of the buffer, and maximum size of a text that is appended in one step \[B\].
+/// Number of bytes at the end of the buffer that are kept free for the next text, and maximum size of a text that is appended in
+/// one step \[B\].
 const SLACK: usize = 1 << 12;
 
 /// Writer of a text file with a large buffer. The first error is stored, and nothing is written to the file after it.
@@ -138,7 +139,8 @@ impl LineWriter {
         self.first_error.get_or_insert(error);
     }
 
-    /// Ensures that the buffer has room for `bytes` more bytes (at most [`SLACK`]): writes its content to the file if necessary.
+    /// Ensures that the buffer has room for `bytes` more bytes (at most [`SLACK`]): writes the content of the buffer to the file
+    /// if necessary.
     #[inline]
     fn make_room(&mut self, bytes: usize) {
         if self.buffered_bytes + bytes > self.buffer.len() {

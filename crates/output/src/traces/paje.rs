@@ -1,6 +1,6 @@
-//! Writes traces in the format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read.
-//! Site, clusters, hosts and processes are containers, with a state per process, links for migrations, variables for supersteps,
-//! and counters.
+//! Writes traces in the format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and other tools read.
+//! The site, clusters, hosts and processes are containers of the format; a trace contains a state per process, links for
+//! migrations, variables for supersteps, and counters.
 //!
 //! A container cannot move, and users look for a process on its present host. A process that migrates therefore ends on its old
 //! host and begins on the new host under another name: `p37.1` after the first migration of `p37`. A link joins the two
@@ -112,8 +112,8 @@ const EVENT_DEFINITIONS: [(&str, u8, &[[&str; 2]]); 10] = [
     ),
 ];
 
-/// Definition of the Paje event that ends a link between two containers; it differs from the event that starts a link in one
-/// field.
+/// Definition of the Paje event that ends a link between two containers; one field differs from the definition of the event that
+/// starts a link.
 const END_LINK_DEFINITION: (&str, u8, &[[&str; 2]]) = (
     "PajeEndLink",
     10,
@@ -144,16 +144,17 @@ const TYPE_DEFINITIONS: &str = r#"0 A 0 "Site"
 pub(super) struct Paje<'a> {
     lines: LineWriter,
     platform: &'a Platform,
-    /// For each process, the text with its type and its present name in state events, and the number of its migrations up to now.
+    /// For each process, the text with the type and the present name of the process in state events, and the number of migrations
+    /// of the process up to now.
     state_event_texts: Vec<(ShortText<32>, u32)>,
     has_host_container: Vec<bool>,
     has_cluster_container: Vec<bool>,
     /// Events that are not yet written: the time as the bits of a float (whose order is the order of the times), and the index of
-    /// the event in the next field.
+    /// the event in `pending_event_data`.
     pending_events: Vec<(u64, u32)>,
     pending_event_data: Vec<What>,
     migrations: Vec<MigrationRecord>,
-    /// Time of the event that was written last \[s\]. The next field is this time as text.
+    /// Time of the event that was written last \[s\].
     last_written_time: f64,
     last_written_time_text: Vec<u8>,
     /// Time up to which all events have been written \[s\]; no event that is added later has an earlier time.
@@ -267,7 +268,7 @@ impl<'a> Paje<'a> {
         write_destroy_container(&mut self.lines, &self.last_written_time_text, kind, alias);
     }
 
-    /// Writes an event at once if no event with an earlier time can follow; otherwise stores it until this is certain.
+    /// Writes an event immediately if no event with an earlier time can follow; otherwise stores the event until this is certain.
     fn add_event(&mut self, date: f64, what: What) {
         if date <= self.written_until {
             self.set_event_time(date);
@@ -280,8 +281,8 @@ impl<'a> Paje<'a> {
         self.pending_event_data.push(what);
     }
 
-    /// Sets the time of the events that are written next to `date` \[s\]; a time before the last written time is replaced by the
-    /// last written time.
+    /// Sets the time of the next events to `date` \[s\]; a time before the last written time is replaced by the last written
+    /// time.
     fn set_event_time(&mut self, date: f64) {
         if date > self.last_written_time {
             self.last_written_time = date;
@@ -375,7 +376,7 @@ impl TraceSink for Paje<'_> {
     }
 }
 
-/// Returns the beginning of a Paje file: the definitions of the events, types and values that it uses.
+/// Returns the beginning of a Paje file: the definitions of the events, types and values that occur in the file.
 fn definitions_text() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENT_DEFINITIONS.into_iter().chain([END_LINK_DEFINITION]) {

@@ -46,7 +46,7 @@ struct Track {
     current_activity: ProcessActivity,
     /// Time at which the current activity started \[ns\].
     activity_start: u64,
-    /// Number of the arrow that ends at the next slice of this track; 0 if no arrow ends there.
+    /// Number of the arrow that ends at the next slice of this track; 0 if no arrow ends at this slice.
     incoming_arrow: u64,
 }
 

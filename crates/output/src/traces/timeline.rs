@@ -5,12 +5,12 @@
 //!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
 //!                                        calls and migrations recorded since the barrier
 //! ```
-//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival at the barrier
-//! until it begins the next superstep. Of that time, rescheduling is the time for which all processes wait for a rescheduling
-//! call, and migrate is the time of the process's own migration. Waiting for the migrations of other processes, and the time
-//! between the last barrier and the end of the run, count as waiting. A state of zero length is omitted, so that a process
-//! without work in a superstep continues to wait. A superstep lasts from the time at which the first process begins it to the
-//! time at which the first process begins the next superstep.
+//! Here k is the number of the superstep. `computed - began` and `arrived - computed` are the times in `processes.csv`. A process
+//! waits from its arrival at the barrier until it begins the next superstep. Of that time, rescheduling is the time for which all
+//! processes wait for a rescheduling call, and migrate is the time of the process's own migration. Waiting for the migrations of
+//! other processes, and the time between the last barrier and the end of the run, count as waiting. A state of zero length is
+//! omitted, so that a process without work in a superstep continues to wait. A superstep lasts from the time at which the first
+//! process begins it to the time at which the first process begins the next superstep.
 
 use migsim_base::units::{HostId, ProcessId, Time};
 use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
@@ -49,10 +49,10 @@ impl ProcessActivity {
 /// A quantity of the whole application whose value over time is shown in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
-    /// Imbalance of the superstep: the longest time for computation and communication of a process, divided by the mean of the
-    /// processes, minus 1.
+    /// Imbalance of the superstep: the longest time for computation and communication of any process, divided by the mean of
+    /// these times over all processes, minus 1.
     Imbalance,
-    /// Number of supersteps until the next rescheduling call, as the policy decided in the last call.
+    /// Number of supersteps from the last rescheduling call until the next call, as the policy decided in the last call.
     Interval,
 }
 
@@ -67,8 +67,8 @@ impl Counter {
     }
 }
 
-/// A writer of a trace file in some format. Its methods receive times in seconds that are at least 0; for each process they never
-/// decrease.
+/// A writer of a trace file in some format. Its methods receive times in seconds that are at least 0; the times reported for one
+/// process never decrease.
 pub(super) trait TraceSink: Send {
     /// Starts an activity of a process at the time `date` \[s\]; a process waits before its first activity.
     fn start_activity(&mut self, process: u32, state: ProcessActivity, date: f64);
@@ -91,19 +91,20 @@ pub(super) trait TraceSink: Send {
 pub(super) struct Timeline<S> {
     sink: S,
     superstep_origin: f64,
-    /// Time at which each process starts the current superstep, relative to the previous field \[s\]; empty if all processes
-    /// start at the same time.
+    /// Time from `superstep_time_origin` until each process started the current superstep \[s\]; empty if all processes started
+    /// at this instant.
     start_offsets: Vec<f64>,
     barrier_time: f64,
     /// Time at which each process reached the last barrier \[s\].
     arrival_times: Vec<f64>,
-    /// For each process, whether it waits and the writer knows this; false for a process that has not yet been reported as
-    /// waiting since it reached the last barrier.
+    /// For each process, whether it waits and the writer of the trace has been informed of this. The value is false for a process
+    /// that has not yet been reported as waiting since it reached the last barrier.
     is_waiting: Vec<bool>,
     /// Periods since the last barrier in which all processes waited for a rescheduling call.
     call_periods: Vec<Wait>,
     migrations_since_barrier: Vec<MigrationRecord>, // sorted by process before they are read
-    /// Values of the counter "supersteps until the next rescheduling call" that were not yet reported, each with its time.
+    /// Values of the counter "supersteps until the next rescheduling call" that were not yet reported, each with the time from
+    /// which the value applies.
     pending_intervals: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
 }

@@ -11,7 +11,7 @@ use migsim_base::units::HostId;
 use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
 use migsim_policies::Measures;
 
-/// Writer of the trace of one scenario; it records the events while the scenario is simulated.
+/// Writer of the trace of one scenario, which receives the events while the scenario is simulated.
 #[derive(Debug)]
 pub struct Trace<'a> {
     temporary_file: Draft,

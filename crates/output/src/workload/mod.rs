@@ -3,8 +3,8 @@
 //!
 //! | column | meaning |
 //! | --- | --- |
-//! | work | the sum over the processes \[instr\] |
-//! | imbalance | the largest work of a process over the mean of all processes (those without work, too), minus 1 |
+//! | work | the sum of the work of all processes \[instr\] |
+//! | imbalance | the largest work of a process over the mean work of all processes (including processes without work), minus 1 |
 //! | messages, volume | the number of messages, and the sum of their sizes \[B\] |
 //! | h | the h-relation \[B\]: the largest number of bytes that one process sends or receives (Valiant 1990) |
 //!

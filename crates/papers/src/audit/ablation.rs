@@ -11,18 +11,19 @@ use super::score::ResultAccuracy;
 use super::settings::{Setting, display_value};
 use migsim_experiment::Progress;
 
-/// Published results of a paper that are reproduced if one option of the experiment is set to another value.
+/// Effect of setting one option of a reproduced experiment to another value: the numbers of published results of a paper that are
+/// still reproduced and that are lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ablation {
     /// Name of the paper whose results are reproduced.
     pub paper: String,
-    /// Description of the option: the property of the experiment that it decides.
+    /// Description of the property of the experiment that the option decides.
     pub what: String,
     /// Keys of the settings that form the option, separated by spaces.
     pub keys: String,
     /// Value of the option in the reproduced experiment.
     pub value: String,
-    /// Kind of origin of the value: `fitted`, `inferred` or `stated`; another word if the files give no origin.
+    /// Kind of origin of the value: `fitted`, `inferred` or `stated`, or a word for a missing origin if the files give none.
     pub origin: String,
     /// Whether the option counts as a constant that was fitted, when the audit compares the number of constants with the number
     /// of published data.

@@ -9,8 +9,8 @@ use migsim_experiment as experiment;
 use migsim_experiment::Registry;
 use migsim_platform as platform;
 
-/// Values to try for keys whose possible values the schema of the file format does not list; a row applies to all keys with its
-/// ending.
+/// Values to try for keys whose possible values the schema of the file format does not list. The first entry of a row is the end
+/// of the keys to which the row applies.
 const LISTED_VALUES: &[(&str, &[&str])] = &[
     // With contention, without it, and with the present model of SimGrid.
     ("network.model", &["cm02", "ideal", "lv08"]),
@@ -42,7 +42,7 @@ const NO_ALTERNATIVES: &[(&str, &str)] = &[
     ("policy.migbsp.viability_cost", NO_OPERATIONS),
 ];
 
-/// Reason why a fixed cost of 0 s for migrations has no other value to try.
+/// Reason why a setting for a fixed cost of migrations, which is 0 s in the reproductions, has no other value to try.
 const NO_OPERATIONS: &str =
     "a migration costs its transfer alone; a price of its own would be a constant";
 

@@ -48,8 +48,8 @@ pub(super) fn shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
     )
 }
 
-/// Lists the published times that contradict their paper according to `facts`, with the errors with and without them. `words`
-/// returns a description of the run to which a published time belongs.
+/// Lists the published times that contradict other statements of their paper according to `facts`, and computes the relative
+/// errors of all times and of the remaining times. `words` returns a description of the run to which a published time belongs.
 ///
 /// # Errors
 /// The facts name a published time that does not exist in the paper.

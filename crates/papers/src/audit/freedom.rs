@@ -26,13 +26,13 @@ pub struct Freedom {
     pub paper: &'static str,
     /// Number of constants (numbers and options) that were chosen for the reproduction of this paper.
     pub constants: usize,
-    /// Number of constants that were already counted for another paper, followed by the number of these constants that are
-    /// numbers.
+    /// Two counts of constants that were already counted for another paper: first all of these constants, then only those whose
+    /// value is a number.
     pub shared_constants: (usize, usize),
     /// Number of constants whose value is a number; the remaining constants are options (words and switches).
     pub numeric_constants: usize,
-    /// Number of constants by an earlier count, in which an option that agrees with published numbers could still be called
-    /// inferred. `None` if the earlier count gave the present number.
+    /// Number of constants by an earlier count, which left out some options that were chosen because of published numbers. `None`
+    /// if there was no earlier count, or if its result was the same.
     pub former_constants: Option<usize>,
     /// Number of published times in the tables of the paper.
     pub cells: usize,
@@ -96,8 +96,8 @@ fn is_quoted_from_figure(facts: &Facts, cell: &Cell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
-/// Counts in the published times the columns, the times that repeat another time of their row, and the independent data, in this
-/// order.
+/// Returns three counts of the published times: the columns of the tables, the times that repeat another time of their row, and
+/// the times that count as independent data.
 fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();

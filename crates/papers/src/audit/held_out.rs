@@ -27,7 +27,8 @@ const SLOPE_STEP: f64 = 1e-3;
 pub struct HeldOut {
     /// Name of the paper.
     pub paper: String,
-    /// Published times that are considered: `all cells`, or the cells of `scenario i`.
+    /// Selection of the published times that are considered: `all cells` (all times in the tables of the paper), or only the
+    /// times of `scenario i`.
     pub scope: String,
     /// Part of the published times that is excluded from a fit and then predicted, such as `one row`.
     pub left_out: String,
@@ -197,8 +198,8 @@ struct SelectedTimes<'c> {
 
 type Part = fn(&CellResult) -> String;
 
-/// Ways to divide the published times into parts: the name of a part, and a function that returns the part to which a published
-/// time belongs.
+/// Partitions of the published times. An entry holds the description of one part, and a function that returns the name of the
+/// part to which a published time belongs.
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {

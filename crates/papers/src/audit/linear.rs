@@ -9,7 +9,8 @@
 //!
 //! A constant that the times do not determine keeps its value. Such constants are found by pivoted Gram-Schmidt orthogonalisation
 //! of the columns of slopes, where the column with the longest residual comes next. A column whose residual is shorter than `BEND
-//! / KNOWN` is left out. Times with errors of `BEND` would leave its constant uncertain by more than the fraction `KNOWN`.
+//! / MAX_UNCERTAINTY` is left out, because times with errors of `BEND` would leave its constant uncertain by more than the
+//! fraction `MAX_UNCERTAINTY`.
 
 /// Relative error at which Huber's function changes from quadratic to linear: 1 %.
 const BEND: f64 = 0.01;
@@ -17,7 +18,7 @@ const BEND: f64 = 0.01;
 /// Maximum relative uncertainty with which a constant is still fitted (a fraction); less certain constants keep their values.
 const MAX_UNCERTAINTY: f64 = 0.25;
 
-/// Number of iterations of the reweighting in the robust fit; the weights converge in far fewer.
+/// Number of iterations of the reweighting in the robust fit; the weights converge in far fewer iterations.
 const ROUNDS: usize = 200;
 
 /// A published time in the linear model: its present relative error, and the slope of this error for each constant.
@@ -36,8 +37,8 @@ impl Row {
     }
 }
 
-/// Computes the relative change of each constant that minimises the errors of the rows; `None` for a constant that the rows do
-/// not determine.
+/// Computes the relative change of each constant (a fraction) that minimises the errors of the published times in `rows`; `None`
+/// for a constant that these times do not determine.
 pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
     let taken = determined_constants(rows, constants);
     let mut change = vec![0.0; constants];
@@ -78,7 +79,8 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Lists the indices of the constants that the rows determine, ordered from the best to the least determined constant.
+/// Lists the indices of the constants that the published times in `rows` determine, ordered from the best to the least determined
+/// constant.
 fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
     let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
     let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();

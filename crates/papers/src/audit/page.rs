@@ -54,7 +54,7 @@ fn percent(part: usize, all: usize) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
 }
 
-/// Returns the five numbered sentences that summarise the audit.
+/// Creates the summary of the audit: the text of a list with five numbered points.
 fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
     let total =
         |of: fn(&Freedom) -> usize| papers.iter().map(|one| of(&one.freedom)).sum::<usize>();
@@ -279,8 +279,8 @@ impl OptionResults<'_> {
     }
 }
 
-/// Lists the options that count as constants of the reproductions or, if `is_counted` is false, the remaining options. Options
-/// whose value is stated in a paper are left out of the second list, because they were not chosen.
+/// Lists the options that count as constants of the reproductions or, if `is_counted` is false, the options that do not count and
+/// whose value is not stated in a paper. Each option has its results for its other values.
 fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<'_>> {
     let mut all: Vec<OptionResults<'_>> = Vec::new();
     let rows = tables.ablation.iter();

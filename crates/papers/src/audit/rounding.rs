@@ -1,4 +1,5 @@
-//! Rounding of published times. A published time with k decimals stands for all times within half a unit of its last decimal.
+//! Effect of the rounding of published times on the number of reproduced times. A published time with k decimals stands for all
+//! times within half a unit of its last decimal.
 
 use super::super::cells::CellResult;
 use super::score::TIGHT;
@@ -58,8 +59,8 @@ pub(super) fn rounding(
     })
 }
 
-/// Classifies a simulated time by the published times before rounding that are within the tolerance: 0 if all are, 1 if some are,
-/// 2 if none is. `half` is half a unit of the last published decimal.
+/// Returns 0 if a simulated time is within the tolerance of every time that rounds to the published time, 1 if it is within the
+/// tolerance of only some of these times, and 2 if of none. `half` is half a unit of the last published decimal \[s\].
 fn rounding_class(simulated: f64, published: f64, half: f64) -> usize {
     // |simulated/t - 1| <= TIGHT for t in [simulated/(1 + TIGHT), simulated/(1 - TIGHT)].
     let (low, high) = (simulated / (1.0 + TIGHT), simulated / (1.0 - TIGHT));

@@ -91,7 +91,7 @@ impl ResultAccuracy {
 }
 
 impl Score {
-    /// Returns whether no time is reproduced within [`TIGHT`], no decision and no schedule.
+    /// Returns whether the counts of times within [`TIGHT`], of decisions and of schedules are all 0.
     pub const fn is_nothing(&self) -> bool {
         self.cells + self.decisions + self.schedules == 0
     }

@@ -30,7 +30,7 @@ pub struct Sensitivity {
     pub keys: String,
     /// Value of the number in the reproduced experiment; if there are several keys, the value of the first key.
     pub value: String,
-    /// Kind of origin of the value: `fitted`, `inferred` or `stated`; another word if the files give no origin.
+    /// Kind of origin of the value: `fitted`, `inferred` or `stated`, or a word for a missing origin if the files give none.
     pub origin: String,
     /// Whether the number counts as a constant that was fitted, when the audit compares the number of constants with the number
     /// of published data.
@@ -119,8 +119,8 @@ pub(super) fn sensitivity_without_window(
 }
 
 impl Sensitivity {
-    /// Returns the numbers of reproduced results with the number 1 % lower, unchanged and 1 % higher; the counts within 5 % are
-    /// 0.
+    /// Returns the numbers of reproduced results with the number 1 % lower, unchanged and 1 % higher. The counts of times within
+    /// 5 % are not known and are set to 0.
     pub(super) fn scores(&self) -> [Score; 3] {
         let score = |cells, decisions, schedules| Score {
             cells,
@@ -144,8 +144,8 @@ impl Sensitivity {
     }
 }
 
-/// Finds the largest step of a number \[%\], upwards or downwards, up to which no result is lost. If the largest step loses
-/// nothing and changes no time, smaller steps are not tried.
+/// Finds the largest change of a number \[%\], upwards if `is_above` is true and otherwise downwards, up to which no reproduced
+/// result is lost. If the largest step in [`WINDOW_STEPS`] loses no result and changes no time, smaller steps are not tried.
 fn find_window(
     setting: &Setting,
     is_above: bool,
@@ -164,8 +164,8 @@ fn find_window(
     steps.last().copied().unwrap_or_default()
 }
 
-/// Reproduces the paper with a number changed by one step, and returns the results; `None` if a result of `base` is lost or the
-/// changed number is refused.
+/// Reproduces the paper with a number changed by `step` percent, and returns the accuracy of the results; `None` if a result of
+/// `base` is lost or the experiment refuses the changed number.
 pub(super) fn results_without_loss(
     (setting, is_above, step): (&Setting, bool, f64),
     base: &ResultAccuracy,
@@ -177,7 +177,8 @@ pub(super) fn results_without_loss(
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
-/// Reproduces a paper with changed settings, and evaluates the results; returns `None` if the changed settings are refused.
+/// Reproduces a paper with changed settings, and returns the accuracy of its results; `None` if the experiment refuses the
+/// changed settings.
 pub(super) fn accuracy_with_changes(
     paper: &'static Paper,
     changes: Changes,

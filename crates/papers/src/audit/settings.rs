@@ -53,7 +53,8 @@ pub(super) struct Setting {
     pub(super) paper: &'static Paper,
     /// Description of the setting for the tables of the audit.
     pub(super) description: String,
-    /// Keys of the values, written as in [`super::super::Fitted`] (a prefix names another experiment or the platform).
+    /// Keys of the values, written as in the `keys` of a fitted constant in the facts (a prefix names another experiment or the
+    /// platform).
     pub(super) keys: Vec<String>,
     /// Value for each key; the values of one setting need not be equal.
     pub(super) values: Vec<Value>,
@@ -154,13 +155,13 @@ fn scaled_value(value: &Value, factor: f64) -> Value {
     }
 }
 
-/// Lists the papers that are reproduced by a built-in experiment, so that they have settings to audit.
+/// Lists the papers that have a built-in experiment, whose settings the audit examines.
 pub(super) fn papers_with_settings() -> impl Iterator<Item = &'static Paper> {
     PAPERS.iter().filter(|paper| paper.experiment.is_some())
 }
 
-/// Lists the settings in the experiments and platforms of a paper, except numbers that a paper states. Fitted constants come
-/// first, in the order of the facts; the other settings follow, sorted by key.
+/// Lists the settings in the experiments and platforms of a paper, except numbers that a paper states or that have no origin.
+/// Fitted constants come first, in the order of the facts; the other settings follow, sorted by key.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -209,7 +210,8 @@ pub(super) fn list_settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<
     Ok(all)
 }
 
-/// Subject that the description of a setting names, by the prefix of the key; a longer prefix comes before a shorter one.
+/// Subjects (such as "barrier") with which the descriptions of settings begin, by the prefix of the key; a longer prefix comes
+/// before a shorter one.
 const SUBJECTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
@@ -304,8 +306,8 @@ impl Files {
         })
     }
 
-    /// Describes the setting with these keys: the first sentence on the first key in the schema or, for a platform, the key with
-    /// the names of its clusters or links.
+    /// Describes the setting with these keys. For keys of an experiment, the description is the first sentence on the first key
+    /// in the schema; for keys of a platform, it is the last part of the key with the names of the clusters or links.
     fn describe_setting(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
@@ -334,8 +336,8 @@ impl Files {
     }
 }
 
-/// Adds to `keys` the key of every value in the `workload`, `network`, `runtime`, `policy` and `costs` of a JSON document,
-/// without an origin.
+/// Adds to `keys` the key of every value in the `workload`, `network`, `runtime`, `policy` and `costs` of a JSON document; each
+/// key is added without an origin (`None`).
 fn add_value_keys(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
     const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
     if let Value::Object(map) = value {

@@ -1,5 +1,5 @@
-//! The mildest and the harshest split of each paper. A split divides the published times into parts, each predicted by a fit to
-//! the others; the mildest split predicts most times within 2.5 %, the harshest fewest.
+//! The mildest and the harshest split of each paper. A split divides the published times into parts, and each part is predicted
+//! by a fit to the other parts. The mildest split has the most times predicted within 2.5 %, the harshest split the fewest.
 
 use super::held_out::{ALL_CELLS, HeldOut};
 use super::tables::committed_held_out;
@@ -9,13 +9,15 @@ use migsim_base::error::Error;
 /// Column headings of the table of mildest and harshest splits, separated by vertical bars.
 pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted | mildest split | predicted within 2.5 % | harshest split | predicted within 2.5 %";
 
-/// The splits of one paper with the most and with the fewest published times predicted within 2.5 %. The first of several equal
-/// splits is taken.
+/// The splits of one paper with the most and with the fewest published times predicted within 2.5 %. Of several splits with equal
+/// numbers, the first is taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExtremeSplits<'t> {
     /// Results of the reproduction with its present constants, without a new fit.
     pub(super) without_refit: &'t HeldOut,
+    /// Split with the most published times predicted within 2.5 %.
     pub(super) mildest: &'t HeldOut,
+    /// Split with the fewest published times predicted within 2.5 %.
     pub(super) harshest: &'t HeldOut,
 }
 

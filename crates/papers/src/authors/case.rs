@@ -452,7 +452,8 @@ struct TableRows<'a> {
 }
 
 impl<'a> TableRows<'a> {
-    /// Creates access to the rows of the table at `key`.
+    /// Creates access by row and column name to a table; `key` is the position of the table in the JSON document, for error
+    /// messages.
     ///
     /// # Errors
     /// The number of values in a row differs from the number of columns.

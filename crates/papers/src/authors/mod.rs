@@ -114,13 +114,13 @@ pub struct Authors {
     pub makespans: usize,
     /// Comparison of each simulated whole run with the same run of the program.
     pub by_run: Vec<ComparedRun>,
-    /// Runs of the program's deployments with the policy `migbsp` under the common interpretation of the rules in the MigBSP
-    /// papers.
+    /// Runs with the initial process placements of the authors' program, simulated with the policy `migbsp` under the common
+    /// interpretation of the MigBSP rules (the same interpretation for all papers).
     pub common_reading: Vec<CommonRun>,
-    /// Runs of the program's deployments in scenario ii, with different orders in which a rescheduling call answers the
-    /// processes.
+    /// Runs in scenario ii with the initial process placements of the authors' program, simulated with different orders in which
+    /// a rescheduling call answers the processes.
     pub answered: Vec<AnsweredRun>,
-    /// Results of deciding the calls again without a mistake of the program, for each known mistake.
+    /// Results of deciding the stored calls again, once without each known mistake of the authors' program.
     pub without_slips: Vec<Without>,
     /// Result of deciding the calls again, for each case.
     pub by_case: Vec<CaseResult>,
@@ -186,7 +186,7 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
     })
 }
 
-/// Reads the cases that are compiled into the program.
+/// Reads the cases (stored runs of the authors' program) that are compiled into this crate.
 fn built_in_cases() -> Result<Vec<Case>, Error> {
     let text = unpack(CASES)?;
     let lines = (1..).zip(text.lines());

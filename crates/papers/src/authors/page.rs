@@ -70,15 +70,16 @@ heuristic percentage), both in the program and in the edition. This agrees with 
 
 ";
 
-/// Text that introduces the table of runs with the policy `migbsp` under the common interpretation of the rules in the papers.
+/// Text that introduces the table of runs with the policy `migbsp` under the common interpretation of the MigBSP rules (the same
+/// interpretation for all papers).
 const COMMON_INTERPRETATION_TEXT: &str = "
 The next table has the policy `migbsp` with the rules `default` of [one-reading](one-reading.md), the *common reading*, on the same deployments. These rules were fitted to
 the papers, but not to these runs. The gain is 71 to 76 %, with a tenth of the moves. The makespans are those of all processes.
 
 ";
 
-/// Text that explains why the common interpretation of the papers gains more than the authors' program. It has a table of gains
-/// with the hosts and rules of each.
+/// Text that explains why the common interpretation of the papers has larger gains than the authors' program, with a table of the
+/// gains for two sets of hosts under both sets of rules.
 const WHY_LARGER_GAINS_TEXT: &str = "
 The common reading gains more for two reasons: it may use more hosts, and it has other rules. Each reason alone adds 10 to 24 percentage points to the gain of migcube. In this table the edition replaces the program:
 
@@ -438,7 +439,8 @@ fn predictions_table(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the program's deployments, simulated under the common interpretation of the rules in the papers.
+/// Creates the table of runs with the initial process placements of the authors' program, simulated under the common
+/// interpretation of the MigBSP rules.
 fn common_runs_table(authors: &Authors) -> Table {
     let columns = [
         text_column("experiment", "experiment"),

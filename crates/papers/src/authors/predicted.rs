@@ -28,9 +28,9 @@ pub(super) struct PredictedRun<'a> {
     pub(super) deployment: &'a str,
     /// Heuristic and scenario of the run, such as `migcube iii`; only the scenario if the run has no rescheduling calls.
     pub(super) run: &'a str,
-    /// End time of process 1 \[s\] in the program, followed by that end time in the simulation.
+    /// Two end times of process 1 \[s\]: first in the authors' program, then in the simulation.
     pub(super) end_times_s: [f64; 2],
-    /// Gain over scenario i \[%\] in the program, followed by that gain in the simulation.
+    /// Two gains over scenario i \[%\]: first in the authors' program, then in the simulation.
     pub(super) gains: [f64; 2],
 }
 
@@ -71,8 +71,8 @@ pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
     found
 }
 
-/// Results of a deployment of the authors' program, simulated with the policy `migbsp` under the common interpretation of the
-/// rules in the papers.
+/// Results for one initial placement of the processes (deployment) in the authors' program, simulated with the policy `migbsp`
+/// under the common interpretation of the MigBSP rules.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommonRun {
     /// Name of the built-in experiment with this deployment.
@@ -83,8 +83,8 @@ pub struct CommonRun {
     pub moves: usize,
 }
 
-/// Simulates the deployments of the authors' program with the policy `migbsp` and the rules that are the default for applications
-/// of users.
+/// Simulates each initial placement of the processes in the authors' program with the policy `migbsp` and the default rules,
+/// which also apply to the applications of users.
 ///
 /// # Errors
 /// A run fails.
@@ -107,8 +107,8 @@ pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
     DEPLOYMENTS.par_iter().map(simulate).collect()
 }
 
-/// Makespans of a deployment of the authors' program in scenario ii, one for each order in which a rescheduling call answers the
-/// processes.
+/// Makespans for one initial placement of the processes (deployment) in the authors' program in scenario ii, one for each order
+/// in which a rescheduling call answers the processes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AnsweredRun {
     /// Name of the built-in experiment with this initial placement.
@@ -123,8 +123,8 @@ pub struct AnsweredRun {
     pub free_s: f64,
 }
 
-/// Simulates the program's deployments in scenario ii with answers one after the other, with all answers at the same time, and
-/// with calls without cost.
+/// Simulates each initial placement of the processes in the authors' program in scenario ii: with answers one after the other,
+/// with all answers at the same time, and with calls without cost.
 ///
 /// # Errors
 /// A run fails.

@@ -57,7 +57,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Stores the description of a difference unless `is_equal` is true. Returns 1 if the values are equal, otherwise 0.
+    /// Returns 1 if two compared values of a call are equal. Otherwise returns 0 and stores the description of the difference.
     fn record_comparison(
         &mut self,
         is_equal: bool,

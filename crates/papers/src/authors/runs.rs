@@ -35,8 +35,8 @@ pub struct ComparedRun {
     pub simulated_s: f64,
     /// Relative error of the simulated end time, as a fraction: (simulated time - program's time) / program's time.
     pub relative_error: f64,
-    /// Number of supersteps at the beginning of the run that process 1 starts at the same time in program and simulation, to a
-    /// relative difference of 1e-6.
+    /// Number of supersteps at the beginning of the run, before the first superstep whose start time of process 1 differs between
+    /// program and simulation by more than the fraction 1e-6.
     pub starts_equal: usize,
     /// Number of supersteps of the run.
     pub supersteps: usize,

@@ -1,5 +1,5 @@
-//! Effects of known mistakes (slips) of the authors' program on its decisions: the stored calls are decided again, each time
-//! without one of the mistakes.
+//! Effects of known mistakes (slips) of the simulation program of MigBSP's authors on its decisions: the rescheduling calls that
+//! the stored runs of this program contain are decided again, each time without one of the mistakes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,8 +13,8 @@ use migsim_policies::authors_2015::{Call, Heuristic};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
-    /// The migration cost Mem is subtracted from the potential of migration (PM) for staying, and is 0 for all other Sets. It
-    /// should reduce the PM of moving instead.
+    /// The migration cost Mem is subtracted from the potential of migration (PM) for staying, and is 0 for all other Sets.
+    /// Instead, Mem should reduce the PM for moving to another Set.
     Memory,
     /// Candidates for a move in earlier rescheduling calls remain candidates in later calls.
     Marks,

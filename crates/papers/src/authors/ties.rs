@@ -101,8 +101,8 @@ fn largest_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
     potentials.iter().map(of_row).collect()
 }
 
-/// Counts the pairs of processes that are ordered differently by the two lists of PM. Also returns the largest relative distance
-/// within such a pair, in either list.
+/// Returns the number of pairs of processes that the two lists of PM order differently, and the largest relative distance between
+/// the PM of the two processes of such a pair in either list.
 fn pairs_ordered_differently(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {

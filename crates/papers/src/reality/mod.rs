@@ -116,7 +116,8 @@ pub struct Reality {
     pub predicted: Vec<PredictedCase>,
     ablation: Vec<AblationStep>,
     barriers: Vec<BarrierTimes>,
-    /// Measured times of the program `backbone-both` with variants of the protocol: the name of the variant, and the time \[s\].
+    /// Measured times of the program `backbone-both` with variants of the network protocol: the name of each variant, and the
+    /// time \[s\].
     protocol_times_s: Vec<(String, f64)>,
     /// Calibrated parameters of the MPI library on the second machine.
     second_calibration: Calibration,
@@ -131,8 +132,8 @@ const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 /// Simulates all measured programs, and collects the simulated and the measured times.
 ///
 /// # Errors
-/// A file of the study cannot be read, or a program cannot be simulated. The files are part of the program, so these errors are
-/// faults of the program.
+/// A file of the study cannot be read, or a measured program cannot be simulated. The files are compiled into this crate, so
+/// these errors are faults of migsim.
 pub fn compare_with_measurements() -> Result<Reality, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;

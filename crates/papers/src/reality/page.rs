@@ -223,8 +223,8 @@ with a prototype, and the error of the total time for `backbone-both`, `duplex` 
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
 No rule explains both cases, so none is implemented. The measured times are between the two values, and which one occurs is random.";
 
-/// Summary of prediction errors: the median absolute relative error \[%\] of each class of programs, the relative error of
-/// largest magnitude \[%\], and the number of near predictions.
+/// Summary of prediction errors: the median absolute relative error \[%\] of each class of programs and of all programs, the
+/// relative error of largest magnitude \[%\], the number of near predictions, and the number of all predictions.
 struct ErrorSummary {
     latency: f64,
     bandwidth: f64,

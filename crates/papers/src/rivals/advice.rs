@@ -35,7 +35,7 @@ pub struct Verdict {
     pub cases: usize,
     /// Mean over these cases of the recommended policy's ratio (makespan divided by the best known makespan of the case).
     pub mean_ratio: f64,
-    /// Mean ratio of the best policy among those with which the recommended policy is compared.
+    /// Lowest mean ratio among the policies with which the recommended policy is compared.
     pub best_rival_ratio: f64,
     /// 95 % interval of the mean difference between the ratios of the recommended policy and of the best compared policy.
     pub difference_interval: [f64; 2],

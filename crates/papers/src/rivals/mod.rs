@@ -49,7 +49,8 @@ pub struct Study {
     pub strategies: Vec<String>,
     /// Names of the triggers, each of which is combined with every strategy.
     pub triggers: Vec<String>,
-    /// Names of the policies that are also simulated with the option `only_if_paid_back`.
+    /// Names of the policies that are also simulated with the option `only_if_paid_back`, which skips a rescheduling call if the
+    /// remaining supersteps are too few to regain the cost of the call.
     pub paid_back: Vec<String>,
     /// Names of the policies that are also simulated with inexact reports about the processes.
     pub viewed: Vec<String>,
@@ -117,8 +118,8 @@ impl Study {
         self.readings.iter().map(one).collect()
     }
 
-    /// Lists the policies that are simulated with inexact reports: all policies with the first kind of reports, then all with the
-    /// next kind.
+    /// Lists the policies that are simulated with inexact reports about the processes: all policies with the first kind of
+    /// reports, then all policies with the next kind, and so on.
     pub fn noisy_variants(&self) -> Vec<RivalWithSettings> {
         let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
             let settings = settings.iter();
@@ -137,7 +138,7 @@ impl Study {
     }
 
     /// Lists the policies that are simulated with `only_if_paid_back`. This option skips a rescheduling call if the remaining
-    /// supersteps are too few to regain its cost.
+    /// supersteps are too few to regain the cost of the call.
     pub fn paid_back_variants(&self) -> Vec<RivalWithSettings> {
         let one = |policy: &String| RivalWithSettings {
             name: format!("{policy}, if paid back"),
@@ -214,8 +215,8 @@ pub fn count_runs() -> Result<u64, Error> {
         .sum()
 }
 
-/// Runs the study on the threads of the caller and stores the rows of results in `store`. Runs whose row is already in the store
-/// are not repeated. `done` counts the finished runs.
+/// Simulates all draws of the study in the thread pool of the caller, and stores the rows of results in `store`. Runs whose row
+/// is already in the store are not repeated. `done` counts the finished runs.
 ///
 /// # Errors
 /// A draw cannot be simulated, or a row cannot be written.

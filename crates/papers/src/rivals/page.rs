@@ -357,7 +357,7 @@ fn mean_ratios(bench: &BenchResults, names: impl Iterator<Item = String>) -> Vec
 }
 
 /// Returns whether a policy takes part in the ranking within classes of cases. The best static start, variants such as
-/// interpretations of MigBSP, and second names of policies do not.
+/// interpretations of MigBSP, and second names of policies do not take part.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(DEFAULT_TRIGGER)

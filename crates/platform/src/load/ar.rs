@@ -140,7 +140,8 @@ impl Load for AutoregressiveLoad {
     }
 }
 
-/// Draws a random number with mean 0 and variance 1: the sum of three uniform numbers with variance 1/3, each from 21 bits.
+/// Draws a random number with mean 0 and variance 1: the sum of three uniform numbers with variance 1/3, each drawn from 21
+/// random bits.
 fn draw_shock(random: &mut Stream) -> f64 {
     const MOST: u64 = (1 << 21) - 1;
     let bits = random.draw_u64();
@@ -152,7 +153,8 @@ fn draw_shock(random: &mut Stream) -> f64 {
 struct Series {
     /// The load whose values are generated.
     load: AutoregressiveLoad,
-    /// State of each autoregressive process for the next value, in the order of the time constants.
+    /// State of each autoregressive process, from which the next value of the load is computed, in the order of the time
+    /// constants.
     states: Vec<f64>,
     random: Stream,
 }

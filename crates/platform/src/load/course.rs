@@ -2,7 +2,7 @@
 //! share from then on. The steps are drawn once and shared by all scenarios and all runs of a sweep.
 //!
 //! ```text
-//! drawn steps:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read and memory allows
+//! drawn steps:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read, as far as the memory for steps suffices
 //! share in a step = 1 - load
 //! ```
 //! A run that reads stored blocks needs no random numbers. If the memory for stored blocks is used up, a run generates all steps
@@ -17,7 +17,7 @@ use super::{Load, MAX_LOAD};
 use crate::{BufferedSteps, Steps};
 use migsim_base::random::Stream;
 
-/// Number of further steps that the loads of one platform may store; clones share the same counter.
+/// Number of further steps that the background loads of one platform may store in memory; clones share the same counter.
 #[derive(Clone, Debug)]
 pub(super) struct StepBudget(Arc<AtomicUsize>);
 
@@ -50,8 +50,8 @@ fn block_size(number: usize) -> usize {
     8 << number.min(4)
 }
 
-/// A load on one host or link, its stream of random numbers, and the shares of the capacity drawn so far. All runs read the same
-/// object.
+/// A background load on one host or link, its stream of random numbers, and the shares of the capacity drawn so far. All runs
+/// read the same object.
 #[derive(Debug)]
 pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
@@ -101,8 +101,8 @@ impl DrawnLoad {
         }))
     }
 
-    /// Returns the block with the number `number`, which is drawn if necessary; `None` if there is no memory to store the block.
-    /// The block is empty after the last step of the load.
+    /// Returns the block of steps with the number `number`, counted from 0, which is drawn if necessary; `None` if there is no
+    /// memory to store the block. The block is empty after the last step of the load.
     fn block(&self, number: usize) -> Option<StepBlock> {
         let mut drawn = self
             .stored_steps
@@ -125,7 +125,7 @@ impl DrawnLoad {
 #[derive(Debug)]
 pub(super) struct DrawnLoadReader {
     load: Arc<DrawnLoad>,
-    /// The block of steps that is being read.
+    /// Block of steps that the reader is reading.
     present_block: StepBlock,
     /// Index of the next step within the present block.
     next_index: usize,
@@ -133,7 +133,7 @@ pub(super) struct DrawnLoadReader {
     blocks_read: usize,
     /// Number of steps in all blocks before the present one.
     steps_before: usize,
-    /// Generator of this reader for the steps after the present block; `None` while the stored blocks suffice.
+    /// Generator that this reader uses alone, for the steps after the present block; `None` while the stored blocks suffice.
     own_generator: Option<Box<dyn Steps>>,
 }
 

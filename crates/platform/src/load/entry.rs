@@ -35,13 +35,13 @@ pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
 /// A load, together with its parameters as JSON with all defaults filled in.
 pub type LoadWithParameters = (Arc<dyn Load>, Value);
 
-/// An entry of the table of kinds of load: name, summary, source and [`Kind`].
+/// An entry of the table of kinds of background load: name, summary, source and [`LoadKind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The table of kinds of load, by name.
+/// The table of kinds of background load, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of load: the functions that create a load from its parameters and describe these parameters.
+/// A kind of background load: the functions that create a load from its parameters and describe these parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Function that creates a load from its parameters in JSON.
@@ -50,7 +50,7 @@ pub struct Kind {
     parameter_schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Description of a parameter of a kind of load.
+/// Description of a parameter of a kind of background load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// Key of the parameter in an experiment.
@@ -61,7 +61,7 @@ pub struct Parameter {
     pub default: Option<Value>,
 }
 
-/// Creates the entry of a kind of load for the table of kinds; `T` is the type of the parameters of the kind.
+/// Creates the entry of a kind of background load for the table of kinds; `T` is the type of the parameters of the kind.
 pub fn load_entry<T: LoadOptions>(
     name: &'static str,
     summary: &'static str,

@@ -49,9 +49,9 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// The share of the host that other users take.
+    /// The share of the host or link that other users take.
     Load,
-    /// The share of the host that other users leave.
+    /// The share of the host or link that other users leave to the application.
     Available,
     /// The mean number of other processes that use the host.
     LoadAverage,
@@ -93,7 +93,8 @@ pub struct FileConfig {
     /// Time between two consecutive values, for a file that has one value per line and no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Seconds>,
-    /// Unit of the values in the file: `whole` (1 is all of the host) or `percent`. Default `whole`.
+    /// Unit of the values in the file: `whole` (1 stands for the whole host) or `percent` (100 stands for the whole host).
+    /// Default `whole`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     /// Time in the trace at which the run starts: `zero`, or `first` for the time of the first line. Default `zero`.
@@ -218,7 +219,8 @@ impl FileConfig {
         Ok(())
     }
 
-    /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is of another kind.
+    /// Converts a problem in the file into an error with the path and a hint, or into the error that the file is not a measured
+    /// load but another kind of input file.
     fn file_error(&self, problem: Problem, text: &str) -> Error {
         if let Some(kind) = FileKind::detect_from_text(text).filter(|kind| *kind != FileKind::Load)
         {
@@ -240,7 +242,7 @@ impl FileConfig {
     }
 }
 
-/// Adds the hint to set `period` if the line of the problem is a single number.
+/// Adds the hint to set `period` to a problem whose line in the trace is a single number.
 fn with_period_hint(problem: Problem, text: &str) -> Problem {
     let line = problem.location.line_column.map_or(1, |at| at.0);
     let line = text.lines().nth(line - 1).unwrap_or_default();

@@ -10,7 +10,7 @@ use migsim_base::units::Seconds;
 /// general hint.
 pub(super) type ValueError = (String, Option<&'static str>);
 
-/// Creates a problem with the message `what` and the hint, if there is one.
+/// Creates a problem with the message `what` and with the hint, if a hint is given.
 pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
     let problem = Problem::new(what);
     match hint {

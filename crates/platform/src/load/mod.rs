@@ -18,10 +18,10 @@
 //!
 //! | where | what |
 //! | --- | --- |
-//! | [`Table`] | the kinds by name: summary, source, parameters |
+//! | [`Table`] | the kinds of load by name: summary, source, parameters |
 //! | [`Loads`] | the key `load` of an experiment, and its application to a platform |
-//! | [`Load`] | the interface of a kind; one file each |
-//! | [`from_flag`] | `--load ar,mean=0.3` |
+//! | [`Load`] | the interface that every kind of load implements, each in a file of its name |
+//! | [`from_flag`] | converts flags such as `--load ar,mean=0.3` into the key `load` |
 
 mod ar;
 mod config;

@@ -10,7 +10,7 @@ use migsim_base::words::percent_hint;
 /// Maximum duration that a parameter of a load may have \[s\], about thirty years.
 pub(super) const MAX_DURATION: f64 = 1e9;
 
-/// Checks parameters of a load against their ranges, and collects the errors.
+/// Checks of the parameters of a background load against their ranges, with the errors found so far.
 #[derive(Debug, Default)]
 pub(super) struct ParameterChecks {
     problems: Vec<Problem>,
@@ -53,7 +53,7 @@ impl ParameterChecks {
         self.check_duration("period", value, &(SHORTEST_PERIOD..=MAX_DURATION))
     }
 
-    /// Returns all errors found so far, or nothing if all parameters are in range.
+    /// Returns success if all checked parameters are in range, otherwise all problems found so far as one error.
     pub(super) fn into_result(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())

@@ -1,7 +1,8 @@
-//! The table of the kinds of load, one row each. Help texts, listings, schemas and error messages are generated from this table.
+//! The table of the kinds of background load, one row each. Help texts, listings, schemas and error messages are generated from
+//! this table.
 //!
-//! To add a kind, write a file beside this one (its parameters as a type with defaults, its [`super::Load`]) and a row in
-//! [`standard`].
+//! To add a kind, write a file beside this one with the type of its parameters, their defaults and an implementation of
+//! [`super::Load`], and add a row in [`standard`].
 
 use super::entry::{Table, load_entry};
 use super::{ArConfig, ConstantConfig, DailyConfig, FileConfig, OnOffConfig, WalkConfig};

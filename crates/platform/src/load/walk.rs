@@ -21,7 +21,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// Parameters of a background load of the kind `walk` (random walk).
+/// Parameters of a background load of the kind `walk` (random walk between two bounds).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WalkConfig {

@@ -1,9 +1,9 @@
 //! The mapping rule `fast-first`: places the processes one after the other, each on the host where it computes fastest.
 //!
 //! On a host with `c` cores of speed `s` and `n` processes, each process computes at the speed `s · min(1, c/n)`. The next
-//! process goes to the host where this speed is largest, with the process itself counted in `n`; among equal hosts, to the first.
-//! If all processes have equal work, no other placement makes the slowest process faster. A host with fast cores may get more
-//! processes than cores before a slow core gets its first process.
+//! process goes to the host where this speed is largest, with the process itself counted in `n`; among equally fast hosts, it
+//! goes to the first. If all processes have equal work, no other placement makes the slowest process faster. A host with fast
+//! cores may get more processes than cores before a slow core gets its first process.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

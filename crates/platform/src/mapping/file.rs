@@ -125,7 +125,7 @@ struct MappingTable<'p> {
 }
 
 impl MappingTable<'_> {
-    /// Processes a row of the table: stores the host of a process, or a problem.
+    /// Reads a row of the table: stores the host of the process, or the problems of the row.
     fn add_row(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
             let message = format!(

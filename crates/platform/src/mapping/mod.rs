@@ -6,12 +6,12 @@
 //! | `round-robin` | the next host of cluster p mod the number of clusters |
 //! | `by-core` | the host of the next core: all cores of a host, then all cores of the next host |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
-//! | `fast-first` | the host where the process computes fastest, given the earlier processes: the default on platforms that belong to no paper |
-//! | `by-core:epyc,old-3` | by a rule, on these hosts only |
+//! | `fast-first` | the host where the process computes fastest, given the hosts of the earlier processes: the default on platforms that belong to no paper |
+//! | `by-core:epyc,old-3` | the host that the rule before the colon chooses among the listed clusters and hosts only |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper lists its hosts in this way) |
-//! | `places.csv` | by a table: [`mod@file`] |
+//! | `places.csv` | the host that a table assigns to the process: [`mod@file`] |
 //!
-//! A rule that has used its last host continues with its first host.
+//! A rule that has placed a process on its last host continues with its first host.
 
 mod fast_first;
 mod file;
@@ -29,7 +29,7 @@ use migsim_base::words::format_count;
 /// The initial placement of processes on hosts.
 ///
 /// ```
-/// use migsim_platform::{Mapping, Rule, open};
+/// use migsim_platform::{Mapping, open};
 /// let platform = open("ufrgs")?.platform;
 /// let hosts = Mapping::default().place(&platform, 200)?;
 /// // As in the papers: p1-p20 on Labtec, p21-p36 on Corisco, and p175 on the first host again.
@@ -49,7 +49,7 @@ pub enum Mapping {
     File(String),
 }
 
-/// Rule that places any number of processes on hosts.
+/// Rule by which any number of processes are placed on hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// One process per host (not per core) in the order of hosts in the platform file; after the last host, the placement

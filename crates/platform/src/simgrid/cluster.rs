@@ -350,7 +350,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
     }
 
     /// Adds the backbone link to the routes of all hosts with links in a zone with routing `Cluster`. In zones with routing
-    /// `Cluster` or `Vivaldi`, the function also reserves an entry for each member.
+    /// `Cluster` or `Vivaldi`, the function first enlarges the list of members to the number of members of the zone.
     pub(super) fn add_backbone(&mut self, part: &UnroutedZone<'a>) {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {

@@ -1,4 +1,4 @@
-//! Converts names of a platform into XML attributes and into parts of file names, for an export to SimGrid.
+//! The result of an export to SimGrid, and the conversion of names of a platform into XML attributes and parts of file names.
 
 use std::fmt::Write as _;
 

@@ -7,8 +7,8 @@ use super::tree::ZoneTreeBuilder;
 use crate::zones::{HostOrRouterId, Member, OWN_GATEWAY, RouteTable, Routing, ZoneId};
 use migsim_base::units::to_u32;
 
-/// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If both are the same host,
-/// this host has no links or no coordinates.
+/// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If the same host is given
+/// twice, this host has no links or no coordinates.
 type MissingRoute = (ZoneId, [HostOrRouterId; 2]);
 
 impl ZoneTreeBuilder<'_, '_, '_> {
@@ -104,7 +104,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
     }
 
     /// Returns the zones with a host for which `holds` is true, each zone with its first such host. `holds` gets the routing of
-    /// the zone and the number of the host in the zone.
+    /// the zone and the index of the host among the members of the zone.
     fn zones_with_host(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<HostOrRouterId>>,
@@ -119,7 +119,7 @@ impl ZoneTreeBuilder<'_, '_, '_> {
         hosts.iter().filter_map(first).collect()
     }
 
-    /// Returns the number of a host or router within its zone.
+    /// Returns the index of a host or router among the members of its zone, counted from 0.
     fn number_in_zone(&self, point: HostOrRouterId) -> u32 {
         let place = self.zones.place_of(Member::HostOrRouter(point));
         place.map_or(0, |place| place.member_number)

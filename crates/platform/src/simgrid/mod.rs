@@ -98,8 +98,8 @@ pub(super) fn from_translation(
     })
 }
 
-/// Limits the columns of problems to the lengths of the lines in the file. A column can be larger, because a replaced element
-/// stands on its line for a longer text.
+/// Limits the columns of problems to the lengths of the lines in the file. A column in the expanded text can be larger, because
+/// the replacement of an element may be longer than the element and stands on its first line.
 fn limit_columns(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);

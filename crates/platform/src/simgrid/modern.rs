@@ -206,7 +206,8 @@ impl<'a> Modern<'a, '_> {
         name
     }
 
-    /// Writes a `<trace>` with all its events; if the original refers to a file, its events are included.
+    /// Writes a `<trace>` with all its events; if the original refers to a file, the events of that file are written into the
+    /// `<trace>`.
     fn write_trace(&mut self, node: Node<'a>, depth: usize) {
         let Some(id) = node.attribute("id") else {
             return;
@@ -276,7 +277,7 @@ fn canonical_routing(value: &str) -> &str {
     known.copied().unwrap_or(value)
 }
 
-/// Adds the unit to each number without a unit in a list that is separated by commas.
+/// Adds `unit` to each number without a unit in a list of quantities that are separated by commas.
 fn with_unit(value: &str, units: &Units, unit: &str) -> String {
     let one = |text: &str| match units::parse_with_units(text, units) {
         Ok((_, true)) => format!("{}{unit}", text.trim()),

@@ -126,7 +126,7 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         member
     }
 
-    /// Returns the member of a zone that an attribute names, and the number of the member in this zone; reports a problem and
+    /// Returns the member of a zone that an attribute names, and the index of the member in this zone; reports a problem and
     /// returns `None` if the zone has no such member.
     fn member_in_zone(
         &mut self,
@@ -152,8 +152,9 @@ impl<'a> ZoneTreeBuilder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the host or router through which a route enters or leaves `member` if `member` is a zone. A host or router is its
-    /// own gateway, for which the function returns a special value.
+    /// Returns the host or router through which a route enters or leaves `member` if `member` is a zone; reports a problem and
+    /// returns `None` if the gateway is missing or not valid. For a host or router, which needs no gateway, a special value is
+    /// returned.
     fn read_gateway(
         &mut self,
         node: Node<'a>,

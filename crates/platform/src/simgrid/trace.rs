@@ -249,8 +249,8 @@ impl<'a> Reader<'a, '_> {
         Some(self.convert_to_version_4(events))
     }
 
-    /// Converts events to the rules of version 4. If the events of a version 3 file last longer than their period, a repetition
-    /// begins one period after the last event.
+    /// Converts events to the rules of version 4. If the events of a version 3 file last longer than their period, the period is
+    /// extended so that a repetition begins one original period after the last event.
     fn convert_to_version_4(&self, events: Events) -> Events {
         if self.version == Version::Three && events.exceeds_period() {
             events.with_period_after_last()

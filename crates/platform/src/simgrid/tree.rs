@@ -57,7 +57,7 @@ pub(super) enum NamedLink {
 /// A zone whose hosts and links have been read, but whose routes have not been read yet.
 #[derive(Debug)]
 pub(super) struct UnroutedZone<'a> {
-    /// Number of the zone.
+    /// Id of the zone.
     pub(super) zone: ZoneId,
     /// XML element of the zone.
     pub(super) node: Node<'a>,
@@ -74,7 +74,7 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     pub(super) zones: Zones,
     /// Hosts in the order in which they were read.
     pub(super) hosts: Vec<Host>,
-    /// Number of each host among all hosts and routers, in the order in which the hosts were read.
+    /// Id of each host among all hosts and routers, in the order in which the hosts were read.
     pub(super) host_numbers: Vec<HostOrRouterId>,
     pub(super) links: Vec<Link>,
     /// Host, router or zone to which each name refers.
@@ -88,7 +88,8 @@ pub(super) struct ZoneTreeBuilder<'r, 'a, 'input> {
     /// Earliest failure of a host or link that has been read so far; `None` if no failure has been read.
     pub(super) earliest_failure: Option<Failure>,
     pub(super) limits: Limits,
-    /// Number of hosts, and their estimated memory \[B\], in all elements read so far that stand for several hosts.
+    /// Number of hosts, and estimated memory of the simulator for these hosts \[B\], in all elements read so far that stand for
+    /// several hosts.
     total_size: (u64, u64),
 }
 
@@ -120,7 +121,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a zone with the name in the attribute `id`; returns its number, or `None` if the name is not valid.
+    /// Adds a zone with the name in the attribute `id`; returns the id of the zone, or `None` if the name is not valid.
     pub(super) fn add_zone(
         &mut self,
         node: Node<'a>,
@@ -273,7 +274,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a host and registers its name; returns its number among all hosts and routers.
+    /// Adds a host and registers its name; returns the id of the host among all hosts and routers.
     pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> HostOrRouterId {
         let point = self.zones.add_host_or_router(place);
         self.register_member(node, "host", &host.name, Member::HostOrRouter(point));
@@ -369,7 +370,7 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         true
     }
 
-    /// Adds a router and registers its name; returns its number among all hosts and routers.
+    /// Adds a router and registers its name; returns the id of the router among all hosts and routers.
     pub(super) fn add_router(
         &mut self,
         node: Node<'a>,
@@ -523,8 +524,8 @@ impl<'r, 'a, 'input> ZoneTreeBuilder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds `hosts` and `bytes` to the number of hosts and the estimated memory of the platform; returns false and reports a
-    /// problem if the platform becomes too large.
+    /// Adds `hosts` to the number of hosts of the platform and `bytes` to the estimated memory of the simulator for the platform
+    /// \[B\]; returns false and reports a problem if the platform becomes too large.
     pub(super) fn reserve_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
         self.total_size.0 = self.total_size.0.saturating_add(hosts);
         self.total_size.1 = self.total_size.1.saturating_add(bytes);

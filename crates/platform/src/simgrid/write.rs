@@ -1,17 +1,17 @@
 //! Writes a platform as `SimGrid` XML, version 4.1, which `SimGrid` 3.x and 4.x and [`from_simgrid`](super::from_simgrid) can
 //! read.
 //!
-//! | form | when | size |
+//! | form of the file | used for | size of the file |
 //! | --- | --- | --- |
-//! | one `<cluster>` per cluster and a `<zoneRoute>` per pair of clusters | more than 3000 hosts, and every cluster is a switch of equal hosts, without profiles and latencies of pairs | clusters² |
-//! | the text as it was read, or translated from JSON | a tree of zones of version 4 in one file | unchanged |
-//! | the same tree in version 4 (`modern.rs`) | the text is of version 3, or refers to other files | unchanged |
-//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, for at most 3000 hosts, also in nested zones without a text | hosts² |
+//! | one `<cluster>` per cluster and a `<zoneRoute>` per pair of clusters | platforms of more than 3000 hosts in which every cluster is a switch of equal hosts, without profiles and latencies of pairs | proportional to clusters² |
+//! | the text as it was read, or translated from JSON | a tree of zones of version 4 in one file | as read |
+//! | the same tree of zones, rewritten in version 4 (`modern.rs`) | a tree of zones whose text is of version 3, or refers to other files | about as read |
+//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | all other platforms of at most 3000 hosts, including nested zones whose text is not known | proportional to hosts² |
 //!
 //! `SimGrid` knows neither the memory of hosts nor links that give each flow their whole bandwidth. Both are written as
 //! properties, which `SimGrid` ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform states latencies for pairs
 //! of clusters, each pair gets a link with the latency of the whole route. This link is `FATPIPE` and faster than any other link,
-//! and the other links then have no latency.
+//! and all other links then have no latency.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -377,7 +377,8 @@ impl Writer<'_> {
     /// Checks that the latencies between clusters can be written.
     ///
     /// # Errors
-    /// Latencies of pairs of clusters are computed from coordinates, or a link has a latency profile besides.
+    /// The latencies of pairs of hosts are distances between coordinates; or the platform states latencies for pairs of clusters,
+    /// and a link also has a latency profile.
     fn check_latencies(&self) -> Result<(), Error> {
         let platform = self.platform;
         if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {

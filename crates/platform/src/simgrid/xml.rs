@@ -35,9 +35,9 @@ pub(super) struct Reader<'a, 'input> {
     /// The parsed XML document.
     document: &'a Document<'input>,
     pub(super) version: Version,
-    /// Number of ignored elements by name, for a note.
+    /// Number of ignored elements by name, for a note to the user.
     pub(super) ignored_elements: BTreeMap<String, usize>,
-    /// Number of values that are written without a unit.
+    /// Number of values that are written without a unit, for a note to the user.
     pub(super) numbers_without_unit: usize,
     /// Notes for the user, except the notes about ignored elements and missing units.
     pub(super) notes: Vec<String>,
@@ -181,7 +181,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             .filter(|value| !value.trim().is_empty())
     }
 
-    /// Counts an element that is ignored, for a note.
+    /// Counts an ignored element under the name `what`, for a note to the user.
     pub(super) fn count_ignored_element(&mut self, what: &str) {
         *self.ignored_elements.entry(what.to_owned()).or_default() += 1;
     }
@@ -296,7 +296,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         )
     }
 
-    /// Returns the number of cores of a host; 1 if no attribute states it.
+    /// Returns the number of cores of a host; 1 if no attribute states the number.
     pub(super) fn read_cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
         let Some((name, text)) = self.either_attribute(node, ["core", "cores"]) else {
             return Some(1);

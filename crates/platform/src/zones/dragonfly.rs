@@ -33,7 +33,7 @@ pub(crate) struct Dragonfly {
     pub(crate) link_kinds: TopologyLinkKinds,
 }
 
-/// The position of a blade in the dragonfly; all numbers are counted from 0.
+/// The position of a blade in the dragonfly: its group, chassis and blade, each counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Blade {
     /// Number of the group.
@@ -180,7 +180,7 @@ impl Dragonfly {
         (self.link_kinds.has_limiter).then_some(LinkId(self.first_link.0 + own))
     }
 
-    /// Appends the links of the route between two members to `way`; returns true, since every route exists.
+    /// Appends the links of the route between two hosts of the dragonfly to `way`; returns true, since every route exists.
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let members = self.host_count().unwrap_or(0);
         // The gateway is a router without links.

@@ -10,7 +10,7 @@ use migsim_base::units::to_u32;
 
 /// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
 const MAX_STORED_ORIGINS: usize = 16_384;
-/// Value that stands in place of the number of a member if there is no such member.
+/// Value that stands in place of the index of a member if there is no such member.
 const NO_MEMBER: u32 = u32::MAX;
 
 /// Routes by the algorithm of Floyd and Warshall. Intermediate members are tried in the order of the file, and a route is
@@ -27,8 +27,8 @@ pub(crate) struct Floyd {
 }
 
 impl Floyd {
-    /// Maximum number of members of a zone with routing `Floyd`. The table of pairs of members then takes 16 MB, and seconds to
-    /// compute.
+    /// Maximum number of members of a zone with routing `Floyd`. With this number, the table of all pairs of members takes 16 MB,
+    /// and its computation takes seconds.
     pub(crate) const MAX_MEMBERS: u32 = 2048;
 
     pub(crate) fn new(table: RouteTable, members: u32) -> Self {

@@ -40,15 +40,15 @@ pub(super) type ZoneId = u32;
 /// Number of a host or router, counted from 0 in the order in which hosts and routers were added.
 pub(super) type HostOrRouterId = u32;
 
-/// Value that stands for no gateway: the member of the zone is a host or router, and thus its own gateway.
+/// Special gateway that stands for no gateway: the member of the zone is a host or router, and thus its own gateway.
 pub(super) const OWN_GATEWAY: HostOrRouterId = HostOrRouterId::MAX;
 
 /// The tree of zones of a platform.
 #[derive(Clone, Debug, Default)]
 pub struct Zones {
-    /// All zones, by number.
+    /// All zones; the number of a zone is its index in this list.
     zones: Vec<Zone>,
-    /// Place in the tree of each host and router, by the number of the host or router.
+    /// Position in the tree of each host and router, by the number of the host or router.
     host_and_router_places: Vec<Place>,
     /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
     /// SimGrid's rule for `FATPIPE` holds.
@@ -59,10 +59,9 @@ pub struct Zones {
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
     pub(super) name: String,
-    /// Zone that contains this zone, and the number of this zone among the members of the containing zone; `None` for the root
-    /// zone.
+    /// Position of this zone in the zone that contains it; `None` for the root zone.
     pub(super) place: Option<Place>,
-    /// Rule for the routes between members, with its data.
+    /// Rule for the routes between the members of the zone, with the data that the rule needs.
     pub(super) routing: Routing,
     /// Bypass routes, which replace the routes found by the rule of the zone, by origin and destination.
     pub(super) bypasses: BTreeMap<(Member, Member), Bypass>,
@@ -70,7 +69,8 @@ pub(super) struct Zone {
     depth: u32,
 }
 
-/// Place of a host, router or zone in the tree: the zone that contains it, and its number among the members of this zone.
+/// Position of a host, router or zone in the tree: the zone that directly contains it, and its number among the members of this
+/// zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Number of the zone that contains the host, router or zone.
@@ -80,7 +80,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Creates the place of the member `member_number` of a zone.
+    /// Creates the position of the member `member_number` of a zone.
     pub(super) const fn new(zone: ZoneId, member_number: u32) -> Self {
         Self {
             zone,
@@ -137,7 +137,7 @@ pub(super) struct PartialRoute {
     pub(super) links: Vec<LinkId>,
     /// Latency from coordinates \[s\], in addition to the latencies of the links.
     pub(super) coordinate_latency: f64,
-    /// Whether some part of the route has no links because the file does not define a route there.
+    /// Whether a part of the route has no links because the file does not define a route for this part.
     pub(super) has_gap: bool,
     /// Number of times that the route crosses the loopback of the network model.
     pub(super) loopback_count: u32,
@@ -150,7 +150,8 @@ type Gateways = [HostOrRouterId; 2];
 const MAX_STEPS: u32 = 256;
 
 impl Zones {
-    /// Adds a zone at a place in another zone, or as the root zone if `place` is `None`; returns the number of the new zone.
+    /// Adds a zone at the position `place` in another zone, or as the root zone if `place` is `None`; returns the number of the
+    /// new zone.
     pub(super) fn add_zone(
         &mut self,
         name: String,
@@ -169,7 +170,7 @@ impl Zones {
         id
     }
 
-    /// Adds a host or router at a place in a zone; returns the number of the host or router.
+    /// Adds a host or router at a position in a zone; returns the number of the host or router.
     pub(super) fn add_host_or_router(&mut self, place: Place) -> HostOrRouterId {
         self.host_and_router_places.push(place);
         HostOrRouterId::try_from(self.host_and_router_places.len() - 1)
@@ -199,7 +200,7 @@ impl Zones {
         self.host_and_router_places[point as usize].zone
     }
 
-    /// Returns the place of a member in the tree; `None` for the root zone.
+    /// Returns the position of a member in the tree; `None` for the root zone.
     pub(super) fn place_of(&self, member: Member) -> Option<Place> {
         match member {
             Member::HostOrRouter(point) => Some(self.host_and_router_places[point as usize]),
@@ -508,7 +509,7 @@ impl Zones {
         }
     }
 
-    /// Returns the approximate memory of the tree \[B\], without tables that are computed on demand.
+    /// Returns the approximate memory of the simulator that the tree occupies \[B\], without tables that are computed on demand.
     pub(super) fn memory_usage(&self) -> usize {
         let of_zone = |zone: &Zone| match &zone.routing {
             Routing::Full(table) => table.memory_usage(),

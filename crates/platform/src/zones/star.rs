@@ -2,8 +2,8 @@
 //! routing `Cluster`.
 //!
 //! The route from a to b crosses the limiter of a, the outgoing link of a, the backbone, the incoming link of b and the limiter
-//! of b. A link that occurs twice is crossed once. For a member without an outgoing and incoming link, these links, its limiter
-//! and its backbone are left out.
+//! of b. A link that occurs twice in this list is crossed once. If a member has no outgoing and incoming link, its part of the
+//! route has neither these links nor its limiter nor the backbone.
 
 use super::PartialRoute;
 use migsim_base::units::LinkId;
@@ -60,7 +60,7 @@ impl Star {
         }
     }
 
-    /// Returns the memory of the links of all members \[B\].
+    /// Returns the memory of the simulator that the links of all members occupy \[B\].
     pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&self.members[..])
     }

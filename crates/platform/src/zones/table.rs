@@ -102,7 +102,7 @@ impl RouteTable {
         }
     }
 
-    /// Returns the memory of the table \[B\].
+    /// Returns the memory of the simulator that the table occupies \[B\].
     pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&self.sorted_routes[..]) + size_of_val(&self.route_links[..])
     }

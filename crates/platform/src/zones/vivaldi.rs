@@ -28,8 +28,8 @@ pub(crate) struct LocatedMember {
 }
 
 impl Vivaldi {
-    /// Appends the links of the route between two members to `way` and adds the distance between the members; returns whether
-    /// both members have coordinates.
+    /// Appends the links of the route between two members to `way` and adds the distance between the members to the latency of
+    /// the route; returns whether both members have coordinates.
     pub(super) fn add_route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         let (Some(from), Some(to)) = (a, b) else {
@@ -54,7 +54,7 @@ impl Vivaldi {
         links.for_each(|link| mark(link, false));
     }
 
-    /// Returns the memory of the members \[B\].
+    /// Returns the memory of the simulator that the members occupy \[B\].
     pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&self.members[..])
     }

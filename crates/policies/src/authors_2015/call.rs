@@ -1,5 +1,5 @@
-//! A rescheduling call of the simulation program of `MigBSP`'s authors as a pure function: from the reports of the processes it
-//! computes potentials of migration, candidates and moves.
+//! A rescheduling call of the simulation program of `MigBSP`'s authors as a pure function, which computes potentials of
+//! migration, candidates and moves from the reports of the processes.
 
 use super::destination::{Move, assign_destinations};
 use super::heuristic::{Heuristic, chosen_processes};

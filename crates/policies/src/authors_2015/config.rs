@@ -15,13 +15,14 @@ use migsim_base::units::{InstructionsPerSecond, Seconds};
 pub struct DeclaredSet {
     /// The name of the platform's cluster that corresponds to this Set.
     pub cluster: String,
-    /// The number of hosts of the Set that its manager knows, at least 1. They are the first hosts of the cluster.
+    /// The number of hosts of the Set that the manager of the Set knows, at least 1. These hosts are the first hosts of the
+    /// cluster.
     pub hosts: u32,
     /// The computing power that the manager of the Set assumes for each of its hosts.
     pub power: InstructionsPerSecond,
 }
 
-/// The options of the policy `authors-2015`; their defaults are the values of the recorded runs of the program.
+/// The options of the policy `authors-2015`; the default values are the values of the recorded runs of the authors' program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Authors2015Config {
@@ -36,8 +37,8 @@ pub struct Authors2015Config {
     /// D, the largest deviation of a process's time in a superstep from the mean time at which the process counts as balanced. It
     /// is a share of the mean, from 0 to 10, and affects only the record of a call, not its decision.
     pub d: f64,
-    /// Largest relative difference between the value measured in a superstep and the aged value at which the measured value
-    /// counts as regular. It is δ and β of the papers, in \[0, 1\].
+    /// Largest relative difference between a value measured in a superstep (instructions or received bytes of a process) and its
+    /// aged mean at which the value counts as regular. It is δ and β of the papers, in \[0, 1\].
     pub pattern_margin: f64,
     /// The latency from the manager of a Set to itself. Multiplied by the received bytes it is the term Mem, by which the program
     /// penalises a process that stays in its Set; the program multiplies all other latencies by 0 bytes.

@@ -20,10 +20,10 @@ pub struct Move {
 /// Returns the migrations of a call: each process in `movers` that prefers another Set moves to a host of that Set. The managers
 /// decide in increasing order of Sets.
 ///
-/// `movers` states for each process whether it may move. `occupancy` is the number of processes on each declared host. If
+/// `movers` states for each process whether it may move. `occupancy` is the number of processes on each declared host, by Set. If
 /// `moves_happen`, a process that moves is subtracted from its old host immediately and counts twice on the new host: once as
 /// resident and once as sent (an error of the original program). Otherwise the process counts once on the new host and also
-/// remains counted on the old one. A host has no limit for its number of processes.
+/// remains counted on the old host. A host has no limit for its number of processes.
 pub(super) fn assign_destinations(
     reports: &[ProcessReport],
     wishes: &[SetPreference],

@@ -28,8 +28,8 @@ type Point = [f64; 3];
 
 /// Returns the numbers of the processes that the heuristic chooses as candidates.
 ///
-/// `order` has the processes by decreasing potential of migration, `terms` the terms of each process for each Set, and `x` is the
-/// factor of the heuristic `percentage`.
+/// `order` has the processes by decreasing potential of migration, `terms` the terms of the potential of each process for each
+/// Set, and `x` is the factor of the heuristic `percentage`.
 pub(super) fn chosen_processes(
     heuristic: Heuristic,
     x: f64,

@@ -152,8 +152,8 @@ pub fn next_aged_value(aged: f64, value: f64) -> f64 {
     f64::midpoint(aged, value)
 }
 
-/// Returns the aged value of a sequence of measured values, in which the last value has the weight 1/2, the one before it 1/4,
-/// and so on.
+/// Returns the aged value of a sequence of measured values: a weighted sum in which the last value has the weight 1/2. The
+/// previous value has the weight 1/4, and each earlier value half the weight of its successor.
 fn aged_value(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, next_aged_value)
 }

@@ -33,7 +33,8 @@ pub enum Content {
     Growth(GrowingLoad),
 }
 
-/// For each type of case: a key that only this type has, and the list of its keys for error messages.
+/// For each type of case in a file of `migsim decide`: a key that only this type has, and a hint for error messages that lists
+/// all its keys.
 const CASE_KINDS: [(&str, &str); 4] = [
     (
         "speeds",

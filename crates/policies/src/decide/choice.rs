@@ -11,8 +11,8 @@ use migsim_base::plugin;
 pub struct PolicyOrTrigger {
     /// The name under which the policy or trigger is registered, without a variant, such as `greedy`.
     pub entry_name: &'static str,
-    /// The name shown in the output: the policy with its variant, such as `greedy/charm-8`, or with the options that the user
-    /// set.
+    /// The name of the policy or trigger that the output shows: with its variant, such as `greedy/charm-8`, or with the options
+    /// that the user set.
     pub name: String,
     /// The options of the policy or trigger, as JSON.
     pub options: Value,
@@ -28,7 +28,7 @@ pub struct Selection {
     /// Keys and values of the settings given by the user: options of the policies, and parameters of the cost model of a call
     /// (keys such as `price.latency`).
     pub settings: Vec<(String, Value)>,
-    /// The seed of the random numbers of policies that use them.
+    /// The seed from which the random numbers of policies are generated.
     pub seed: u64,
 }
 
@@ -53,8 +53,8 @@ struct Selectable {
     variants: &'static [Variant],
 }
 
-/// Returns the policies or triggers of `table` that the user selected, each with its options; all with all their variants if no
-/// name is given.
+/// Returns the policies or triggers of `table` that the user selected, each with its options. If the user named none, all
+/// policies or triggers are returned, each with its default options and with each of its variants.
 ///
 /// # Errors
 /// A name or a variant is unknown, or options are given without a policy.

@@ -120,7 +120,7 @@ impl LoadHistory {
     }
 
     /// Returns the supersteps before which balancing minimises the total time of the history, and this time; `None` if the
-    /// history is too long.
+    /// history is too long for the search.
     ///
     /// No trigger can reach a shorter time. The search takes time proportional to the square of the number of supersteps.
     pub fn best_balancings(&self) -> Option<WhenOptimum> {

@@ -13,7 +13,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::Seconds;
 
-/// The decisions of all selected strategies at one barrier, with bounds of the largest host time to which they can be compared.
+/// The decisions of all selected strategies at one barrier, with bounds of the largest host time for comparison.
 #[derive(Clone, Debug)]
 pub struct BarrierVerdict {
     /// The largest time of a host in a superstep with the placement before the decision, for comparison.

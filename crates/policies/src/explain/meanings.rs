@@ -9,7 +9,7 @@ pub const SUPERSTEP: Meaning = Meaning::new(
     "the number of a superstep, counted from 1",
 );
 
-/// Meaning of the quantity `supersteps`: a number of supersteps.
+/// Meaning of the quantity `supersteps`: the number of supersteps of a run.
 pub const SUPERSTEPS: Meaning = Meaning::new(
     "supersteps",
     Unit::Count,

@@ -29,8 +29,8 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
 /// Describes that no rescheduling call was due after the superstep that the user asks about, and when the previous and the next
 /// call took place.
 ///
-/// The remark `last` is written after the previous call, and `next` after the next call. `next` is used only if there was no
-/// previous call.
+/// The text `last` is appended to the clause about the previous call, and `next` to the clause about the next call. `next` is
+/// used only if there was no previous call.
 pub fn describe_no_call(
     scene: &ExplainContext<'_>,
     last: Sentence,

@@ -40,8 +40,8 @@ impl<'a> ExplainContext<'a> {
         calls.find(|call| call.superstep == self.superstep)
     }
 
-    /// Returns the first rescheduling call after a later superstep than the one that the user asks about, or `None` if there was
-    /// none.
+    /// Returns the first rescheduling call that took place later than immediately after the superstep that the user asks about,
+    /// or `None` if there was none.
     pub fn next_call(&self) -> Option<DecisionRecord<'a>> {
         let mut calls = self.calls.iter().copied();
         calls.find(|call| call.superstep > self.superstep)
@@ -115,7 +115,7 @@ pub struct MigrationScore<'a> {
     pub process: u64,
     /// The name of the cluster to which the process would move.
     pub cluster: &'a str,
-    /// The terms whose sum is the score \[s\], in the order of [`ScoreWords::terms`].
+    /// The terms whose sum is the score \[s\], in the order of [`ScoreHeadings::terms`].
     pub terms: Vec<f64>,
 }
 

@@ -278,8 +278,8 @@ choice!(
         /// not a candidate.
         Competes,
         /// The present cluster is included. A process whose highest potential of migration PM is for this cluster is a candidate
-        /// for another host of the cluster. Its move costs a transfer between two hosts of the cluster, as with the random node
-        /// of the own Set in the 2007 paper (section 2.3.3).
+        /// for another host of the cluster. The move of such a process costs a transfer between two hosts of the cluster, as with
+        /// the random node of the own Set in the 2007 paper (section 2.3.3).
         Within,
     }
 );
@@ -335,7 +335,7 @@ choice!(
         /// being on a host, also for `set_index` and `index_form`.
         Inactive,
         /// Hosts on which no process computed within the last `load_memory` supersteps. A process counts as being on a host if it
-        /// computed in the superstep before the call or was sent there in this call, also for `set_index`. A host without
+        /// computed in the superstep before the call or was sent to the host in this call, also for `set_index`. A host without
         /// computation in that superstep but with computation within `load_memory` counts as having one process.
         Quiet,
     }
@@ -352,15 +352,15 @@ choice!(
     }
 );
 choice!(
-    /// What a candidate does if no host of its preferred cluster can take it (ambiguity A15).
+    /// What a candidate does if no host of its preferred cluster can take the candidate (ambiguity A15).
     FullCluster {
         /// The candidate stays on its host.
         Stay,
         /// The candidate tries the other clusters in decreasing order of its potential of migration (PM).
         NextBest,
         /// All candidates that are in the same cluster and prefer the same full cluster try the clusters with the next lower
-        /// potential of migration together. They go to the first cluster with a free host for each of them; if there is none, all
-        /// stay (Smith-Waterman paper on dynamic platforms, section 5.2).
+        /// potential of migration together. These candidates go to the first cluster with a free host for each candidate; if
+        /// there is no such cluster, all candidates stay (Smith-Waterman paper on dynamic platforms, section 5.2).
         NextForGroup,
     }
 );
@@ -525,7 +525,7 @@ pub struct MigBspConfig {
     /// The load that reduces the computing power ICPU = peak · (1 - load) of a host, by which possible destinations are compared
     /// (ambiguity A16).
     pub host_load: HostLoad,
-    /// What a candidate does if no host of its preferred cluster can take it (ambiguity A15).
+    /// What a candidate does if no host of its preferred cluster can take the candidate (ambiguity A15).
     pub full_cluster: FullCluster,
 
     /// Whether a candidate has to pass the viability test `t1 > t2`: its time on the present host must be larger than its time at

@@ -1,12 +1,14 @@
-//! The forecasts of communication, with an entry for each pair of a process and a cluster that have exchanged messages.
+//! The forecasts of communication for each pair of a process and a cluster that have exchanged messages; pairs with equal
+//! forecasts can share memory.
+//!
+//! The forecast of a pair is called its state. If there are many pairs, pairs with equal traffic share a state, since messages of
+//! one size have equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair.
+//! Therefore the cost of a superstep grows with its traffic and with the number of states. The pairs of a process are stored in a
+//! linked list of blocks, each with up to six pairs:
 //!
 //! ```text
-//! memory = processes · 4 B + 44 B · nodes of six pairs + 44 B · states,   states <= pairs
+//! memory = processes · 4 B + 44 B · blocks of six pairs + 44 B · states,   states <= pairs
 //! ```
-//! The forecast of a pair is its state. If there are many pairs, pairs with equal traffic share a state, since messages of one
-//! size have equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. Therefore
-//! the cost of a superstep grows with its traffic and with the number of states. The pairs of a process are stored in a list of
-//! nodes with up to six pairs each.
 
 use std::collections::BTreeMap;
 
@@ -90,8 +92,8 @@ impl Transition {
 pub(super) struct ExchangeForecasts {
     /// The pairs of a process and a cluster, each with the number of the state that is its forecast.
     pair_states: Pairs<u32, 6>,
-    /// For each process, a set of bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is k.
-    /// Most pairs are new, and a bit that is not set shows this without a search.
+    /// For each process, a set of 32 bits: bit k is set if there is a pair of the process and a cluster whose number modulo 32 is
+    /// k. A bit that is not set shows without a search that a pair is new, which is the most frequent case.
     cluster_bits: Vec<u32>,
     states: ForecastStates,
 }

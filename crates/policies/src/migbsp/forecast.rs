@@ -278,7 +278,7 @@ impl Forecasts {
 /// Returns whether the forecast lies in the range value · (1 ± margin), including both ends (line 2 of algorithms 2 and 3 of the
 /// 2007 paper).
 ///
-/// Algorithm 2 prints the forecast PI as P (w07-x01).
+/// Algorithm 2 prints P where its text means PI, the forecast of instructions (contradiction w07-x01 of the paper).
 fn is_within_margin(forecast: f64, value: f64, margin: f64) -> bool {
     forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
 }

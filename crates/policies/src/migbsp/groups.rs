@@ -19,7 +19,7 @@ pub(super) struct CandidateGroups(BTreeMap<(usize, usize), CandidateGroup>);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct CandidateGroup {
     members: u32,
-    /// Whether a destination of the group was already searched, so that `destination` is valid.
+    /// Whether a destination of the group was already searched, so that `destination_cluster` is valid.
     is_searched: bool,
     /// The number of the cluster to which the group moves; `None` if no cluster has a free host for each member.
     destination_cluster: Option<usize>,
@@ -36,7 +36,8 @@ impl CandidateGroups {
         Self(groups)
     }
 
-    /// Returns the cluster to which the group of `candidate` moves; `None` if no cluster can take the whole group.
+    /// Returns the cluster to which the group of candidates that contains `candidate` moves; `None` if no cluster can take all
+    /// members of the group.
     ///
     /// `find` searches this cluster for the number of members of the group; it is called only for the first candidate of the
     /// group.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! observe ──> trigger    stable? α' ± 1; a call every α supersteps
-//!         └─> forecast   PI, CTP, BTP age by half; Pcomp, Pcomm
-//! decide  ──> weights    1 each, or adjusted by what was measured
+//!         └─> forecast   PI, CTP, BTP: old values lose half their weight; Pcomp, Pcomm
+//! decide  ──> weights    1 each, or adjusted to the measured times
 //!         ├─> potential  PM(i,j) = Comp + Comm - Mem; candidates above x · max
 //!         └─> viability  destination, t1 against t2, reservation
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
@@ -20,15 +20,15 @@
 //! | (none) | the options as given: PM compares the speed of the present host, reduced by its load, with nominal clock rates, including the clock rate of the present cluster |
 //! | `equal-information` | PM uses the same information about both ends of a move, which is the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
 //!
-//! On platforms that no paper used, migsim uses the neutral settings unless the user chooses a variant. They were fitted to the
-//! results of all papers together. Draw 1 of the benchmark (its first random selection of cases) will choose the default for
-//! these platforms.
+//! On platforms that no paper used, migsim uses the neutral settings unless the user chooses a variant. The neutral settings were
+//! fitted to the results of all papers together. Draw 1 of the benchmark (its first random selection of cases) will choose the
+//! default for these platforms.
 //!
 //! On a platform with one cluster no process can move, unless `own_cluster` is `within`; the command prints a note about it.
 //!
 //! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of steps in a call
-//! follows their texts. Where they are ambiguous, each interpretation is an option ([`MigBspConfig`]). The first generation, the
-//! paper of 2007, is [`super::migbsp_2007`].
+//! follows their texts. Where the papers are ambiguous, each interpretation is an option ([`MigBspConfig`]). The first
+//! generation, the paper of 2007, is [`super::migbsp_2007`].
 
 mod adaptive;
 mod config;
@@ -84,8 +84,8 @@ pub struct MigBsp {
     weights: Weights,
     /// Number of migrations that the last call decided.
     decided_migrations: usize,
-    /// Whether an earlier call has answered processes, which determines the order of processes with equal potential of migration
-    /// (PM).
+    /// Whether a rescheduling call has taken place before, in which the managers answered the processes. This determines the
+    /// order of processes with equal potential of migration (PM) for `candidate_order: potential-last-answered`.
     has_answered: bool,
     shared_cluster_names: Option<Arc<[String]>>,
 }
@@ -321,7 +321,8 @@ impl PolicyOptions for MigBspConfig {
 
 /// Exchanges destinations between moving processes so that processes with lower ranks get hosts with lower numbers.
 ///
-/// This is done only where it does not affect t2: among hosts of one cluster with equal offers, for processes with equal memory.
+/// This is done only where it does not affect t2 (the time at the destination): among hosts of one cluster with equal remaining
+/// computing power and equal numbers of resident processes, for processes with equal memory.
 fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[ViabilityTerms], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
@@ -343,8 +344,8 @@ fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[ViabilityTerms], vie
     }
 }
 
-/// Sorts the candidates into the order in which they choose destinations; they are passed in decreasing order of their potential
-/// of migration.
+/// Sorts `candidates` into the order in which they choose destinations. `candidates` must be in decreasing order of potential of
+/// migration (PM) before.
 fn sort_candidates(order: CandidateOrder, candidates: &mut [Potential]) {
     match order {
         CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}

@@ -244,8 +244,9 @@ impl<'a> Potentials<'a> {
 
     /// Returns the bandwidth at which memory is sent from one cluster to another; `None` if there is no route.
     ///
-    /// The bandwidth of the backbone is used if there is a backbone, otherwise that of the route between the managers of the
-    /// clusters. A move inside a cluster does not use the backbone.
+    /// For `memory_rate: backbone` it is the bandwidth of the narrowest link between clusters (backbone). Without a backbone, for
+    /// the other value of the option, and for a move inside a cluster, it is the bandwidth of the route between the managers of
+    /// the clusters.
     fn memory_rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck_bandwidth(&manager_route(platform, from, to)?);
@@ -265,8 +266,10 @@ impl<'a> Potentials<'a> {
     /// Returns the highest potential of migration PM of each process, without visiting all clusters. The processes are in no
     /// particular order.
     ///
-    /// If several PM of a process are equal, the PM to the first of these clusters is returned. The clusters that can be left out
-    /// are described at `DestinationOrder`.
+    /// If several PM of a process are equal, the PM to the first of these clusters is returned. `DestinationOrder` describes the
+    /// clusters that need not be visited. The cost is a number of visited clusters: origins are the clusters from which memory is
+    /// sent, partners the clusters with which a process communicates, and classes the groups of clusters to which memory is sent
+    /// at the same bandwidth.
     ///
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
@@ -314,8 +317,8 @@ struct DestinationOrder {
     /// The bandwidth at which memory is sent to each cluster; `None` if there is no route.
     rates: Vec<Option<BytesPerSecond>>,
     cluster_classes: Vec<ClusterClass>,
-    /// For each cluster, the last process that computed its PM to this cluster individually, because the process is there or
-    /// communicates with the cluster.
+    /// For each cluster, the last process that computed its PM to this cluster individually, because the process is in the
+    /// cluster or communicates with it.
     individual_for: Vec<u32>,
 }
 
@@ -435,15 +438,15 @@ fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potenti
 }
 
 /// Returns the highest potential of migration (PM) of each process from a list of all PM, which is ordered by process. If several
-/// PM of a process are equal, the first of them is returned.
+/// PM of a process are equal, only the first of these PM is returned.
 pub(super) fn highest_potentials(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process_number == b.process_number);
     let one = |all: &[Potential]| all.iter().copied().fold(None, higher_potential);
     by_process.filter_map(one).collect()
 }
 
-/// Returns the candidates in decreasing order of PM (potential of migration), and the threshold that their PM exceed \[s\]; the
-/// threshold is `None` if there is no common one.
+/// Returns the candidates in decreasing order of PM (potential of migration), and the threshold that their PM exceed \[s\];
+/// `None` if no single threshold applies to all candidates.
 ///
 /// `best` has the highest PM of each process, `own` the present cluster of each process. Processes with equal PM are ordered by
 /// decreasing rank if `ties_fall`, otherwise by increasing rank.
@@ -570,7 +573,7 @@ fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> 
 }
 
 /// Returns the route between the managers of two clusters, or `None` if there is no route. Inside one cluster it is the route
-/// between the manager and the next host.
+/// between the manager and the next host of the cluster.
 pub(super) fn manager_route(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
     let manager = |cluster: usize| platform.manager_host(ClusterId::from_index(cluster));
     if from != to {

@@ -1,7 +1,7 @@
 //! The most important interpretations of MigBSP's papers, as short phrases: how the options settle what the papers leave open.
 //!
-//! They are printed below the table of a run on a platform to which the settings of MigBSP were not fitted, since for such a
-//! platform the reader cannot find them in a paper.
+//! The phrases are printed below the table of a run on a platform to which the settings of MigBSP were not fitted, since for such
+//! a platform the reader cannot find these interpretations in a paper.
 
 use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 

@@ -151,8 +151,8 @@ pub(super) struct ViabilityTerms {
     pub(super) offered_hosts: u32,
     /// Number of processes that count as being on the offered host.
     pub(super) residents: u32,
-    /// The factor on the computation time because the process shares the offered host, and an addition to this factor for the
-    /// slowdown of the processes already there.
+    /// The factor on the computation time because the process shares the offered host, and the addition to this factor for the
+    /// slowdown of the processes already on this host.
     pub(super) slowdown_parts: [f64; 2],
     /// Computation time of a superstep on the present host \[s\], a term of t1 (the predicted time without the move).
     pub(super) stay_compute: f64,
@@ -174,7 +174,8 @@ impl ViabilityTerms {
         (self.power.to_bits(), self.residents)
     }
 
-    /// Returns the factor on the computation time at the destination that accounts for the processes already there.
+    /// Returns the factor on the computation time at the destination that accounts for the processes already on the destination
+    /// host.
     pub(super) fn slowdown(&self) -> f64 {
         self.slowdown_parts[0] + self.slowdown_parts[1]
     }
@@ -286,7 +287,8 @@ impl CallContext<'_> {
         (record, Some(weighing))
     }
 
-    /// Returns the cluster and the host that are offered to a candidate, or `None` if no cluster that it may try has a free host.
+    /// Returns the cluster and the host that are offered to a candidate, or `None` if no cluster that the candidate may try has a
+    /// free host.
     fn find_destination(
         &self,
         candidate: &Potential,
@@ -408,14 +410,14 @@ impl CallContext<'_> {
         })
     }
 
-    /// Returns the factor by which each process on a host is slowed if `processes` processes share it: processes per core, at
-    /// least 1.
+    /// Returns the factor by which each process on a host is slowed if `processes` processes share the host: processes per core,
+    /// at least 1.
     fn sharing_factor(&self, host: usize, processes: u32) -> f64 {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }
 
     /// Computes the terms of t1 and t2 (the predicted times without and with the move) of `process` for the offered host.
-    /// `residents` is the number of processes that count as being there.
+    /// `residents` is the number of processes that count as being on this host.
     ///
     /// t1 is based on the predicted computation time, reduced if processes no longer share the present host because this call
     /// assigned them to other hosts.
@@ -477,10 +479,10 @@ impl CallContext<'_> {
     /// Returns the predicted communication time of a process in a superstep \[s\], first on its present host and then from the
     /// cluster of `host`.
     ///
-    /// The first time is as measured. The second time assumes that each message takes its latency and is alone on its route. Both
-    /// times are sums over the same messages with the same clusters, with the same ageing. Therefore, without contention, both
-    /// sums of a process that stays in its cluster are equal. Messages of several sizes count with their mean size; a message
-    /// inside a host counts as one between hosts.
+    /// The first time is the forecast from measured times. The second time assumes that each message takes its latency and is
+    /// alone on its route. Both times are sums over the same messages with the same clusters, in which old supersteps lose weight
+    /// in the same way. Therefore, without contention, both sums of a process that stays in its cluster are equal. Messages of
+    /// several sizes count with their mean size; a message inside a host counts as one between hosts.
     fn uncontended_communication(&self, process: usize, host: HostId) -> (f64, f64) {
         let View {
             platform, network, ..

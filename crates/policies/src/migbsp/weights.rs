@@ -1,5 +1,5 @@
-//! Adjusted weights of the terms of PM, the potential of migration. The Lattice Boltzmann paper announces them (section 5: future
-//! work, "self-adjusting of the weights of each considered metric").
+//! Adjusted weights of the terms of PM, the potential of migration, which the Lattice Boltzmann paper announces as future work
+//! (section 5: "self-adjusting of the weights of each considered metric").
 //!
 //! The paper gives no rule; the rule below is migsim's own, and no published number exists for comparison.
 //!

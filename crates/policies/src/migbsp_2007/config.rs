@@ -129,7 +129,7 @@ impl MigBsp2007Config {
         problems
     }
 
-    /// Returns the options of the second generation of MigBSP with which its trigger and forecasts equal those of the first
+    /// Returns the options with which the trigger and the forecasts of the second generation of MigBSP work as in the first
     /// generation (algorithms 1 to 3).
     pub(super) fn second_generation_options(&self) -> MigBspConfig {
         MigBspConfig {

@@ -116,7 +116,7 @@ pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<Proce
         .collect()
 }
 
-/// The highest potentials of migration PM(i,j), and all of them if they are few, collected without storing each PM.
+/// The highest potentials of migration PM(i,j) and, if there are few PM, a list of all PM, collected without storing each PM.
 #[derive(Debug, Default)]
 pub(super) struct PotentialSummary {
     /// The highest potential of migration PM of each process; if several PM are equal, the PM to the first of these clusters.
@@ -128,8 +128,8 @@ pub(super) struct PotentialSummary {
 }
 
 impl PotentialSummary {
-    /// Creates the summary of the potentials that `potentials` passes to its argument one by one. All of them are stored if there
-    /// are at most `most`.
+    /// Creates the summary of the potentials that the function `potentials` passes one by one to its argument. The summary stores
+    /// every potential if there are at most `most` potentials.
     pub(super) fn from_potentials(
         potentials: impl FnOnce(&mut dyn FnMut(Potential)),
         most: usize,

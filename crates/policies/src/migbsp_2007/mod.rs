@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)
-//!         ├─> forecast     PI, PTP, PC, PTC age by half; Pproc, Pcom               (algorithms 2 and 3)
+//!         ├─> forecast     PI, PTP, PC, PTC: old values lose half their weight; Pproc, Pcom   (algorithms 2 and 3)
 //!         └─> load         mean use of each host in the last 15 minutes
 //! decide  ──> metrics      PM(i,j) = P(i) + C(i,j) - M(i,j), in [-1, 2]; the processes above the threshold
 //!         └─> destination  the first host of the cluster by ICPU that has memory
@@ -25,9 +25,9 @@
 //! (later: t1 > t2). Third, an application that is never balanced has a call after each superstep, and in an interval of one
 //! superstep every forecast is right (later: a minimum of α, and a growing D).
 //!
-//! In the paper the managers store α', and the processes compute their PM and send the highest PM (w07-x06). Where PM is computed
-//! affects the cost of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper
-//! about its model.
+//! In the paper the managers store α', and the processes compute their PM and send the highest PM (contradiction w07-x06). Where
+//! PM is computed affects the cost of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements
+//! of the paper about its model.
 
 mod config;
 mod destination;
@@ -61,7 +61,7 @@ use migsim_base::units::{ClusterId, ProcessId};
 #[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
-    /// The options of the second generation of MigBSP with which its trigger and forecasts equal those of the first generation.
+    /// The options with which the trigger and the forecasts of the second generation of MigBSP work as in the first generation.
     second_generation_options: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The options of the trigger `boulmier`, which has none.
+/// The options of the trigger `boulmier`, which has none. The trigger requests a balancing when this is optimal for a growing
+/// imbalance.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoulmierOptions {}

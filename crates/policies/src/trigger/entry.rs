@@ -14,8 +14,8 @@ use migsim_base::plugin::{self, Maker};
 
 /// The options of a trigger, as a user sets them under `policy.trigger.<name>` in an experiment file.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The variants of the trigger: named sets of options, for example those with which the trigger decides as an original
-    /// program. The default options are not listed.
+    /// The variants of the trigger: named sets of options, for example options with which the trigger decides as an original
+    /// program does. The default options are not listed.
     const VARIANTS: &'static [Variant] = &[];
 
     /// The key of the option to which a value after the trigger's name belongs, such as `supersteps` in `every=50`; empty if
@@ -33,7 +33,7 @@ pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error>;
 }
 
-/// An entry of the table of triggers: the name and description of a trigger, and its [`Kind`].
+/// An entry of the table of triggers: the name and description of a trigger, and its [`TriggerKind`].
 pub type Entry = plugin::Entry<Kind>;
 
 /// The table of all triggers, by name.
@@ -56,7 +56,8 @@ enum Constructor {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// A trigger that an object creates, and whose options have no Rust type, such as a plug-in in another language.
+    /// A trigger whose options have no Rust type, such as a plug-in in another language; the stored object creates the trigger
+    /// from its options in JSON form.
     Maker(&'static dyn Maker<Box<dyn Trigger>>),
 }
 

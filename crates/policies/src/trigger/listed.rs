@@ -1,5 +1,5 @@
-//! Triggers balancings after given supersteps. It is used in the search for the best rescheduling calls of a policy, which are
-//! known only after a run.
+//! Triggers balancings after given supersteps. This trigger is used in the search for the best rescheduling calls of a policy,
+//! which are known only after a run.
 
 use super::{ObservedSuperstep, Trigger};
 

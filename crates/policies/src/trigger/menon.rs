@@ -12,7 +12,8 @@ use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The options of the trigger `menon`, which has none.
+/// The options of the trigger `menon`, which has none. The trigger requests a balancing when the time lost to imbalance reaches
+/// the cost of a balancing.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MenonOptions {}

@@ -26,7 +26,7 @@ pub struct MenonOfflineOptions {
     pub edition: MenonOfflineEdition,
 }
 
-/// The variants of the trigger `menon-offline`: as it was published, or as a program implements it.
+/// The variants of the trigger `menon-offline`: as Menon et al. published it, or as the program yalbb implements it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MenonOfflineEdition {
     /// The trigger decides as published by Menon et al. (2012).

@@ -20,7 +20,7 @@ use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 
-/// The options of the trigger `meta-balancer`.
+/// The options of the trigger `meta-balancer`, which plans the period of balancings as the `MetaBalancer` of Charm++.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetaBalancerOptions {
@@ -56,7 +56,7 @@ const NO_PERIOD: i32 = i32::MAX;
 /// Number of samples (supersteps since the last balancing) up to which there is no plan.
 const MAX_SAMPLES_WITHOUT_PLAN: usize = 4;
 
-/// The maximum and the mean of the host times in one superstep, from which the meta-balancer plans.
+/// The maximum and the mean of the host times in one superstep, from which the meta-balancer plans the next balancing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostTimeSample {
     /// Maximum time of a host in the superstep, including background load.

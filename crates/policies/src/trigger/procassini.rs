@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
-/// The options of the trigger `procassini`.
+/// The options of the trigger `procassini`, which requests a balancing if it is predicted to shorten the next superstep enough.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProcassiniOptions {

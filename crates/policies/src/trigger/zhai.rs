@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{ObservedSuperstep, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The options of the trigger `zhai`, which has none.
+/// The options of the trigger `zhai`, which has none. The trigger requests a balancing when recent supersteps have become slower.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZhaiOptions {}

@@ -17,7 +17,8 @@ impl CharmHeap {
         self.rise_from(self.items.len() - 1, &better);
     }
 
-    /// Removes and returns the item at the top; `None` if the heap is empty. The last item replaces it and sinks to its place.
+    /// Removes and returns the item at the top; `None` if the heap is empty. The last item of the heap moves to the top and sinks
+    /// from there to its place.
     pub(crate) fn pop(&mut self, better: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(top) = self.items.first_mut() else {

@@ -1,4 +1,4 @@
-//! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`), which treats ties in the same way.
+//! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`), which treats ties as the library does.
 
 /// A heap of numbers (of hosts or processes). The function `below(a, b)`, passed to each method, returns whether `a` must be
 /// strictly below `b`.
@@ -25,7 +25,8 @@ impl LibraryHeap {
         self.items
     }
 
-    /// Removes and returns the item at the top; `None` if the heap is empty. The last item replaces it and sinks to its place.
+    /// Removes and returns the item at the top; `None` if the heap is empty. The last item of the heap moves to the top and sinks
+    /// from there to its place.
     pub(crate) fn pop(&mut self, below: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(&top) = self.items.first() else {

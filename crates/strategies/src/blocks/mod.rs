@@ -1,5 +1,5 @@
-//! Sorting algorithms and heaps of the original programs, reproduced because they determine the order of ties. As a result, the
-//! decisions of a strategy equal those of the original program in every case.
+//! Sorting algorithms and heaps of the original programs, reproduced because they determine the order of ties. As a result, a
+//! strategy and its original program make the same decisions in every case.
 //!
 //! Every comparison is strict and has no tolerance. The heaps contain numbers (of hosts or processes); the comparison of two
 //! numbers is passed to each method, because the loads are stored in the strategy.

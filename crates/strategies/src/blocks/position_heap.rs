@@ -94,8 +94,8 @@ impl PositionHeap {
         }
     }
 
-    /// Moves the host at a position of the heap down while a child has a strictly smaller load. It changes places with the child
-    /// with the smaller load (in case of ties the right child).
+    /// Moves the host at a position of the heap down while a child has a strictly smaller load. The host changes places with the
+    /// child that has the smaller load (in case of ties the right child).
     fn sink_from<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while 2 * at <= self.last_position() {
             let (left, right) = (2 * at, 2 * at + 1);

@@ -28,7 +28,7 @@ pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u
 }
 
 /// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, and the number of comparisons. Numbers with
-/// equal keys are in the order in which [`sort`] leaves them.
+/// equal keys are in the order in which [`sort_counting_comparisons`] leaves them.
 pub(crate) fn descending_order<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
@@ -36,7 +36,7 @@ pub(crate) fn descending_order<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>,
 }
 
 /// Partitions the items until each range is short enough for insertion sort: the right part by recursion, the left part in a
-/// loop. If the recursion exceeds `depth`, the range is sorted by heap sort.
+/// loop. A range at which the recursion would exceed `depth` is sorted by heap sort instead.
 fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) {
     while items.len() > MAX_INSERTION_LENGTH {
         if depth == 0 {
@@ -75,7 +75,8 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// Returns that position of the three given ones whose item has the median value.
+/// Returns one of the positions a, b and c: the position whose item is the median of the three items. The function `less`
+/// compares the items at two positions.
 fn median_position([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {

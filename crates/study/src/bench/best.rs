@@ -1,11 +1,14 @@
-//! The stored best makespan of each case and seed of a benchmark, with the policy that reached it: `case,seed,policy,makespan_s`.
+//! The stored best makespans of a benchmark: for each case and seed, the lowest makespan and the policy that reached it, as CSV
+//! (`case,seed,policy,makespan_s`).
 //!
-//! The file has the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each
-//! version of the program in which numbers change (`best.csv` in the folder of a benchmark has the same format).
+//! The stored table has the best results of all combinations of strategies and triggers on draw 1 of the suite `lb-1`, which is a
+//! random sample of cases. The table is rewritten for each version of the program in which numbers change (`best.csv` in the
+//! folder of a benchmark has the same format).
 
 use super::BestMakespans;
 
-/// The tables of stored best makespans: name of the built-in suite, number of the draw, and the table as CSV.
+/// The tables of stored best makespans, each given by the name of the built-in suite, the number of the draw (random sample of
+/// cases), and the content of the table as CSV.
 const STORED_TABLES: [(&str, u64, &str); 1] = [(
     "lb-1",
     1,
@@ -15,8 +18,8 @@ const STORED_TABLES: [(&str, u64, &str); 1] = [(
 /// The head line of a table of stored best makespans as CSV.
 pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 
-/// Returns the rows of the stored table of a draw: number of the case, seed, policy, and makespan \[s\]; empty if no table is
-/// stored for the draw.
+/// Returns the rows of the stored table of best makespans for a draw (numbered random sample of cases): number of the case, seed,
+/// policy, and makespan \[s\]; empty if no table is stored for the draw.
 pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
     let tables = STORED_TABLES
         .iter()
@@ -36,7 +39,8 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
         })
 }
 
-/// Returns the stored best makespan \[s\] for each pair of a case and a seed of a draw; empty if no table is stored for the draw.
+/// Returns the stored best makespan \[s\] for each pair of a case and a seed of a draw (numbered random sample of cases); empty
+/// if no table is stored for the draw.
 pub(super) fn stored_bests(suite: &str, draw: u64) -> BestMakespans {
     let rows = stored_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))

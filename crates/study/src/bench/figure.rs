@@ -12,8 +12,8 @@ pub const MAX_FACTOR: f64 = 2.0;
 /// Maximum number of policies whose curves the figure shows.
 const MAX_CURVES: usize = 6;
 
-/// The policies that the figure shows in any case, in addition to the rivals, whatever their ratios to the best known makespan
-/// are.
+/// The policies that the figure always shows, in addition to the rivals (the policies that the user added to the default set),
+/// whatever their ratios to the best known makespan are.
 const ALWAYS_SHOWN_POLICIES: [&str; 2] = ["migbsp", "never"];
 
 /// The colours of the curves in the figure, from the palette of Okabe and Ito, which colour-blind readers can distinguish.
@@ -26,8 +26,8 @@ const COLOURS: [Colour; MAX_CURVES] = [
     Colour(90, 90, 90),
 ];
 
-/// Returns the results of the policies that the figure shows: the rivals, `migbsp` and `never`, and the policies with the lowest
-/// mean ratios.
+/// Returns the results of the policies that the figure shows: the rivals, which the user added, `migbsp` and `never`, and the
+/// policies with the lowest mean ratios to the best known makespan.
 fn select_policies(bench: &BenchResults) -> Vec<&PolicyStatistics> {
     let rows = &bench.standings;
     let is_always = |one: &&PolicyStatistics| {

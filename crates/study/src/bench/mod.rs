@@ -1,13 +1,14 @@
-//! A benchmark: runs policies on the cases of a suite, and computes one row of results for each policy that can be cited.
+//! A benchmark: runs policies on the cases of a suite (a collection of simulation cases), and computes a row of results for each
+//! policy, which can be cited.
 //!
 //! ```text
 //! suite, draw, policies ─> two sweeps (policies; static starts) ─> rows ─> results ─> table, bench.json, policies.csv, index.html
 //! ```
-//! The default set of policies of the suite always runs. The *best known* makespan of a case and seed is therefore the lowest
-//! makespan of that set and of the stored best results ([`best`]). The *ratio* of a policy in a case is its makespan divided by
-//! the best known makespan of the same case and seed, averaged over the seeds; it is at least 1 for the default set. A policy
-//! that fails in a case gets the largest ratio of the default set in this case, and the failure is counted. A *static start* is
-//! an initial placement by a built-in mapping rule that no process leaves.
+//! A *draw* is a numbered random sample of cases from the suite. The default set of policies of the suite always runs. The *best
+//! known* makespan of a case and seed is therefore the lowest makespan of that set and of the stored best results ([`best`]). The
+//! *ratio* of a policy in a case is its makespan divided by the best known makespan of the same case and seed, averaged over the
+//! seeds; it is at least 1 for the default set. A policy that fails in a case gets the largest ratio of the default set in this
+//! case, and the failure is counted. A *static start* is an initial placement by a built-in mapping rule that no process leaves.
 //!
 //! The runs of a benchmark are runs of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore
 //! work as for sweeps.
@@ -45,10 +46,10 @@ use migsim_experiment::suite::{Case, Draw, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
 use migsim_platform::Rule;
 
-/// Maximum number of cases of a draw that one benchmark may run.
+/// Maximum number of cases that one benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
 
-/// A rival policy with settings that apply only to its runs, under a name for the results.
+/// A policy that the user adds to a benchmark, with settings that apply only to its runs, under a name for the results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RivalWithSettings {
@@ -65,28 +66,29 @@ pub struct RivalWithSettings {
 pub struct BenchRequest {
     /// The suite (collection of cases) from which the cases are drawn.
     pub suite: Suite,
-    /// The number of the draw, which determines the random cases, or the fixed cases of the suite.
+    /// The list of cases that the benchmark uses: a random draw of the suite, given by its number, or the fixed cases of the
+    /// suite.
     pub draw: Draw,
     /// Number of cases that the benchmark runs, from case 1 on.
     pub case_count: u64,
-    /// The policies without separate settings that are compared in addition to the default set of the suite.
+    /// The policies without separate settings that are compared with the default set of the suite.
     pub rivals: Vec<String>,
-    /// The policies with separate settings that are compared in addition to the default set of the suite.
+    /// The policies with separate settings that are compared with the default set of the suite.
     pub rivals_with_settings: Vec<RivalWithSettings>,
     /// The seeds with which each case is run; `None` stands for the seeds of the suite.
     pub seeds: Option<ValuesSpec>,
 }
 
 impl BenchRequest {
-    /// Returns the cases of the benchmark, which are drawn from the suite.
+    /// Returns the cases of the benchmark: the requested number of cases from the draw of the suite.
     pub fn draw_cases(&self) -> Vec<Case> {
         (1..=self.case_count)
             .filter_map(|number| self.suite.case(self.draw, number))
             .collect()
     }
 
-    /// Returns the names of the policies without separate settings: the default set, then the rivals that are not in the default
-    /// set.
+    /// Returns the names of the policies without separate settings: the default set, then the policies of the user that are not
+    /// in the default set.
     fn policies_without_settings(&self) -> Vec<String> {
         let mut all = self.suite.suite_file().policies.clone();
         for rival in &self.rivals {
@@ -130,7 +132,7 @@ impl BenchRequest {
     /// starts (initial placements without rescheduling).
     ///
     /// # Errors
-    /// As [`Self::sweep`].
+    /// The seeds of the suite cannot be read.
     pub fn additional_sweeps(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
         let of_reading = |one: &RivalWithSettings| {
             let policy = std::slice::from_ref(&one.policy);
@@ -191,10 +193,10 @@ impl BenchRequest {
 }
 
 /// Runs the simulations of a benchmark that have no row in `store`, on the threads of the caller, and returns the results. New
-/// rows are added to `store`; `done` counts the runs.
+/// rows are added to `store`; `done` counts the finished runs.
 ///
 /// # Errors
-/// A plan cannot be created, or a row cannot be written.
+/// The plan of a sweep cannot be created, or a row cannot be written to the store.
 pub fn run_benchmark(
     request: &BenchRequest,
     registry: &Registry,

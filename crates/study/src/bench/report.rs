@@ -32,7 +32,7 @@ struct File {
     schema: Version,
     /// The name of the suite from which the cases were drawn.
     suite: String,
-    /// The number of the draw of cases, or `fixed` for the fixed cases of the suite.
+    /// The number of the draw (random sample of cases), or `fixed` for the fixed cases of the suite.
     draw: Draw,
     /// The number of cases that the benchmark ran.
     cases: usize,
@@ -135,7 +135,7 @@ impl BenchResults {
         lines
     }
 
-    /// Returns a text that names the draw, such as `draw 1`, or `fixed cases`.
+    /// Returns a text that names the draw (random sample of cases), such as `draw 1`, or `fixed cases`.
     pub(super) fn draw_description(&self) -> String {
         match self.draw {
             Draw::Fixed => "fixed cases".to_owned(),

@@ -41,14 +41,14 @@ pub struct PolicyInCase {
     pub new_best_count: usize,
 }
 
-/// A case of the benchmark, with the results of all policies.
+/// The results of all policies in one case of the benchmark, with the case and its best known makespans.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BenchCase {
     /// The case as it was drawn from the suite.
     pub case: Case,
-    /// The best known makespan of the case for each seed \[s\]: the lowest one of the default policies and the stored best
-    /// results.
+    /// The best known makespan of the case for each seed \[s\]: the lowest makespan among the default policies and the stored
+    /// best results.
     pub best_known_makespans: Vec<f64>,
     /// For each seed, the index of the fastest policy without separate settings, and the makespan of this policy \[s\].
     pub fastest_policies: Vec<(usize, f64)>,
@@ -78,18 +78,18 @@ pub struct PolicyStatistics {
     pub worst_case: u64,
     /// Number of cases in which no other policy is faster by more than the margin of indifference, a percentage of the makespan.
     pub win_count: usize,
-    /// Number of rescheduling calls, of migrations, and of migrations straight back to the previous host in a run, each as a mean
-    /// over the cases.
+    /// Three means over the cases: the number of rescheduling calls in a run, the number of migrations, and the number of
+    /// migrations straight back to the previous host.
     pub call_and_move_counts: [f64; 3],
     /// Cost of the rescheduling calls and cost of the migrations, each as a share of the makespan \[%\], means over the cases.
     pub cost_shares: [f64; 2],
     /// Number of cases in which a run of the policy failed.
     pub failed_cases: usize,
-    /// Number of cases in which a makespan of the policy is below the best known makespan, and number of runs for which this
+    /// Two numbers: the cases in which a makespan of the policy is below the best known makespan, and the runs in which this
     /// holds.
     pub new_best_counts: [usize; 2],
-    /// The performance profile: the ratios to the best known makespan in all cases, in increasing order. The ratio of a failure
-    /// is infinite.
+    /// The performance profile: the ratios of the makespan to the best known makespan in all cases, in increasing order. The
+    /// ratio of a failed case is infinite.
     pub sorted_ratios: Vec<f64>,
 }
 
@@ -108,16 +108,17 @@ impl PolicyStatistics {
 pub struct BenchResults {
     /// The name of the suite.
     pub suite: String,
-    /// The number of the draw from which the cases are, or the fixed cases of the suite.
+    /// The list of cases that the benchmark used: a random draw of the suite, given by its number, or the fixed cases of the
+    /// suite.
     pub draw: Draw,
     /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
-    /// The cases with the results of all policies.
+    /// The cases of the benchmark, each with the results of all policies.
     pub cases: Vec<BenchCase>,
-    /// The names of the policies, in the order of the results of each case: the default set, then rivals, and last the best
-    /// static start.
+    /// The names of the policies, in the order of the results of each case: the default set, then the rivals that the user added,
+    /// and last the best static start.
     pub policies: Vec<String>,
-    /// Number of policies in the default set; they are the first of `policies`.
+    /// Number of policies in the default set, which are the first policies in the list of policy names.
     pub default_policy_count: usize,
     /// The results of each policy over all cases, sorted by the mean ratio to the best known makespan, the lowest ratio first.
     pub standings: Vec<PolicyStatistics>,
@@ -315,8 +316,8 @@ struct BenchRuns<'a> {
 }
 
 impl BenchRuns<'_> {
-    /// Returns the row of results of each seed for a setting of a plan; `None` for a run that is missing or failed. If a plan
-    /// uses no random numbers, its only run counts for all seeds.
+    /// Returns, for each seed, the row of results of the combination of parameter values with index `setting` in a plan; `None`
+    /// for a run that is missing or failed. If a plan uses no random numbers, its only run counts for all seeds.
     fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
@@ -324,8 +325,8 @@ impl BenchRuns<'_> {
         (0..self.plans[0].seeds.len()).map(found).collect()
     }
 
-    /// Returns the makespan \[s\] of each seed in a scenario for a setting of a plan; `None` if one of these runs is missing or
-    /// failed.
+    /// Returns, for each seed, the makespan \[s\] in a scenario for the combination of parameter values with index `setting` in a
+    /// plan; `None` if one of these runs is missing or failed.
     fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
         let rows = self.rows_by_seed(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
@@ -423,8 +424,8 @@ impl PolicyInCase {
     }
 }
 
-/// Computes the results of a policy in a case from the rows of its runs. `times` has its makespans \[s\] and `best_known` the
-/// best known makespans \[s\], by seed.
+/// Computes the results of a policy in a case from the rows of its runs. `times` has the makespans of the policy \[s\] and
+/// `best_known` the best known makespans \[s\], both in the order of the seeds.
 fn policy_in_case(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> PolicyInCase {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs()

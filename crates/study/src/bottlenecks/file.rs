@@ -24,13 +24,14 @@ struct File {
     schema: Version,
     /// The makespan of the run without changes \[s\]; with several seeds, the mean over the seeds.
     makespan_s: f64,
-    /// Three sentences that summarise the profile: the quantities whose change gains most, and those without effect.
+    /// Three sentences that summarise the profile: the quantities whose change shortens the makespan most, and the quantities
+    /// without effect.
     verdict: String,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process; the longest time
     /// first.
     path: Vec<PathPart>,
-    /// The gains of the changes, two for each quantity that has a limit: an improvement by 10 %, then no limit. The quantity with
-    /// the largest gain by 10 % comes first.
+    /// The simulated changes with their gains: for each quantity, an improvement by 10 %, then the removal of its limit if it has
+    /// one. The quantity with the largest gain by 10 % comes first.
     changes: Vec<ChangeRow>,
     /// With `--pairs`: the gains if two changes are made together, the pair with the largest gain first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,8 +44,8 @@ struct File {
 struct PathPart {
     /// The kind of activity: `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
     kind: &'static str,
-    /// The resource that the activity uses: a host, a link, two clusters, `window`, `loopback`, or the kind of the activity if it
-    /// uses no such resource.
+    /// The resource that the activity uses: a host, a link, a pair of clusters, `window`, `loopback`, or the kind of the activity
+    /// if it uses no such resource.
     resource: String,
     /// The process of the activity, counted from 1; absent for calls and control messages.
     process: Option<usize>,

@@ -4,10 +4,11 @@
 //! ```text
 //! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
 //! ```
-//! Each quantity is improved by 10 %, and without limit ([`CaseChange`]). The policy may make other decisions in a changed run;
-//! with `--hold-decisions`, runs with the decisions of the unchanged run are added. With several seeds, a gain is the mean of the
-//! gains of each seed. Every gain of a change comes from a simulated run, which the option `--change` repeats; no gain is
-//! predicted. Each finished run is a row of a [`Store`], so that an interrupted profile can be continued.
+//! Each quantity is improved by 10 % in one run, and its limit is removed in another run ([`CaseChange`]). The policy may make
+//! other decisions in a changed run; with `--hold-decisions`, runs with the decisions of the unchanged run are added. With
+//! several seeds, a gain is the mean of the gains of each seed. Every gain of a change comes from a simulated run, which the
+//! option `--change` repeats; no gain is predicted. Each finished run is a row of a [`Store`], so that an interrupted profile can
+//! be continued.
 
 mod file;
 mod page;
@@ -128,7 +129,7 @@ pub struct CausalProfile {
     pub notes: Vec<String>,
 }
 
-/// A quantity of the experiment, with the changes of it that will be simulated.
+/// A quantity of the experiment, with the changes of this quantity that will be simulated.
 #[derive(Debug)]
 struct PlannedQuantity {
     quantity: ChangedQuantity,
@@ -154,7 +155,7 @@ pub struct PreparedProfile<'a> {
     given_changes: Vec<String>,
     /// The seeds, each with the outcome of the run without changes.
     unchanged_runs: Vec<(u64, Outcome)>,
-    /// The quantities, each with the changes of it that will be simulated.
+    /// The quantities, each with its changes that will be simulated.
     planned_quantities: Vec<PlannedQuantity>,
     /// The critical path of the run with the first seed, summed by kind of activity, resource and process.
     critical_path: Vec<PathShare>,
@@ -402,7 +403,7 @@ impl PreparedProfile<'_> {
     /// that have a row in the store are not repeated.
     ///
     /// # Errors
-    /// There is a fault of the program, or a row cannot be written.
+    /// The program has an internal fault, or a row cannot be written to the store.
     pub fn simulate_all(&self, store: &Mutex<Store>) -> Result<CausalProfile, Error> {
         let all: Vec<&CaseChange> = self
             .planned_quantities

@@ -6,7 +6,7 @@ use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, Series
 use migsim_output::{Cell, Column, Sheet, Table, Tone, number_column, text_column};
 
 impl CausalProfile {
-    /// Creates the printed table of the gains, with the sentences that summarise them above it.
+    /// Creates the printed table of the gains, with sentences above the table that summarise the gains.
     pub fn printed_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.add_table(self.gain_table());

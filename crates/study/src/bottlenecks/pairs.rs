@@ -10,7 +10,7 @@ use crate::store::Store;
 use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
-/// Number of quantities whose changes are combined in pairs, which are the quantities with the largest gains.
+/// Maximum number of quantities whose changes are simulated in pairs; the quantities with the largest gains are taken.
 const MAX_PAIRED_QUANTITIES: usize = 5;
 
 /// Differences of gains below this value are considered to be rounding errors \[percentage points\].

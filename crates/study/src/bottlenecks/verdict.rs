@@ -5,8 +5,8 @@ use crate::stats::{Sample, format_short};
 use migsim_experiment::Amount;
 
 impl CausalProfile {
-    /// Returns the three sentences of the verdict: the best change by a step, the best change without limit, and the quantities
-    /// without effect.
+    /// Returns the three sentences of the verdict: the quantity whose improvement by 10 % (or by one process per host) shortens
+    /// the makespan most, the quantity whose removal of the limit shortens the makespan most, and the quantities without effect.
     pub fn verdict(&self) -> String {
         let sentences = [
             self.best_step_sentence(),

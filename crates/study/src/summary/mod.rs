@@ -250,8 +250,8 @@ impl Summary {
     }
 }
 
-/// Lists the settings, other than the best ones, that the tests do not show to be worse by more than the margin of indifference.
-/// `goals` returns the goals of a setting by seed.
+/// Lists the settings, other than the best settings, that the tests do not show to be worse by more than the margin of
+/// indifference. `goals` returns the goals of a setting by seed.
 fn not_separated_from_best(
     basis: TestConditions,
     goal: Goal,

@@ -1,20 +1,21 @@
 //! Families of communication patterns, such as a broadcast along a tree: the messages of an exchange between any number of
 //! processes.
 //!
-//! A family lists the messages of each superstep of an exchange. Each message has a slot, and all messages of a slot have the
-//! same size. The supersteps of trees and chains follow the logical clock of a recording: a process sends in the superstep after
-//! the superstep in which it has received.
+//! A family lists the messages of each superstep of an exchange. The messages are divided into slots; all messages of a slot have
+//! the same size. The supersteps of trees and chains follow the logical clock of a recording: a process sends in the superstep
+//! after the superstep in which it has received.
 
 use std::fmt;
 
-/// A message of an exchange: the process that sends it, the process that receives it, and the slot that determines its size.
+/// A message of an exchange: the process that sends the message, the process that receives it, and the slot of the message; all
+/// messages of a slot have the same size.
 pub(super) type FamilyMessage = (usize, usize, usize);
 
 /// Pattern of the messages in one exchange between all processes of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PatternFamily {
-    /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. It exists only if the
-    /// number of processes is a power of two.
+    /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. The family exists only if
+    /// the number of processes is a power of two.
     RecursiveDoubling,
     /// Recursive doubling with messages that double in size in each round, as in an allgather.
     AllgatherDoubling,
@@ -284,8 +285,8 @@ fn neighbour_messages(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> 
     sent
 }
 
-/// Returns the messages of a broadcast from process 0 to `count` processes along a binomial tree, one list for each distance of
-/// the sender from process 0.
+/// Returns the messages of a broadcast from process 0 to `count` processes along a binomial tree: one list for each number of
+/// hops along the tree from process 0 to the sender.
 fn broadcast_messages(count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut steps: Vec<Vec<FamilyMessage>> = Vec::new();
     for to in 1..count {

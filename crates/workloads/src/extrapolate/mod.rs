@@ -2,8 +2,8 @@
 //! with several numbers of processes.
 //!
 //! ```text
-//! traces -> common exchanges (pattern) -> laws over P, without the largest recording -> its prediction: the check
-//!                                      -> laws over P, with all recordings            -> the trace of the requested number
+//! traces -> common exchanges (pattern) -> laws over P, without the largest recording -> prediction of the largest recording: the check
+//!                                      -> laws over P, with all recordings           -> the trace for the requested number of processes
 //! ```
 //! P is the number of processes, and a law a formula by which work or a message size depends on P. A program is regular if each
 //! of its exchanges belongs to a known family of communication patterns and its message sizes follow a law. Irregular programs

@@ -62,8 +62,8 @@ impl MessageSizeLaw {
         self.factor * self.basis.value_at(processes)
     }
 
-    /// Fits the message sizes of all slots of a family by laws of the same form; `None` if no form fits all points. The first
-    /// form that fits is chosen.
+    /// Fits the message sizes of all slots of a family by laws with the same basis function; returns `None` if no basis function
+    /// fits all points. The first basis function that fits is chosen.
     ///
     /// `slots` has the points of each slot: numbers of processes and message sizes \[B\]. A slot without points gets no law.
     fn fit_slots(slots: &[Vec<(usize, f64)>], family: PatternFamily) -> Option<Vec<Option<Self>>> {
@@ -152,8 +152,8 @@ pub(super) struct ProgramModel<'s> {
 }
 
 impl<'s> ProgramModel<'s> {
-    /// Fits the laws to at least two recordings, ordered by number of processes; `phases` are the exchanges of which they
-    /// consist.
+    /// Fits the laws to at least two recordings, ordered by number of processes; `phases` are the exchanges of which each
+    /// recording consists.
     ///
     /// # Errors
     /// Message sizes follow no law.

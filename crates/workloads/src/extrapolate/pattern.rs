@@ -67,7 +67,7 @@ pub(super) fn find_exchanges(samples: &[RecordedRun]) -> Result<Vec<RecordedExch
 }
 
 /// Returns the exchange of the given family that begins at the supersteps `at` of the recordings; `None` if some recording has
-/// other messages there. `steps` are the messages of the family for each recording.
+/// other messages in these supersteps. `steps` are the messages of the family for each recording.
 fn match_exchange(
     samples: &[RecordedRun],
     at: &[usize],
@@ -123,7 +123,8 @@ fn collect_message_sizes(
     left.values().all(|rest| rest.is_empty()).then_some(())
 }
 
-/// Returns the mean of sizes that are nearly equal: `Some(None)` if there are no sizes, and `None` if the sizes differ too much.
+/// Returns the mean of message sizes that are nearly equal: `Some(None)` if the list is empty, and `None` if the sizes differ too
+/// much to belong to one slot.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
 fn mean_of_similar_sizes(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {

@@ -11,7 +11,7 @@ pub(super) const MAX_PROCESSES: u64 = 10_000_000;
 /// Maximum order n of the matrix: with a larger order, the number of supersteps, 2n+1, could not be represented.
 pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
 
-/// How the number of rows and columns of the remaining matrix that each process owns in stage k of the decomposition is computed.
+/// Method of counting the rows and columns of the remaining matrix that each process owns in stage k of the decomposition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
@@ -31,7 +31,7 @@ pub enum Packing {
     /// One message with all elements for a destination; its size is rounded to whole bytes.
     #[default]
     Destination,
-    /// One message per element. With [`Blocks::Mean`], a fraction of an element counts as a whole element.
+    /// One message per element. With [`BlockSizes::Mean`], a fraction of an element counts as a whole element.
     Element,
 }
 
@@ -52,8 +52,7 @@ pub struct LuConfig {
     /// divide n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
-    /// How the number of rows and columns of the matrix that each process owns is computed. Default `mean` (equation 2 of the
-    /// paper).
+    /// Method of counting the rows and columns of the matrix that each process owns. Default `mean` (equation 2 of the paper).
     #[serde(default)]
     pub blocks: Blocks,
     /// Size of a matrix element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits the times of
@@ -129,7 +128,7 @@ impl LuConfig {
     }
 }
 
-/// Returns a problem for each option whose value is out of range, whatever the other options are.
+/// Returns a problem for each option whose value alone is out of range, independent of the values of the other options.
 pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, value, most) in [

@@ -54,7 +54,8 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
         })
 }
 
-/// Checks that a requested grid has the right number of processes and fits the matrix.
+/// Returns the requested grid of processes (rows, columns) if it has the right number of processes and fits the matrix; otherwise
+/// the problem for the user.
 fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), Problem> {
     let procs = config.procs;
     if rows.checked_mul(columns) != Some(procs) {
@@ -103,7 +104,7 @@ fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
     Problem::new(format!("{what} a matrix of order {}: {how}", config.n)).hint(hint)
 }
 
-/// Returns the first few grids as text, for a hint.
+/// Lists at most eight grids as text, such as `5x5, 25x1`, for a hint.
 fn grid_list(grids: impl Iterator<Item = (u64, u64)>) -> String {
     let texts: Vec<String> = grids
         .take(8)

@@ -11,9 +11,9 @@
 //! | 2k+2 | 3(k) | all: `rows_k(s)·cols_k(t)` updates | P(k+1 mod M, k+1 mod N), if k+1 < n: one element to the M−1 other processes of its column |
 //!
 //! k is the stage of the decomposition, from 0 to n−1. `rows_k(s)` is the number of rows k+1..n−1 that process row s owns, and
-//! `cols_k(t)` the number of columns k+1..n−1 that process column t owns ([`Blocks`]). The messages of a superstep are ordered by
-//! sender; a process sends to its row before its column, each in increasing order of ids. Stage k = n−1 has no work and no
-//! messages, since messages without elements are not sent.
+//! `cols_k(t)` the number of columns k+1..n−1 that process column t owns ([`BlockSizes`]). The messages of a superstep are
+//! ordered by sender; a process sends to its row before its column, each in increasing order of ids. Stage k = n−1 has no work
+//! and no messages, since messages without elements are not sent.
 //!
 //! The paper states neither the size of an element nor the cost of an operation nor the memory of a process. The defaults of
 //! [`LuConfig`] are those of doubles and simple code; values fitted to the times of the paper are in its experiment

@@ -127,8 +127,8 @@ impl Lu {
         }
     }
 
-    /// Adds the message with `elements` matrix elements from one process to another, or one message per element if the options
-    /// say so.
+    /// Adds the message with `elements` matrix elements from one process to another. With the option `packing` set to `element`,
+    /// adds one message per element instead.
     fn add_messages(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
         let message = |elements: f64| {
             let bytes = (elements * self.config.bytes_per_element.get()).round();

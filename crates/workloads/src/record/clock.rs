@@ -11,7 +11,7 @@ use migsim_base::units::InstructionsPerSecond;
 /// computation is added to the next computation.
 const MIN_COMPUTATION_NS: u64 = 10_000;
 
-/// The supersteps into which a recorded program is divided.
+/// The supersteps into which a recorded program is divided, with the work and the messages of the processes.
 #[derive(Debug, Default)]
 pub(super) struct RecordedSupersteps {
     /// Number of supersteps into which the program is divided.
@@ -100,8 +100,8 @@ impl RecordedSupersteps {
         }
     }
 
-    /// Assigns one operation of a process to a superstep. Returns `false` if the operation receives a message that has not been
-    /// sent so far; `sent` has the superstep of each message sent so far.
+    /// Assigns one operation of a process to a superstep, and returns true. Returns `false` if the operation receives a message
+    /// that has not been sent so far; `sent` has the superstep of each message sent so far.
     fn assign_operation(
         &mut self,
         process: usize,
@@ -136,7 +136,7 @@ impl RecordedSupersteps {
         true
     }
 
-    /// Appends the supersteps to a trace as text, followed by its last line. `speed` converts times of computation into work.
+    /// Appends the supersteps to a trace as text, followed by the line `end`. `speed` converts times of computation into work.
     pub(super) fn write_to_trace(&self, speed: InstructionsPerSecond, trace: &mut String) {
         let mut work = self.work_ns.iter().peekable();
         let mut messages = self.messages.iter().peekable();

@@ -1,5 +1,5 @@
-//! Converts MPI collectives into messages, by the algorithms that Open MPI 4.1 chooses for 8 to 15 processes, and mostly for 4 to
-//! 63 (`coll_tuned_decision_fixed.c`, version 4.1.4).
+//! Converts MPI collectives into messages, by the algorithms that Open MPI 4.1 chooses for 8 to 15 processes, and in most cases
+//! for 4 to 63 processes (`coll_tuned_decision_fixed.c`, version 4.1.4).
 //!
 //! Barrier: recursive doubling. Broadcast: a binomial tree, or linear if it is large. Reduction: a binomial tree. Allreduce:
 //! recursive doubling, or recursive halving and doubling (Rabenseifner) if it is large. Allgather: recursive doubling, or the
@@ -8,8 +8,8 @@
 //! time.
 //!
 //! The choice depends as little as possible on the number of processes, so that recordings of one program have the same patterns
-//! ([`crate::extrapolate`]). Left out for that reason: linear barriers of 4 to 7 processes, and the many choices for 2 and 3
-//! processes.
+//! ([`crate::extrapolate`]). For this reason, two special cases of Open MPI are not reproduced: linear barriers of 4 to 7
+//! processes, and the many choices for 2 and 3 processes.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ impl CollectiveKind {
 /// A collective operation from the point of view of one process: its communicator, its data, and the rank of the process.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
-    /// Kind of the collective.
+    /// Kind of the collective operation, such as a broadcast.
     pub(super) kind: CollectiveKind,
     /// Id of the communicator in the record of the process.
     pub(super) communicator: u64,
@@ -102,7 +102,7 @@ impl Collective {
             .all(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the ranks of all other members of the communicator.
+    /// Returns the ranks of all members of the communicator except this process.
     fn other_ranks(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.rank;
         (0..self.member_count).filter(move |&member| member != me)
@@ -213,8 +213,8 @@ impl Collective {
         })
     }
 
-    /// Returns the messages in which the process exchanges data with the member at each distance in ranks. Members beyond the
-    /// largest power of two send their data to a partner before, and receive the result from it at the end.
+    /// Returns the messages in which the process exchanges data with the member at each distance in ranks. Each member beyond the
+    /// largest power of two first sends its data to a partner, and receives the result from this partner at the end.
     fn exchange_messages(
         &self,
         distances: impl Iterator<Item = usize>,

@@ -77,7 +77,8 @@ pub fn failure_reason(text: &str) -> Option<&str> {
 
 /// Converts the records of a run, or of several repetitions of a run, into a trace.
 ///
-/// The work between two events is the minimum (or median) of its time over the repetitions, multiplied by the speed of a core.
+/// The work of a process between two events (a send or a receive) is the minimum or the median of the computing time over the
+/// repetitions, multiplied by the speed of a core.
 ///
 /// # Errors
 /// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.

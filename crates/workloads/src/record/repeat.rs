@@ -91,8 +91,8 @@ impl Process {
     }
 }
 
-/// Combines the operations of several repetitions of a run: each piece of computation gets its minimum or median time. Also
-/// returns the variation of the time of each process.
+/// Combines the operations of several repetitions of a run: each piece of computation gets its minimum or median time. Returns
+/// the combined operations of each process, and the variation of the time of computation of each process.
 ///
 /// # Errors
 /// The messages of two runs differ.
@@ -132,8 +132,8 @@ pub(super) fn combine_runs(
     Ok((taken.into_operations(), spreads))
 }
 
-/// Checks that the sends and receives of a run are equal to those of the first run; `number` is the number of the run in error
-/// messages.
+/// Checks that the sends and receives of a run are equal to the sends and receives of the first run; `number` is the number of
+/// the run in error messages.
 ///
 /// # Errors
 /// An event of the run differs.
@@ -178,8 +178,8 @@ fn check_equal_events(first: &RunInPieces, run: &RunInPieces, number: usize) -> 
     Ok(())
 }
 
-/// Returns the events with consecutive receives sorted by sender and number, because the order in which consecutive receives
-/// complete is random.
+/// Returns the events with consecutive receives sorted by sequence of messages and by message number, because the order in which
+/// consecutive receives complete is random.
 fn with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));

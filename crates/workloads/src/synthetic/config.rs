@@ -94,8 +94,8 @@ impl Default for HotSpot {
 }
 
 impl HotSpot {
-    /// Returns the first process of the hot spot in a superstep, and the number of processes in it; `None` if there is no hot
-    /// spot.
+    /// Returns the first process of the hot spot in a superstep, and the number of processes in the hot spot; `None` if there is
+    /// no hot spot.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -273,7 +273,7 @@ impl SyntheticConfig {
         neighbours.saturating_add(random)
     }
 
-    /// Returns a problem for each option that is out of range.
+    /// Returns a problem for each option whose value is out of range.
     pub(super) fn value_problems(&self) -> Vec<Problem> {
         let count = |key: &str, value: u64, most: u64| {
             let problem = Problem::new(format!("`{key}` is {value}, which is out of range"))

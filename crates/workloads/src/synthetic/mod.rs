@@ -67,7 +67,8 @@ impl Synthetic {
         Self::new_with_file_hash(config).map(|(this, _)| this)
     }
 
-    /// Creates the application with these options; also returns the SHA-256 of the file with its messages, if there is a file.
+    /// Creates the application with these options; also returns the SHA-256 of the file with the messages of the application, if
+    /// there is a file.
     pub(super) fn new_with_file_hash(
         config: &SyntheticConfig,
     ) -> Result<(Self, Option<String>), Error> {

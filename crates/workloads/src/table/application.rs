@@ -11,7 +11,7 @@ use migsim_base::units::Bytes;
 /// let work = b"superstep,process,work [Ginstr]\n1,p1,1\n1,p2,2\n";
 /// let messages = b"superstep,from,to,bytes\n1,p1,p2,64 kB\n";
 /// let config = serde_json::from_value(serde_json::json!({ "work": "work.csv", "messages": "messages.csv" })).unwrap();
-/// let table = Table::of_bytes(work, Some(messages), &config)?;
+/// let table = Table::from_csv_bytes(work, Some(messages), &config)?;
 /// assert_eq!((table.processes(), table.supersteps()), (2, 1));
 /// # Ok::<(), migsim_base::error::Error>(())
 /// ```

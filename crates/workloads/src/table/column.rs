@@ -91,7 +91,7 @@ fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>
     }
 }
 
-/// An error in a field of a table: the text for the user, and the hint how to mend it.
+/// An error in a field of a table: the text for the user, and a hint on how to correct the field.
 pub(super) type FieldError = (String, String);
 
 /// Parses the work in a field, written in instructions or as a time in seconds on hosts of speed `speed` \[instructions/s\].
@@ -129,8 +129,8 @@ pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, FieldE
     })
 }
 
-/// Parses a field without letters, the most common case, as a number in the unit `own`; `None` if it is no plain number or the
-/// column has another unit.
+/// Parses a field that is a plain number in the unit `own`, which is the most common case. Returns `None` if the field is not a
+/// plain number, or if the column has another unit.
 fn parse_unitless(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');

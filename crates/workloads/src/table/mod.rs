@@ -1,5 +1,5 @@
-//! `table`: an application that is read from CSV tables: one table of the work and, if processes send messages, one of the
-//! messages.
+//! `table`: an application that is read from CSV tables: one table of the work of the processes and, if the processes send
+//! messages, one table of the messages.
 //!
 //! ```text
 //! superstep,process,work [Ginstr],memory [MB]      superstep,from,to,bytes

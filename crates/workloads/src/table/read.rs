@@ -241,8 +241,8 @@ impl<'a> TableFile<'a> {
         })
     }
 
-    /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing. `read` converts each row;
-    /// problems are appended to `problems`.
+    /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing, and returns the rows as
+    /// `read` converts them; problems are appended to `problems`.
     fn read_rows<T, const N: usize>(
         &self,
         bytes: &[u8],

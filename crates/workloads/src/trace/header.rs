@@ -253,8 +253,8 @@ impl TraceParser<'_> {
         }
     }
 
-    /// Checks, before the first `step` or `end`, that the required lines are present, and that either all processes or no
-    /// processes have a host.
+    /// Checks, before the first `step` or `end`, that the required lines are present, and that a host is given for all processes
+    /// or for none.
     pub(super) fn check_header(&mut self, line: &TraceLine<'_>) {
         let required: &[_] = match self.version {
             1 => &[

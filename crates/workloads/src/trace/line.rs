@@ -8,7 +8,7 @@ use migsim_base::units::{Bytes, UnitError};
 pub(super) struct TraceLine<'a> {
     /// Number of the line in the file, counted from 1.
     pub(super) line_number: usize,
-    /// The whole line.
+    /// Text of the whole line, including its comment.
     pub(super) text: &'a str,
     /// The words of the line up to a comment; empty texts after the last word.
     pub(super) words: [&'a str; 6],

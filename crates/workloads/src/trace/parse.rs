@@ -1,7 +1,7 @@
 //! Parses a trace in one pass over its lines, without allocating memory for single computations or messages.
 //!
-//! The parser continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it.
-//! Memory for the numbers in the header is allocated only after the file is known to be long enough for them.
+//! The parser continues after an error, to report up to [`MAX_PROBLEMS`] problems together; it stops early only if the header is
+//! implausible. Memory for the numbers in the header is allocated only after the file is known to be long enough for them.
 
 use std::path::Path;
 

@@ -40,8 +40,8 @@ impl TraceParser<'_> {
         )
     }
 
-    /// Parses the number in a `step` line. It must be less than the number of supersteps in the header or, if the header does not
-    /// state this number, than the number of lines of the file.
+    /// Parses the number in a `step` line. The number must be less than the number of supersteps in the header or, if the header
+    /// does not state this number, less than the number of lines of the file.
     fn parse_step_number(&self, line: &TraceLine<'_>) -> Result<usize, WordError> {
         let given = parse_whole_number(line, 1, "superstep")?;
         let hint = match self.announced_supersteps {
@@ -132,7 +132,7 @@ impl TraceParser<'_> {
         Ok(())
     }
 
-    /// Checks at the line `end` that no supersteps are missing, and ends the trace.
+    /// Checks at the line `end` that no supersteps are missing, and records that the trace has ended.
     pub(super) fn parse_end_line(&mut self, line: &TraceLine<'_>) {
         if self.trace.steps.is_empty() {
             self.check_header(line);

@@ -14,8 +14,8 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 use migsim_base::words::{format_count, singular_or_plural};
 
-/// Key of a task over all phases: its number and, if several tasks of a phase share this number, its rank and its place among
-/// them, counted from 1.
+/// Key of a task over all phases: number, rank and position. Rank and position are 0 unless several tasks of a phase share the
+/// number; the position is counted from 1 among the tasks of the rank with this number.
 type TaskKey = (u64, usize, usize);
 
 impl Vt {

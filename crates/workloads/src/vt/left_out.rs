@@ -73,7 +73,7 @@ impl IgnoredData {
         }
     }
 
-    /// Adds the counts of `other`, such as those of another rank, to these counts.
+    /// Adds the counts of `other` to these counts, for example the counts of another rank.
     pub(super) fn merge(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
             self.add_many(*kind, *count);

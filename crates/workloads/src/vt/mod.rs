@@ -5,7 +5,7 @@
 //! |---|---|
 //! | a task, by the `id` (or `seq_id`) of its `entity` | a process; processes are numbered by the phase, rank and place in the file where their tasks occur first |
 //! | `migratable: false` | a process that policies do not migrate |
-//! | a rank | the start of its tasks: the mapping of the experiment places the ranks |
+//! | a rank | the host on which the processes of its tasks start, which the mapping of the experiment chooses for each rank |
 //! | a phase | a superstep, in the order of `id`; gaps in the numbers have no effect |
 //! | `identical_to_previous` | the previous phase again |
 //! | `time` \[s\] | work: `time · speed`, with the speed of the hosts of the recorded run |

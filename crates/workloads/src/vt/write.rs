@@ -39,8 +39,8 @@ pub struct RankMove {
 
 /// Returns the vt data of an application as the JSON text of each rank.
 ///
-/// Times are those on a host with the speed of the data, or with 1 GHz if vt did not record the application. All messages from
-/// one process to another in a superstep become one communication.
+/// The time of a task is its work divided by the speed of the hosts on which the vt data was recorded, or by 1 GHz if vt did not
+/// record the application. All messages from one process to another in a superstep become one communication.
 pub fn to_vt_files(export: &VtExport<'_>) -> Vec<String> {
     let workload = export.workload;
     let labels = workload.labels();
@@ -108,8 +108,8 @@ fn task_entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     })
 }
 
-/// Returns the JSON metadata of the file of a rank. It lists the numbers of phases that are missing between `numbers`, because vt
-/// requires them.
+/// Returns the JSON metadata of the file of a rank, with a list of the numbers of phases that are missing between `numbers`,
+/// because vt requires this list.
 fn file_metadata(rank: usize, numbers: &[u64]) -> Value {
     let mut skipped: Vec<[u64; 2]> = Vec::new();
     let mut next = 0;

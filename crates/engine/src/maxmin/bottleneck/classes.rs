@@ -1,5 +1,5 @@
-//! The classes of a link. A class consists of the groups of flows on the link that have the same bottleneck link, and the sum of
-//! their pulls. The pull of a group is its load on the link per unit of the fair-share level.
+//! The classes of a link. A class consists of the groups of flows on the link that have the same bottleneck link, and the load of
+//! these groups on the link per unit of the fair-share level.
 
 use super::{
     BottleneckMaxMin, ClassAtBottleneck, ClassOnLink, GroupClass, NO_LINK, RESUM_BELOW, Use,
@@ -7,8 +7,8 @@ use super::{
 use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
-    /// Adds a group to the class that belongs to the link used and the bottleneck link; `index` selects the link from the uses of
-    /// the group.
+    /// Adds a group to the class of a link and a bottleneck link; `index` is the index in `link_uses` of the group's use of the
+    /// link.
     pub(super) fn join_class(&mut self, group: u32, index: usize, bottleneck: u32) {
         let Use { link, pull, .. } = self.link_uses[index];
         let class = self.find_or_open_class(link, bottleneck);
@@ -20,7 +20,8 @@ impl BottleneckMaxMin {
         self.add_pull(class, pull);
     }
 
-    /// Removes a group from its class on one link; `index` selects the link from the uses of the group.
+    /// Removes a group from the class to which it belongs on one link; `index` is the index in `link_uses` of the group's use of
+    /// the link.
     pub(super) fn leave_class(&mut self, index: usize) {
         let Use {
             class,
@@ -41,7 +42,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Adds `more` to the sum of pulls of a class; recomputes the sum from all groups if rounding may have made it inaccurate.
+    /// Adds `more` to the load of a class per unit of the fair-share level; recomputes this load from all groups if rounding may
+    /// have made it inaccurate.
     pub(super) fn add_pull(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
         let share = &mut self.links[state.link as usize].classes[state.position_at_link as usize];

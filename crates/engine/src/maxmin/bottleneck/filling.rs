@@ -9,18 +9,19 @@ use super::{
 };
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// Working arrays of progressive filling, which the shift of fair-share levels uses as well.
+/// Working arrays of progressive filling; the shift of fair-share levels uses the same arrays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FillingArrays {
     /// For each link: the capacity that is not used yet by groups whose level is fixed \[B/s\].
     pub(super) capacity_left: Vec<f64>,
-    /// For each link: the sum of the pulls (P in the equation of the solver) of those groups on the link whose level is not fixed
-    /// yet.
+    /// For each link: the load per unit of the fair-share level (P in the equation of the solver) of those groups on the link
+    /// whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
-    /// For each link: the value of `pull` when it was last summed over the groups. After that time, the pulls of groups whose
-    /// level becomes fixed are subtracted from `pull`.
+    /// For each link: the value of the preceding field when it was last summed over the groups of the link. Until the next sum,
+    /// the loads of groups whose level becomes fixed are subtracted from that field.
     pub(super) pull_at_last_sum: Vec<f64>,
-    /// For each group of flows: the link that fixed the level of the group, which becomes its bottleneck link.
+    /// For each group of flows: the link at which the level of the group was fixed; this link becomes the bottleneck link of the
+    /// group.
     pub(super) bottleneck_of_group: Vec<u32>,
     pub(super) links_in_use: Vec<u32>,
     /// The saturated links in increasing order of their fair-share levels.
@@ -120,7 +121,8 @@ impl BottleneckMaxMin {
         })
     }
 
-    /// Initializes the working arrays for all links with groups, and collects the links that can become saturated.
+    /// Initializes the working arrays for all links with groups, and collects the links that can become saturated. `has_bounds`
+    /// states whether the maximum rates of groups are respected.
     fn prepare_filling(&self, filling: &mut FillingArrays, has_bounds: bool) {
         let links = self.links.len();
         filling.capacity_left.resize(links, 0.0);
@@ -226,7 +228,7 @@ impl BottleneckMaxMin {
         fixed
     }
 
-    /// Returns the sum of the pulls of those groups on a link whose level is not fixed yet.
+    /// Returns the load per unit of the fair-share level of those groups on a link whose level is not fixed yet.
     fn unfixed_pull(&self, link: u32, bottleneck: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         let members = classes.flat_map(|share| &self.classes[share.class as usize].member_groups);

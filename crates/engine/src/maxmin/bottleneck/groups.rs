@@ -193,7 +193,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns the number of a link that represents the maximum rate of a group, with the capacity `bound` \[B/s\].
+    /// Creates a link that represents the maximum rate of a group, with the capacity `bound` \[B/s\], and returns its number;
+    /// reuses the number of a removed link of this kind, if there is one.
     fn open_bound_link(&mut self, bound: f64) -> u32 {
         let link = self.free_bound_links.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
@@ -224,13 +225,13 @@ impl BottleneckMaxMin {
         self.free_bound_links.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Returns the range of indices in the list `uses` that contains the links of a group.
+    /// Returns the range of indices in the list `link_uses` that contains the links of a group.
     pub(super) fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.max_uses_per_group;
         first..first + self.groups[group as usize].link_use_count as usize
     }
 
-    /// Enlarges the list of uses, so that each group can have up to `width` links.
+    /// Enlarges the list `link_uses`, so that each group can have up to `width` links.
     fn widen_uses(&mut self, width: usize) {
         let before = std::mem::take(&mut self.link_uses);
         self.link_uses.resize(self.groups.len() * width, NO_USE);
@@ -256,8 +257,8 @@ impl BottleneckMaxMin {
         least.1
     }
 
-    /// Records that the pull of all groups with a given bottleneck link on a link has changed by `more`. Marks the link if its
-    /// fair-share level may change as a result.
+    /// Records that the load per unit of level, which all groups with a given bottleneck link put on a link, has changed by
+    /// `more`. Marks the link if its fair-share level may change as a result.
     fn change_demand(&mut self, link: u32, bottleneck: u32, more: f64) {
         let estimate = self.links[bottleneck as usize].level_estimate;
         let state = &mut self.links[link as usize];

@@ -11,8 +11,8 @@ use migsim_base::units::{greater, lesser, to_u32};
 
 /// Tolerance within which two fair-share levels count as equal, relative to the old level.
 const LEVEL_TOLERANCE: f64 = 1e-15;
-/// Maximum ratio of the estimate of a bottleneck link to its fair-share level, above which the estimate is lowered. The ratio is
-/// so large that a capacity can be halved and doubled without a change of the estimate.
+/// Maximum ratio of the estimated level of a bottleneck link to its fair-share level; an estimate above this ratio is lowered.
+/// The ratio is so large that a capacity can be halved and doubled without a change of the estimate.
 const MAX_ESTIMATE_RATIO: f64 = 2.75;
 /// Number of marked links up to which links are always updated one by one.
 ///
@@ -25,7 +25,7 @@ const MAX_CHANGES_WITHOUT_SHIFT: usize = 3;
 /// Estimated cost of progressive filling per use of a link by a group, in units of visited classes.
 const FILLING_COST_PER_USE: usize = 6;
 
-/// A load on a link as the pair of its pull and its ceiling, which is the level up to which the load rises.
+/// A load on a link as a pair: the load per unit of the fair-share level, and the level up to which the load rises (its ceiling).
 impl RisingLoad for (f64, f64) {
     #[inline]
     fn pull(&self) -> f64 {
@@ -248,8 +248,8 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Makes a link the bottleneck link of those of its groups whose bottleneck link has a higher fair-share level; `highest` is
-    /// the highest such level.
+    /// Makes a link the bottleneck link of each of its groups whose present bottleneck link has a higher fair-share level than
+    /// `level`; `highest` is the highest level of these bottleneck links.
     fn take_over_groups(&mut self, link: u32, level: f64, highest: f64) {
         if highest * (1.0 - BOTTLENECK_TOLERANCE) <= level {
             return;
@@ -304,8 +304,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Updates the estimate of a bottleneck link if it is below the fair-share level `level` or far above it; marks the links
-    /// that may become saturated as a result.
+    /// Updates the estimated level of a bottleneck link if the estimate is below the fair-share level `level` or far above it;
+    /// marks the links that may become saturated as a result.
     pub(super) fn update_estimate(&mut self, link: u32, level: f64) {
         let before = self.links[link as usize].level_estimate;
         let level = if level.is_finite() { level } else { 0.0 };

@@ -66,7 +66,7 @@ pub(crate) struct BottleneckMaxMin {
     free_classes: Vec<u32>,
     /// The number of each class, by the pair of link and bottleneck link.
     class_by_links: HashTable<u32>,
-    /// Numbers of those links that have represented the maximum rate of a removed group and can be reused.
+    /// Numbers of those links that represented the maximum rate of a group that has been removed; they can be reused.
     free_bound_links: Vec<u32>,
     /// Whether link capacities may change during the simulation, so that the maximum rate of any group may take effect.
     has_varying_capacities: bool,
@@ -80,7 +80,7 @@ pub(crate) struct BottleneckMaxMin {
     is_marked: Vec<bool>,
     /// Number of platform links with groups, without the links that represent maximum rates of groups.
     links_in_use: usize,
-    /// The links that have had groups since the solver was last reset, and have to be reset as well.
+    /// The links that have had groups since the solver was last reset; the next reset applies to these links.
     used_since_reset: Vec<u32>,
     /// The links whose fair-share level may have changed since a caller last took them from this list.
     changed_links: Vec<u32>,
@@ -92,11 +92,11 @@ pub(crate) struct BottleneckMaxMin {
     group_count: usize,
     /// Number of classes visited so far in the present update, as a measure of its cost.
     visited_classes: usize,
-    /// For each class of the link that is being updated: the pull, and the ceiling, which is the level up to which the load
-    /// rises.
+    /// For each class of the link that is being updated: the load per unit of the fair-share level, and the level up to which the
+    /// load rises (its ceiling).
     pulls_and_ceilings: Vec<(f64, f64)>,
-    /// The tight links with groups bottlenecked at the link that is being updated, so that their levels may depend on its new
-    /// level.
+    /// The tight links with groups bottlenecked at the link that is being updated; the levels of the tight links may depend on
+    /// the new level of that link.
     dependent_links: Vec<u32>,
     filling: FillingArrays,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
@@ -111,7 +111,7 @@ const NONE: u32 = u32::MAX;
 const BOTTLENECK_TOLERANCE: f64 = 1e-14;
 /// Fraction of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
 const MAX_UNSATURATED_LOAD: f64 = 1.0 - 1e-6;
-/// Ratio of a new estimate of a bottleneck link to the fair-share level of the link.
+/// Ratio of a new estimate of the level of a bottleneck link to the fair-share level of the link.
 const ESTIMATE_RATIO: f64 = 1.25;
 /// Unused fraction of the capacity up to which a link counts as saturated after progressive filling, whose sums have rounding
 /// errors.
@@ -145,7 +145,7 @@ struct Link {
     is_listed_as_used: bool,
     /// Whether the link represents the maximum rate of a group instead of a link of the platform.
     is_group_bound: bool,
-    /// Position of the link in the list of saturated links; the maximum number while the link is unsaturated.
+    /// Position of the link in the list of saturated links; `u32::MAX` while the link is unsaturated.
     saturated_position: u32,
 }
 
@@ -179,7 +179,7 @@ impl Link {
 struct ClassOnLink {
     bottleneck: u32,
     class: u32,
-    /// Sum of the pulls of the groups in the class \[B/s per unit of level\]: P in the equation of the solver.
+    /// Load of all groups of the class on the link per unit of the fair-share level: P in the equation of the solver.
     pull: f64,
 }
 
@@ -197,9 +197,9 @@ struct GroupClass {
     /// The link on which the groups of the class are; [`NO_LINK`] while the class is not in use.
     link: u32,
     bottleneck: u32,
-    /// Largest value that the pull of the class has had since it was last recomputed from the groups.
+    /// Largest value that the load of the class per unit of level has had since it was last recomputed from the groups.
     largest_pull: f64,
-    /// Number of changes of the pull of the class since it was last recomputed from the groups.
+    /// Number of changes of the load of the class per unit of level since this load was last recomputed from the groups.
     pull_changes: u32,
     /// The groups of the class, each with the index of the link of the class among the links of the group.
     member_groups: Vec<(u32, u32)>,
@@ -233,15 +233,15 @@ const NO_USE: Use = Use {
 struct Group {
     weight: f64,
     bottleneck: u32,
-    /// Bottleneck link of the group before the last clearing of the list of moved groups, valid once `has_moved` is set;
-    /// [`NO_LINK`] if the group is new.
+    /// Bottleneck link of the group when the list of changed bottlenecks was last cleared, valid once `has_bottleneck_changed` is
+    /// set; [`NO_LINK`] if the group is new.
     previous_bottleneck: u32,
     has_moved: bool,
     link_use_count: u32,
     flow_count: u32,
 }
 
-/// A group whose bottleneck link has changed since the list of moved groups was last cleared, with its new bottleneck link.
+/// A group whose bottleneck link has changed since the list of such changes was last cleared, with the new bottleneck link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovedGroup {
     pub(crate) group: u32,
@@ -301,7 +301,7 @@ impl BottleneckMaxMin {
         Some(link)
     }
 
-    /// Returns the groups whose bottleneck link has changed since the list of moved groups was last cleared.
+    /// Returns the groups whose bottleneck link has changed since the list of such groups was last cleared.
     pub(crate) fn moved_groups(&self) -> impl Iterator<Item = MovedGroup> + '_ {
         let is_other =
             |group: &Group| group.flow_count > 0 && group.bottleneck != group.previous_bottleneck;

@@ -39,8 +39,8 @@ pub(super) const HIGHEST_POTENTIAL_ELSEWHERE: Meaning = seconds_meaning(
     "highest_elsewhere_s",
     "the highest PM among the processes whose best cluster is not the one where they are",
 );
-/// Meaning of the quantity: the highest PM (potential of migration) of all processes, including those that prefer their present
-/// cluster \[s\].
+/// Meaning of the quantity: the highest PM (potential of migration) of all processes, including the processes that prefer their
+/// present cluster \[s\].
 pub(super) const HIGHEST_POTENTIAL: Meaning = seconds_meaning(
     "highest_potential_s",
     "the highest PM of all processes, including those whose best cluster is the one where they are",

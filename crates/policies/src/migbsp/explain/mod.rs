@@ -1,5 +1,5 @@
-//! Sentences about the decisions of MigBSP, written from its decision records ([`super::Explanation`]) for `migsim explain` and
-//! the page of a run.
+//! Sentences about the decisions of MigBSP, written from its decision records ([`super::MigBspExplanation`]) for `migsim explain`
+//! and the page of a run.
 
 mod meanings;
 mod placement;

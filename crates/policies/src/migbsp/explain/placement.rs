@@ -40,8 +40,8 @@ impl CandidateTimes {
         Self::deserialize(own).ok()
     }
 
-    /// Returns the computation time and the communication time of a superstep at the destination, each divided by that on the
-    /// present host.
+    /// Returns the computation time and the communication time of a superstep at the destination, each divided by the same time
+    /// on the present host.
     pub(super) fn slowdown_factors(&self) -> [f64; 2] {
         [
             time_ratio(self.go_compute_s, self.stay_compute_s),

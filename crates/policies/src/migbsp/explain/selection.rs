@@ -48,7 +48,7 @@ pub(super) fn recorded_potentials(call: DecisionRecord<'_>) -> Option<Vec<Potent
 }
 
 /// Returns the name of the present cluster of a process; `None` if it cannot be determined. `own` are the recorded potentials of
-/// the process, `all` those of all processes.
+/// the process, `all` the recorded potentials of all processes.
 ///
 /// The present cluster is marked in the record. In a record without marks it is the only cluster for which the process has no
 /// potential.
@@ -199,8 +199,11 @@ fn describe_threshold(
     sentences
 }
 
-/// Describes the processes whose PM (potential of migration) to their present cluster is higher than the highest PM to another
-/// cluster: the highest one (`first`) and their number (`count`).
+/// Describes the processes whose PM (potential of migration) to their present cluster is higher than every PM to another cluster,
+/// so that they stay.
+///
+/// `first` is the highest of all recorded PM, `count` the number of these processes, and `of_all` the highest PM of all processes
+/// \[s\], which is used if `first` is missing or leads to another cluster.
 fn describe_staying_processes(
     first: Option<&Potential>,
     count: u64,
